@@ -91,7 +91,7 @@ def without(
     quantifier = GuardedSLD(mode="columns").fit(view.transform(train), codes[train])
     for group in left_out:
         rows = rng.permutation(np.flatnonzero(groups == group))[:2000]
-        (found,) = quantifier.ranges(quantifier.estimate(view.transform(np.sort(rows))))
+        (found,) = quantifier.grounds(quantifier.estimate(view.transform(np.sort(rows))))
         yield {
             **key,
             "group": group,
@@ -99,8 +99,8 @@ def without(
             "truth": codes[rows].mean(),
             "nothing": quantifier.prior_[1],
             "PCC": found.covariate[1],
-            "SLD": found.plain_prior[1],
-            "SubclassSLD": found.prior[1],
+            "SLD": found.prior[1],
+            "SubclassSLD": found.mixed[1],
             "GuardedSLD": found.estimate[1],
             "refuted": found.refuted,
             "low": found.low[1],

@@ -16,7 +16,7 @@ guard where SubclassSLD is right. A task is then one of --training-groups random
 With --selected P(Y|X) stays and P(X) changes: samples of 500 random rows, chosen with probability
 proportional to exp(score), the score being a random direction of the prepared columns with standard
 deviation 1. The truth is that of the population from which they are drawn. The method tested is PCC
-with its limits (`covariate_limits`), as in `quantify --assume covariate`.
+with its limits (`if_covariate`), as in `quantify --assume covariate`.
 
 Errors are absolute errors of the share of positives, for GuardedSLD and the methods it chooses
 from; `nothing` returns the training prevalence. Coverage and width are those of the hull after a
@@ -38,7 +38,6 @@ from threadpoolctl import threadpool_limits
 
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
-from quantshift.quantifiers.base.guarding import covariate_limits
 from quantshift.tables.preparation import TableColumns
 from real_tables import DEVELOPMENT, KEPT_ASIDE, LabelledTable, load
 from refutation import SIZE, prior_shift, split
@@ -179,11 +178,8 @@ def estimated(
         for name, values in estimate.diagnostics.items()
     }
     n_rivals, best = len(quantifier.learnt_), quantifier.chosen_
-    low, high = covariate_limits(
-        estimate.diagnostics["covariate_by_classifier"],
-        estimate.diagnostics["members"],
-        np.array([float(len(r)) for r in rows]),
-    )
+    sizes = np.array([float(len(r)) for r in rows])
+    low, high = quantifier.grounds(estimate).if_covariate(sizes)
     for i, group in enumerate(others):
         pcc = diagnostics["covariate_by_classifier"][i]
         sld = diagnostics["prior_by_classifier"][i]
@@ -195,7 +191,7 @@ def estimated(
             "GuardedSLD": estimate.prevalence[i, 1],
             "PCC": diagnostics["covariate"][i],
             "SLD": sld[best],
-            "SubclassSLD": diagnostics["prior"][i],
+            "SubclassSLD": diagnostics["mixed"][i],
             "nothing": quantifier.prior_[1],
             **{f"PCC {k}": pcc[k] for k in range(n_rivals)},
             **{f"SLD {k}": sld[k] for k in range(n_rivals)},

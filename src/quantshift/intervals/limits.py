@@ -23,6 +23,7 @@ def limits(
     centre: Prevalences | None = None,
     training_sizes: ArrayLike | None = None,
     new_items: bool = False,
+    labels_known: bool = True,
 ) -> tuple[Reals, Reals]:
     """The middle `level` of the replicates of each sample, put around its estimate: two limits.
 
@@ -39,6 +40,8 @@ def limits(
     new_items: whether the simulated samples are of items that the replicates were not fitted on.
     These are so few that the limits are wider than necessary as they are: they move, but nothing is
     added.
+    labels_known: whether the limits are to be as wide as those of items whose classes are known.
+    Not so for the share among the items themselves.
     """
     tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
     if centre is None:
@@ -55,7 +58,9 @@ def limits(
         )
     low = np.where(low > 0, moved_low, 0.0)
     high = np.where(high < 1, moved_high, 1.0)
-    return as_if_counted(p_hat, low, high, sizes, level)
+    if labels_known:
+        return as_if_counted(p_hat, low, high, sizes, level)
+    return np.clip(np.minimum(low, p_hat), 0.0, 1.0), np.clip(np.maximum(high, p_hat), 0.0, 1.0)
 
 
 def credible_limits(p_hat: Prevalences, draws: Prevalences, level: float) -> tuple[Reals, Reals]:

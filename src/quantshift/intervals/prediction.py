@@ -99,7 +99,9 @@ from quantshift.intervals.limits import limits as limits
 from quantshift.intervals.limits import stretched as stretched
 from quantshift.intervals.limits import wilson_limits as wilson_limits
 from quantshift.intervals.limits import without_information as without_information
+from quantshift.intervals.replicates import ITEMS as ITEMS
 from quantshift.intervals.replicates import N_REFITS as N_REFITS
+from quantshift.intervals.replicates import POPULATION as POPULATION
 from quantshift.intervals.replicates import SMALL as SMALL
 from quantshift.intervals.replicates import Replicates as Replicates
 from quantshift.intervals.replicates import training_replicate as training_replicate
@@ -144,10 +146,13 @@ def predict_interval(
     simultaneous: bool = False,
     seed: int = 0,
     weights: ArrayLike | None = None,
+    of: str = POPULATION,
 ) -> PrevalenceInterval:
     """The prevalence of the sample X (or of each of `samples` of it) with its interval.
 
     weights: how much each item of X counts.
+    of: "population" for the prevalence in the population that the sample was drawn from; "items"
+        for the share among its own items, which is known better.
     simultaneous: make the limits so wide that all classes are within theirs at once with
         probability `level`. Two classes have one share between them, and nothing changes.
     """
@@ -159,6 +164,7 @@ def predict_interval(
         n_bootstrap=n_bootstrap,
         simultaneous=simultaneous,
         seed=seed,
+        of=of,
     )
 
 
@@ -172,6 +178,7 @@ def aggregate_interval(
     simultaneous: bool = False,
     seed: int = 0,
     weights: ArrayLike | None = None,
+    of: str = POPULATION,
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for items given by their posteriors (n_items, n_classes)."""
     check_is_fitted(quantifier, "classes_")
@@ -186,6 +193,7 @@ def aggregate_interval(
         n_bootstrap=n_bootstrap,
         simultaneous=simultaneous,
         seed=seed,
+        of=of,
     )
 
 
@@ -198,12 +206,13 @@ def item_interval(
     n_bootstrap: int = 1000,
     simultaneous: bool = False,
     seed: int = 0,
+    of: str = POPULATION,
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for what `quantifier.items(X)` returned."""
     rows = [np.arange(len(items))] if samples is None else _rows(samples)
     estimate = quantifier.estimate_items(items, rows)
     drawn = Replicates(
-        quantifier, items, rows, estimate, level=level, n_bootstrap=n_bootstrap, seed=seed
+        quantifier, items, rows, estimate, level=level, n_bootstrap=n_bootstrap, seed=seed, of=of
     )
     for _ in drawn.estimates():
         pass

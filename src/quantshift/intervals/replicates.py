@@ -3,7 +3,7 @@
 What is drawn for which methods, and why, is described in `quantshift.intervals.prediction`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,8 @@ from sklearn.frozen import FrozenEstimator
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Prevalences, Reals
-from quantshift.errors import UserError, check_level
+from quantshift.classify.calibration.calibration import AUTO, calibration_called
+from quantshift.errors import UserError, check_level, unknown_name
 from quantshift.intervals.information import FEWEST, indistinct, told_apart
 from quantshift.intervals.limits import (
     as_if_counted,
@@ -21,6 +22,7 @@ from quantshift.intervals.limits import (
     limits,
     without_information,
 )
+from quantshift.intervals.predictive import label_draws, share_draws
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items, effective_size, uneven
@@ -54,6 +56,12 @@ too well."""
 PER_SIMULATION = 1000
 """One sample is simulated per training replicate, prevalence and so many replicates asked for."""
 
+POPULATION, ITEMS = "population", "items"
+
+SHARES_OF = (POPULATION, ITEMS)
+"""Whose share an interval is for: the population's that the sample was drawn from, or that among
+the items of the sample themselves."""
+
 
 class Replicates:
     """The replicates of some samples, and the limits that follow from them.
@@ -62,6 +70,7 @@ class Replicates:
     holds the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been exhausted.
     Those of a sample depend on the seed, its position and its size alone.
 
+    of: whose share the limits are for, POPULATION or ITEMS.
     cross_fitted: whether held-out posteriors come from folds; by default they do if the quantifier
     has fitted its classifier.
     """
@@ -76,8 +85,12 @@ class Replicates:
         level: float,
         n_bootstrap: int,
         seed: int,
+        of: str = POPULATION,
         cross_fitted: bool | None = None,
     ) -> None:
+        if of not in SHARES_OF:
+            raise unknown_name("value of `of`", of, SHARES_OF)
+        self.of = of
         if quantifier.tags.no_interval:
             raise UserError(
                 f"{type(quantifier).__name__} has no interval: {quantifier.tags.no_interval}"
@@ -114,15 +127,19 @@ class Replicates:
         self.simulates = self.adjusted and n_classes > 2 and not quantifier.tags.beyond_prior_shift
         self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
         self.known: dict[int, KnownPrevalences] = {}
+        self.exact: dict[int, KnownPrevalences] = {}
         drawn = quantifier.draws(items, samples, n_bootstrap, seed=seed)
         self.credible = drawn is not None
         if drawn is not None:
             self.values, self.centre = drawn, point.prevalence
         elif self.adjusted and n_classes == 2 and separated.all():
             p_hat, shared = point.prevalence[:, 1], self._shared_sizes()
-            self.known = {
-                int(size): KnownPrevalences(p_hat[shared == size]) for size in np.unique(shared)
-            }
+            self.known, self.exact = (
+                {int(size): KnownPrevalences(p_hat[shared == size]) for size in np.unique(shared)}
+                for _ in SHARES_OF
+            )
+            if of == POPULATION:
+                self.exact = {}
 
     def estimates(self) -> Iterator[tuple[Indices, Estimate]]:
         """Yields, for each training replicate, which replicates it serves and their estimates.
@@ -156,27 +173,78 @@ class Replicates:
 
     def limits(self) -> tuple[Reals, Reals]:
         """Lower and upper limits, (n_samples, n_classes)."""
+        low, high = self._item_limits() if self.of == ITEMS else self._population_limits()
+        low, high = without_information(low, high, self.apart)
+        low[self.alike], high[self.alike] = 0.0, 1.0
+        return low, high
+
+    def _population_limits(self) -> tuple[Reals, Reals]:
         p_hat = self.point.prevalence
         if self.credible and not self.quantifier.tags.draws_resample_training:
             low, high = credible_limits(p_hat, self.values, self.level)
         else:
-            low, high = limits(
-                p_hat,
-                self.values,
-                self.sizes,
-                self.level,
-                centre=self.centre if self.simulates or self.credible else None,
-                training_sizes=self.members.sizes(),
-                new_items=self.members.items_of == "rest",
-            )
+            low, high = self._limits_of_replicates(labels_known=True)
         if self.known:
-            least, most = self._known_limits()
+            least, most = self._known_limits(self.known)
             if self.quantifier.tags.beyond_prior_shift:
                 least, most = np.minimum(least, low), np.maximum(most, high)
             low, high = as_if_counted(p_hat, least, most, self.sizes, self.level)
-        low, high = without_information(low, high, self.apart)
-        low[self.alike], high[self.alike] = 0.0, 1.0
         return low, high
+
+    def _limits_of_replicates(self, *, labels_known: bool) -> tuple[Reals, Reals]:
+        return limits(
+            self.point.prevalence,
+            self.values,
+            self.sizes,
+            self.level,
+            centre=self.centre if self.simulates or self.credible else None,
+            training_sizes=self.members.sizes(),
+            new_items=self.members.items_of == "rest",
+            labels_known=labels_known,
+        )
+
+    def _item_limits(self) -> tuple[Reals, Reals]:
+        """Limits for the share among the items.
+
+        Methods for prior shift alone have estimated samples with exactly known shares. For others
+        there are draws of the items' labels.
+        """
+        if self.simulates:
+            return self._limits_of_replicates(labels_known=False)
+        p_hat = self.point.prevalence
+        least, most = self._population_limits()
+        low, high, found = least, most, self._share_draws()
+        if self.exact:
+            low, high = self._known_limits(self.exact)
+        if found is not None and (not self.exact or self.quantifier.tags.beyond_prior_shift):
+            tails = [(1 - self.level) / 2, (1 + self.level) / 2]
+            lowest, highest = np.stack(
+                [np.quantile(draws, tails, axis=0, method="weibull") for draws in found], axis=1
+            )
+            low = np.minimum(low, lowest) if self.exact else lowest
+            high = np.maximum(high, highest) if self.exact else highest
+        low, high = np.maximum(low, least), np.minimum(high, most)
+        return np.minimum(low, p_hat), np.maximum(high, p_hat)
+
+    def _share_draws(self) -> list[Reals] | None:
+        """Predictive draws of the shares among the items, if posteriors are known."""
+        held_out, pool = self.quantifier.held_out_, self.items.posteriors
+        if pool is None:
+            return None
+        if held_out.posteriors is not None:
+            codes = self.quantifier.held_out_codes_
+            pool = calibration_called(AUTO)(held_out.posteriors, codes, held_out.weights)(pool)
+        found = []
+        for position, rows in enumerate(self.samples):
+            rng = generator(self.seed, purpose="interval", side="labels", sample=position)
+            weights = None if self.items.weights is None else self.items.weights[rows]
+            if self.quantifier.tags.adjusts:
+                prior, values = self.quantifier.prior_, self.values[position]
+                found.append(share_draws(pool[rows], prior, values, rng, weights))
+            else:
+                p_hat = self.point.prevalence[position]
+                found.append(label_draws(p_hat, pool[rows], self.n_bootstrap, rng, weights))
+        return found
 
     def bias(self) -> Reals:
         """Mean of the replicates minus the prevalence they were drawn at, by sample and class."""
@@ -252,22 +320,26 @@ class Replicates:
         rows = self.samples[position]
         if self.simulates:
             size = min(int(self.sizes[position]), MOST_ITEMS)
-            return self.members.draw(self.centre[position : position + 1], size, n, rng)
+            centre = self.centre[position : position + 1]
+            return self.members.draw(centre, size, n, rng, exact=self.of == ITEMS)
         return rows[rng.integers(len(rows), size=(n, min(len(rows), MOST_ITEMS)))]
 
     def _compare(self, again: AbstractQuantifier, number: int) -> None:
         """Estimate one or a few samples at each of the known prevalences."""
         n = max(1, round(self.n_bootstrap / PER_SIMULATION))
-        for size, known in self.known.items():
-            rng = generator(self.seed, purpose="interval", side="known", size=size, number=number)
-            rows = self.members.draw(known.prevalences, size, n, rng)
-            estimate = again.estimate_items(self.held_out, rows)
-            known.add(estimate.prevalence[:, 1].reshape(-1, n))
+        for exact, by_size in ((False, self.known), (True, self.exact)):
+            for size, known in by_size.items():
+                rng = generator(
+                    self.seed, purpose="interval", side="known", size=size, number=number
+                )
+                rows = self.members.draw(known.prevalences, size, n, rng, exact=exact)
+                estimate = again.estimate_items(self.held_out, rows)
+                known.add(estimate.prevalence[:, 1].reshape(-1, n))
 
-    def _known_limits(self) -> tuple[Reals, Reals]:
+    def _known_limits(self, by_size: Mapping[int, KnownPrevalences]) -> tuple[Reals, Reals]:
         low, high = np.empty((2, len(self.samples), 2))
         shared = self._shared_sizes()
-        for size, known in self.known.items():
+        for size, known in by_size.items():
             least, most = known.limits(self.level)
             low[shared == size] = np.stack([1 - most, least], axis=1)
             high[shared == size] = np.stack([1 - least, most], axis=1)
@@ -322,10 +394,16 @@ class Members:
         return np.array([effective_size(w) if w.any() else 0.0 for w in of_classes])
 
     def draw(
-        self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator
+        self,
+        prevalences: Prevalences,
+        size: int,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        exact: bool = False,
     ) -> Indices:
         """As `ClassMembers.draw`, in positions among all training items."""
-        return self.rows[self._members.draw(prevalences, size, n, rng)]
+        return self.rows[self._members.draw(prevalences, size, n, rng, exact=exact)]
 
 
 def some_members(items: Items, number: int) -> Items:

@@ -1,80 +1,174 @@
 """What a guarded method offers: it tests on every sample whether its own assumption is refuted.
 
-While nothing is refuted its estimate, and the interval, are those of another method inside it
-(`unguarded_`). After a refutation nothing in the data says which assumption is closest to the
-truth, and an `AllowedRange` says what the assumptions allow.
+Unlabelled items can refute label shift, and can never confirm it; they can never refute covariate
+shift, which allows every change of the features. So an answer is a confidence interval only if
+
+    declared    the user has declared an assumption (and the items do not refute it),
+    evidence    label shift is not refuted by a sample that could tell it from its doubles, which
+                covariate shift would make, or
+    agreement   both assumptions give the same share.
+
+Otherwise it is a range, because label shift is `refuted` or there is `no evidence` for it; or
+nothing can be estimated, if the classifier separates `neither` class from the others or the range
+holds nearly everything. `Grounds` says all of this for many samples, in one place.
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from quantshift.base.types import Prevalences, Reals
+from quantshift.base.types import Flags, Prevalences, Reals
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items
 
 AUTO, PRIOR, COVARIATE, BETWEEN = "auto", "prior", "covariate", "between"
 
 ASSUMPTIONS = (AUTO, PRIOR, COVARIATE)
-"""What may be assumed: whatever the test says, prior shift (P(X|Y) is the same, perhaps within
+"""What `--assume` takes: nothing is declared, prior shift (P(X|Y) is the same, perhaps within
 subgroups), or covariate shift (P(Y|X) is)."""
+
+DECLARATIONS = (None, PRIOR, COVARIATE)
+
+CONFIDENCE_INTERVAL, RANGE, CANNOT = "confidence interval", "range", "cannot be estimated"
+
+EVIDENCE, AGREEMENT, DECLARED = "evidence", "agreement", "declared"
+REFUTED, NO_EVIDENCE, NEITHER = "refuted", "no evidence", "neither"
+
+EVIDENCE_LEVEL = 0.005
+"""Doubles of the sample must be this unlikely to look like it. `benchmarks/evidence.py` shows what
+other levels would cost."""
+
+AGREEING = 0.05
+"""Estimates under the two assumptions that differ by less agree."""
+
+WIDEST = 0.8
+"""A range that is wider says nothing."""
 
 NORMAL = 1.96
 
 
 @dataclass(frozen=True, eq=False)
-class AllowedRange:
-    """What the assumptions allow for one sample. Prevalences have the shape (n_classes,).
+class Grounds:
+    """What the answers about samples stand on: arrays with a row per sample, or of one sample.
 
-    estimate: the method's; rests_on: the assumption behind it, PRIOR, COVARIATE or BETWEEN the two.
-    low, high: limits that hold the training prevalence and the estimates of all classifiers.
-    prior, covariate: the estimates under either assumption, by the classifier that is used.
-    plain_prior: the one under prior shift if there are no subgroups.
-    covariate_by_classifier: by every classifier, (n_classifiers, n_classes).
-    members: `covariate` by models each of which has not seen one fold of the training items,
-        (n_members, n_classes); it shows how much the estimate depends on them.
-    refuted, in_doubt: whether the sample refutes the method's assumption, and whether it explains
-        so much of the difference that no other may be better. auc, z, explained: of this test.
+    kind, reason: of the answer, see the docstring of the module. rests_on: the assumption behind
+        the estimate, PRIOR, COVARIATE or BETWEEN the two.
+    estimate: the method's. The named numbers, (..., n_classes) each, are `prior`, if only the class
+        shares changed (SLD); `covariate`, if only the mix of items did (PCC); and `mixed`, if the
+        shares of subgroups did, too (SubclassSLD).
+    low, high: limits of the range, (..., n_classes), whatever the kind.
+    p_values: of the tests of label shift, by name, see `score_test`; `doubles` is the one that has
+        to be small for evidence. power: the probability that a double would have been refuted.
+    refuted: whether the sample refutes what the method assumes: label shift or, of signals, shifts
+        of classes and subgroups. in_doubt: whether label shift explains so much of the difference
+        all the same that no other assumption may be better. auc, z, explained: of the test by a
+        classifier.
+    covariate_by_classifier: PCC by every classifier, (..., n_classifiers, n_classes); members: PCC
+        by models each of which has not seen one fold of the training items, (..., n_members,
+        n_classes), which shows how much it depends on them.
+    label_variance: n times the variance that the labels of the n items add to their mean posterior,
+        (..., n_classes).
     """
 
+    kind: NDArray[np.str_]
+    reason: NDArray[np.str_]
+    rests_on: NDArray[np.str_]
     estimate: Prevalences
-    rests_on: str
-    low: Reals
-    high: Reals
     prior: Prevalences
     covariate: Prevalences
-    plain_prior: Prevalences
+    mixed: Prevalences
+    low: Reals
+    high: Reals
+    p_values: Mapping[str, Reals]
+    power: Reals
+    refuted: Flags
+    in_doubt: Flags
+    auc: Reals
+    z: Reals
+    explained: Reals
     covariate_by_classifier: Prevalences
     members: Reals
-    refuted: bool
-    in_doubt: bool
-    auc: float
-    z: float
-    explained: float
+    label_variance: Reals
 
-    def if_covariate(self, size: float) -> tuple[Reals, Reals]:
-        """The limits where covariate shift is assumed, (n_classes,) each. size: of the sample.
+    def __len__(self) -> int:
+        return len(self.estimate)
 
-        Neither the training prevalence nor prior shift has to be considered.
+    def __getitem__(self, sample: int) -> "Grounds":
+        """Those of one sample."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        p_values = {name: column[sample] for name, column in values.pop("p_values").items()}
+        return Grounds(**{k: v[sample] for k, v in values.items()}, p_values=p_values)
+
+    def __iter__(self) -> Iterator["Grounds"]:
+        return (self[i] for i in range(len(self)))
+
+    def if_covariate(self, size: Reals | float, *, of_items: bool = False) -> tuple[Reals, Reals]:
+        """Limits if covariate shift is assumed, (..., n_classes) each. size: of the samples.
+
+        of_items: for the share among the items themselves instead of the population's.
         """
-        low, high = covariate_limits(
-            self.covariate_by_classifier[np.newaxis], self.members[np.newaxis], np.array([size])
+        means, members = self.covariate_by_classifier, self.members
+        centre = members.mean(axis=-2)
+        spread = self.label_variance if of_items else centre * (1 - centre)
+        return covariate_limits(means, members, spread / np.asarray(size)[..., np.newaxis])
+
+
+def kinds_of(
+    assume: str | None,
+    *,
+    refuted: Flags,
+    doubles: Reals,
+    apart: Reals,
+    width: Reals,
+    informative: bool,
+) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
+    """Kind and reason of the answers about samples, (n_samples,) each.
+
+    refuted: whether a test refutes label shift. doubles: p-value of the sample's doubles. apart:
+    the largest difference between the estimates under the two assumptions; width: of the range.
+    informative: whether the classifier separates the classes at all.
+    """
+    n = len(refuted)
+    if assume == COVARIATE:
+        return np.full(n, CONFIDENCE_INTERVAL), np.full(n, DECLARED)
+    if assume == PRIOR:
+        return (
+            np.where(refuted, RANGE, CONFIDENCE_INTERVAL),
+            np.where(refuted, REFUTED, DECLARED),
         )
-        return low[0], high[0]
+    reason = np.select(
+        [
+            np.full(n, not informative),
+            refuted & (width > WIDEST),
+            refuted,
+            doubles <= EVIDENCE_LEVEL,
+            apart < AGREEING,
+            width > WIDEST,
+        ],
+        [NEITHER, NEITHER, REFUTED, EVIDENCE, AGREEMENT, NEITHER],
+        NO_EVIDENCE,
+    )
+    kind = np.select(
+        [reason == NEITHER, np.isin(reason, [EVIDENCE, AGREEMENT])],
+        [CANNOT, CONFIDENCE_INTERVAL],
+        RANGE,
+    )
+    return kind, reason
 
 
 class AbstractGuarded(AbstractQuantifier):
     """A quantifier that tests on every sample whether its assumption is refuted.
 
-    Its constructor takes `assume` (one of ASSUMPTIONS), `mode` ("columns" or "signal", the kind of
+    Its constructor takes `assume` (one of DECLARATIONS), `mode` ("columns" or "signal", the kind of
     features), `classifiers` to choose from, `cv` and `seed`.
     """
 
-    assume: str
+    assume: str | None
 
     @property
     @abstractmethod
@@ -96,37 +190,39 @@ class AbstractGuarded(AbstractQuantifier):
         """The items (as `items(X)` returns them) as `unguarded_` sees them."""
 
     @abstractmethod
-    def ranges(self, estimate: Estimate) -> Sequence[AllowedRange]:
-        """What the assumptions allow for each sample of an estimate that it has made."""
+    def grounds(self, estimate: Estimate) -> Grounds:
+        """What the answers about the samples of an estimate that it has made stand on.
 
-    def assuming(self, assume: str) -> Self:
-        """The same fitted quantifier with another assumption."""
+        Those of one sample (an estimate without an axis of samples) have a row, too.
+        """
+
+    def assuming(self, assume: str | None) -> Self:
+        """The same fitted quantifier with another declaration."""
         other = copy(self)
         other.assume = assume
         return other
 
 
 def training_deviations(members: Reals) -> Reals:
-    """The contribution of the training items to PCC's error, (n_samples, n_members, n_classes).
+    """The contribution of the training items to PCC's error, (..., n_members, n_classes).
 
     members: PCC by models each of which has not seen one fold of the training items. Weighted with
     independent standard normal numbers and summed over the members, these deviations have the
     variance of the delete-a-group jackknife (P. Kott, Journal of Official Statistics 17, 2001).
     """
-    n_members = members.shape[1]
-    centred = members - members.mean(axis=1, keepdims=True)
+    n_members = members.shape[-2]
+    centred = members - members.mean(axis=-2, keepdims=True)
     return np.asarray(np.sqrt((n_members - 1) / n_members) * centred)
 
 
-def covariate_limits(means: Reals, members: Reals, size: Reals) -> tuple[Reals, Reals]:
-    """Limits of PCC where covariate shift is assumed, (n_samples, n_classes) each.
+def covariate_limits(means: Reals, members: Reals, sampling: Reals) -> tuple[Reals, Reals]:
+    """Limits of PCC where covariate shift is assumed, (..., n_classes) each.
 
-    means: PCC by each classifier, (n_samples, n_classifiers, n_classes), all within the limits.
-    members: of the better one; size: of the samples.
+    means: PCC by each classifier, (..., n_classifiers, n_classes), all within the limits. members:
+    of the better one; sampling: the variance of the share that the draw of items (or their labels
+    alone) adds, (..., n_classes).
     """
-    centre = members.mean(axis=1)
-    sampling = centre * (1 - centre) / size[:, np.newaxis]
-    training = np.square(training_deviations(members)).sum(axis=1)
+    training = np.square(training_deviations(members)).sum(axis=-2)
     margin = NORMAL * np.sqrt(sampling + training)
-    low, high = means.min(axis=1) - margin, means.max(axis=1) + margin
+    low, high = means.min(axis=-2) - margin, means.max(axis=-2) + margin
     return np.maximum(low, 0.0), np.minimum(high, 1.0)

@@ -37,14 +37,24 @@ class ClassMembers:
         self._weights = None if weights is None else weights[self._order]
 
     def draw(
-        self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator
+        self,
+        prevalences: Prevalences,
+        size: int,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        exact: bool = False,
     ) -> Indices:
         """Positions of the items of n samples at each prevalence, (n_prevalences * n, size).
 
         prevalences: shape (n_prevalences, n_classes). The samples at different prevalences share as
         many items as possible, so that their estimates differ mainly because of the prevalence.
+        exact: whether the prevalence is that of the sample itself, as nearly as whole items allow,
+        and not that of the population it is drawn from.
         """
-        which, member = rng.random((n, size)), rng.random((n, size))
+        even = (np.arange(size) + rng.random((n, 1))) / size if exact else None
+        which = rng.random((n, size)) if even is None else even
+        member = rng.random((n, size))
         borders = np.cumsum(prevalences, axis=1)[:, :-1]
         drawn = np.zeros((len(prevalences), n, size), dtype=np.int64)
         for border in borders.T:

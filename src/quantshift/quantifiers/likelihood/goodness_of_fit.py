@@ -70,10 +70,15 @@ class Fit:
         return self.auc > LEAST_AUC and self.z > LEAST_Z
 
     @property
+    def mostly_explains(self) -> bool:
+        """Whether the model, of prior shift, explains so much that no other may be better."""
+        mostly_explained = self.family == "prior" and self.explained >= MOST_EXPLAINED
+        return mostly_explained and self.z <= CERTAIN_Z
+
+    @property
     def in_doubt(self) -> bool:
         """Whether the model is refuted, but explains so much that no other may be better."""
-        mostly_explained = self.family == "prior" and self.explained >= MOST_EXPLAINED
-        return self.refuted and mostly_explained and self.z <= CERTAIN_Z
+        return self.refuted and self.mostly_explains
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,13 @@ hold: if a classifier separates it from the training items weighted by SubclassS
 (`goodness_of_fit`), the model is refuted.
 
               tested                             not refuted    refuted
-    columns   prior shift                        SubclassSLD    PCC, or SubclassSLD if in doubt
+    columns   prior shift, also by `score_test`  SubclassSLD    PCC, or SubclassSLD if in doubt
     signal    shifts of classes and subgroups    SubclassSLD    PCC + lambda (SubclassSLD - PCC)
 
 In doubt: after an extreme change of prevalence a small difference remains although the model is
-right. If the model of columns is refuted by less than five standard errors and explains at least
-half of the difference from the training items, its estimate stays, and only the interval is
-replaced.
+right. If features refute the model of columns, by less than five standard errors, it explains at
+least half of the difference from the training items and the scores do not refute it, its estimate
+stays, and only the interval is replaced.
 
 lambda is the change of prevalence that SubclassSLD finds (half the sum of the absolute differences
 from the training prevalence) divided by .1, at most 1. If texts of a new kind have appeared, SLD
@@ -22,8 +22,9 @@ finds a small change of prevalence whether there is one or not, and the mean pos
 the truth; the mean posterior captures less than half of a large change.
 
 Posteriors are those of two classifiers, out of fold on the training items and by the models of the
-folds on the sample; the one with the lower log-loss is used. After a refutation nothing in the data
-says which assumption is closest to the truth, and an honest interval spans what they allow: `hull`.
+folds on the sample; the one with the lower log-loss is used. A model that is not refuted need not
+be right: `grounds` says when there is evidence for it, and otherwise gives a range
+(`allowed_range`).
 
 References: B. Schoelkopf et al., "On causal and anticausal learning", ICML 2012; D. Tasche, "Class
 prior estimation under covariate shift: no problem?", 2022.
@@ -36,7 +37,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
@@ -44,28 +44,29 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.base.types import Codes, Flags, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.classifier import cross_fit, predict_posteriors
 from quantshift.classify.clusters.clusters import Clusters, feature_matrix
 from quantshift.classify.folds import folds_of
-from quantshift.classify.separation import NOT_TOLD_APART, WIDE, Reference
+from quantshift.classify.separation import WIDE, Reference
 from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import Diagnostics, Estimate, Samples
+from quantshift.quantifiers.base.estimator import Diagnostics, Estimate
 from quantshift.quantifiers.base.guarding import (
-    ASSUMPTIONS,
-    AUTO,
     BETWEEN,
     COVARIATE,
-    NORMAL,
+    DECLARATIONS,
     PRIOR,
     AbstractGuarded,
-    AllowedRange,
+    Grounds,
+    kinds_of,
 )
 from quantshift.quantifiers.base.items import Items, effective_size
 from quantshift.quantifiers.base.means import sample_means
 from quantshift.quantifiers.base.tags import FEATURES, Tags
+from quantshift.quantifiers.likelihood.allowed_range import half_width, range_limits
 from quantshift.quantifiers.likelihood.goodness_of_fit import Fit, ModelledTraining, modelled_shares
+from quantshift.quantifiers.likelihood.score_test import LEVEL, ScoredTraining, ShiftEvidence
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassSLD
 from quantshift.quantifiers.likelihood.subclass_sld import Represented as SubclassItems
@@ -79,8 +80,10 @@ of causes could imitate a change of P(X) with a wrong prevalence. Subgroups of t
 AFTER_REFUTATION = MappingProxyType({"columns": COVARIATE, "signal": BETWEEN})
 """What the estimate rests on after a refutation."""
 
-MARGIN = 0.04
-"""How much the hull is widened in addition to the sampling error of a mean."""
+REFUTING = ("score", "fit", "column", "columns")
+"""The tests of `score_test` that can refute label shift."""
+
+P_VALUES = (*REFUTING, "doubles")
 
 MOVED = 0.1
 """Change of prevalence from which SubclassSLD is trusted in spite of a refutation."""
@@ -167,13 +170,14 @@ class Represented:
     calibrated: Sequence[Sequence[Reals]]
     ratios: Sequence[Sequence[Reals]]
     position: Reals
+    cells: Codes
 
 
 class GuardedSLD(AbstractGuarded):
     """Guarded SLD: SubclassSLD unless the sample's features refute it, then PCC.
 
-    assume: "auto" decides by the test; "prior" is SubclassSLD and "covariate" PCC, whatever the
-        test says.
+    assume: None, or an assumption that you declare: "prior" (estimates are SubclassSLD's) or
+        "covariate" (PCC's). The tests are made all the same.
     mode: the kind of X, which matters after a refutation. "columns": causes of the label, as in
         most tables; "signal": effects of the label, as in texts. "auto" treats data frames as
         columns and matrices as signals.
@@ -181,14 +185,15 @@ class GuardedSLD(AbstractGuarded):
         regression and histogram boosting; with more than 300 sparse features logistic regression.
     cv, seed: folds of the out-of-fold posteriors, and their seed.
 
-    The diagnostics of the test are `refuted`, `auc`, `z`, `explained` (the share of the difference
-    from the training items) and `in_doubt`. Others, (..., n_classes) each, are `prior`,
-    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull. It
-    spans the training prevalence and the estimates by each classifier, `covariate_by_classifier`
-    (PCC) and `prior_by_classifier` (SLD), (..., n_classifiers, n_classes). `members` (...,
-    n_members, n_classes) is PCC by each model of the better classifier, which has not seen one
-    fold; it shows how much PCC depends on the training items. `ranges` has all of this for each
-    sample, as an `AllowedRange`.
+    `grounds(estimate)` says for each sample whether its answer is a confidence interval or a range,
+    and why; `quantshift.intervals.guarded.guarded_intervals` has the limits. The diagnostics are
+    its parts: `refuted`, `in_doubt`, `auc`, `z` and `explained` (the share of the difference from
+    the training items) of the test by a classifier; `p_score`, `p_fit`, `p_column`, `p_columns`,
+    `p_doubles` and `power` of `score_test`. Others, (..., n_classes) each, are `mixed`,
+    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the range;
+    `covariate_by_classifier` (PCC) and `prior_by_classifier` (SLD), (..., n_classifiers,
+    n_classes); and `members` (..., n_members, n_classes), PCC by each model of the better
+    classifier, which has not seen one fold and shows how much PCC depends on the training items.
     """
 
     tags: ClassVar[Tags] = Tags(
@@ -199,9 +204,8 @@ class GuardedSLD(AbstractGuarded):
         "as in training",
         sees=FEATURES,
         beyond_prior_shift=True,
-        no_interval="replicates do not show which assumption holds; use its method hull, which "
-        "spans what they allow, or the interval of its subclass_sld_ if the test does not refute "
-        "it",
+        no_interval="replicates do not show which assumption holds; use guarded_intervals, which "
+        "gives an interval where the items support one, and a range elsewhere",
     )
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -217,12 +221,13 @@ class GuardedSLD(AbstractGuarded):
     best_: Learnt
     subclass_sld_: SubclassSLD
     training_: ModelledTraining
+    scored_: ScoredTraining
     mode_: str
 
     def __init__(
         self,
         *,
-        assume: str = "auto",
+        assume: str | None = None,
         mode: str = "auto",
         classifiers: Sequence[BaseEstimator] | None = None,
         cv: int | Indices = 5,
@@ -234,46 +239,42 @@ class GuardedSLD(AbstractGuarded):
         self.cv = cv
         self.seed = seed
 
-    def hull(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
-    ) -> tuple[Reals, Reals]:
-        """Lower and upper limits of what the assumptions allow, (..., n_classes) each.
-
-        They contain the training prevalence, and PCC and SLD by every classifier; on tables such as
-        those of `benchmarks/natural.py` about nine in ten contain the truth after a refutation.
-        """
-        diagnostics = self.estimate(X, samples, weights=weights).diagnostics
-        return diagnostics["low"], diagnostics["high"]
-
-    def ranges(self, estimate: Estimate) -> list[AllowedRange]:
-        """What the assumptions allow for each sample of an estimate that it has made."""
-        if estimate.prevalence.ndim == 1:
-            return [self._range(estimate.prevalence, estimate.diagnostics)]
-        return [
-            self._range(p_hat, {name: values[i] for name, values in estimate.diagnostics.items()})
-            for i, p_hat in enumerate(estimate.prevalence)
-        ]
-
-    def _range(self, p_hat: Prevalences, found: Mapping[str, Any]) -> AllowedRange:
-        refuted, in_doubt = bool(found["refuted"]), bool(found["in_doubt"])
-        rests_on = self.assume
-        if self.assume == AUTO:
-            rests_on = AFTER_REFUTATION[self.mode_] if refuted and not in_doubt else PRIOR
-        return AllowedRange(
-            estimate=p_hat,
+    def grounds(self, estimate: Estimate) -> Grounds:
+        """What the answers about the samples of an estimate that it has made stand on."""
+        one = estimate.prevalence.ndim == 1
+        found = {k: v[np.newaxis] if one else v for k, v in estimate.diagnostics.items()}
+        p_hat = np.atleast_2d(estimate.prevalence)
+        p_values = {name: found[f"p_{name}"] for name in P_VALUES}
+        label_shift_refuted = found["refuted"] | (
+            np.min([p_values[name] for name in REFUTING], axis=0) < LEVEL
+        )
+        prior = found["prior_by_classifier"][:, self.chosen_]
+        kind, reason = kinds_of(
+            self.assume,
+            refuted=label_shift_refuted,
+            doubles=p_values["doubles"],
+            apart=np.abs(prior - found["covariate"]).max(axis=1),
+            width=(found["high"] - found["low"]).max(axis=1),
+            informative=not self.plain_.is_uninformative_,
+        )
+        after = AFTER_REFUTATION[self.mode_]
+        rests_on = np.where(found["refuted"] & ~found["in_doubt"], after, PRIOR)
+        if self.assume is not None:
+            rests_on = np.full(len(p_hat), self.assume)
+        same = ("covariate", "low", "high", "power", "in_doubt", "auc", "z", "explained")
+        return Grounds(
+            kind=kind,
+            reason=reason,
             rests_on=rests_on,
-            low=found["low"],
-            high=found["high"],
-            prior=found["prior"],
-            covariate=found["covariate"],
-            plain_prior=found["prior_by_classifier"][self.chosen_],
+            estimate=p_hat,
+            prior=prior,
+            mixed=found["mixed"],
+            p_values=p_values,
+            refuted=found["refuted"],
             covariate_by_classifier=found["covariate_by_classifier"],
             members=found["members"],
-            refuted=refuted,
-            in_doubt=in_doubt,
-            auc=float(found["auc"]),
-            z=float(found["z"]),
-            explained=float(found["explained"]),
+            label_variance=found["label_variance"],
+            **{name: found[name] for name in same},
         )
 
     @property
@@ -314,8 +315,8 @@ class GuardedSLD(AbstractGuarded):
         return refit
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        if self.assume not in ASSUMPTIONS:
-            raise unknown_name("assumption", self.assume, ASSUMPTIONS)
+        if self.assume not in DECLARATIONS:
+            raise unknown_name("assumption", self.assume, [PRIOR, COVARIATE])
         if self.mode not in MODES:
             raise unknown_name("mode", self.mode, MODES)
         if items.features is None or isinstance(items.features, Clusters):
@@ -337,6 +338,9 @@ class GuardedSLD(AbstractGuarded):
         self.subclass_sld_.fit_items(self.held_out_, codes, reduction=division)
         reference = Reference.of(X, seed=self.seed)
         self.training_ = ModelledTraining.of(reference, codes, n_classes, division.known, weights)
+        self.scored_ = ScoredTraining.of(
+            self.best_.out_of_fold, codes, reference.position, weights=weights, seed=self.seed
+        )
         self.reduction_ = Look(self.learnt_, division, reference, n_classes)
 
     def unguarded_items(self, items: Items) -> Items:
@@ -362,12 +366,13 @@ class GuardedSLD(AbstractGuarded):
             )
             ratios.append([learnt.sld._represent(member) for member in members])
         subclass_items = self.subclass_sld_._represent_items(self.unguarded_items(items))
-        return Represented(subclass_items, calibrated, ratios, seen.position)
+        cells = self.scored_.place(seen.committees[self.chosen_])
+        return Represented(subclass_items, calibrated, ratios, seen.position, cells)
 
     def _solve(
         self, representation: Represented, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        prior, diagnostics = self.subclass_sld_._solve(representation.subclasses, index, weights)
+        mixed, diagnostics = self.subclass_sld_._solve(representation.subclasses, index, weights)
         shares = modelled_shares(diagnostics, FAMILY[self.mode_])
         by_member = [
             np.stack([sample_means(rows, index, weights) for rows in members], axis=1)
@@ -382,54 +387,75 @@ class GuardedSLD(AbstractGuarded):
             self._test(representation, f, rows, weights)
             for f, rows in zip(shares, index, strict=True)
         ]
-        refuted = np.array([test.refuted for test in tests])
-        in_doubt = np.array([test.in_doubt for test in tests])
-        covariate = pcc[self.chosen_]
-        if self.assume == PRIOR:
-            p_hat = prior
-        elif self.assume == COVARIATE:
-            p_hat = covariate
-        else:
-            alternative = covariate
-            if AFTER_REFUTATION[self.mode_] == BETWEEN:
-                moved = np.abs(prior - self.prior_).sum(axis=1, keepdims=True) / 2
-                alternative = covariate + np.minimum(moved / MOVED, 1.0) * (prior - covariate)
-            p_hat = np.where((refuted & ~in_doubt)[:, np.newaxis], alternative, prior)
-        allowed = np.stack([np.broadcast_to(self.prior_, prior.shape), *pcc, *sld], axis=1)
-        low, high = hull(allowed, covariate, _sizes(index, weights))
+        evidence = [self._evidence(representation, rows, weights) for rows in index]
+        by_features = np.array([test.refuted for test in tests])
+        by_scores, in_doubt = np.zeros((2, len(index)), dtype=bool)
+        if FAMILY[self.mode_] == "prior":
+            by_features |= np.array([min(e.column, e.columns) < LEVEL for e in evidence])
+            by_scores = np.array([min(e.score, e.fit) < LEVEL for e in evidence])
+            in_doubt = by_features & ~by_scores & np.array([test.mostly_explains for test in tests])
+        refuted, covariate = by_features | by_scores, pcc[self.chosen_]
+        p_hat = self._chosen(mixed, covariate, refuted & ~in_doubt)
+        size = _sizes(index, weights)
+        auc = np.array([test.auc for test in tests])
+        low, high = range_limits(
+            covariate,
+            mixed,
+            (sld[self.chosen_], np.stack([e.error for e in evidence])),
+            half_width(covariate, auc, size),
+            refuted=refuted,
+            by_features=by_features,
+        )
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
             "refuted": refuted,
-            "auc": np.array([test.auc for test in tests]),
+            "auc": auc,
             "z": np.array([test.z for test in tests]),
             "explained": np.array([test.explained for test in tests]),
             "in_doubt": in_doubt,
-            "prior": prior,
+            **{f"p_{name}": np.array([getattr(e, name) for e in evidence]) for name in P_VALUES},
+            "power": np.array([e.power for e in evidence]),
+            "mixed": mixed,
             "covariate": covariate,
             "covariate_by_classifier": np.stack(pcc, axis=1),
             "prior_by_classifier": np.stack(sld, axis=1),
             "members": by_member[self.chosen_],
+            "label_variance": _label_variance(
+                representation.calibrated[self.chosen_], index, weights
+            ),
             "low": np.minimum(low, p_hat),
             "high": np.maximum(high, p_hat),
         }
 
+    def _chosen(self, mixed: Prevalences, covariate: Prevalences, refuted: Flags) -> Prevalences:
+        """The estimates, (n_samples, n_classes), given those under the assumptions."""
+        if self.assume == PRIOR:
+            return mixed
+        if self.assume == COVARIATE:
+            return covariate
+        alternative = covariate
+        if AFTER_REFUTATION[self.mode_] == BETWEEN:
+            moved = np.abs(mixed - self.prior_).sum(axis=1, keepdims=True) / 2
+            alternative = covariate + np.minimum(moved / MOVED, 1.0) * (mixed - covariate)
+        return np.where(refuted[:, np.newaxis], alternative, mixed)
+
+    def _evidence(self, seen: Represented, rows: Indices, weights: Weights | None) -> ShiftEvidence:
+        sample_weights = None if weights is None else weights[rows]
+        counts = self.scored_.counts_of(seen.cells[:, rows], sample_weights)
+        means = np.average(seen.position[rows], axis=0, weights=sample_weights)
+        return self.scored_.test(counts, means)
+
     def _test(
         self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
     ) -> Fit:
-        sample_weights, family = None if weights is None else weights[rows], FAMILY[self.mode_]
-        if self.assume != AUTO:
-            return Fit(family, NOT_TOLD_APART.auc, NOT_TOLD_APART.z, NOT_TOLD_APART.auc)
+        sample_weights = None if weights is None else weights[rows]
+        family = FAMILY[self.mode_]
         return self.training_.compared(seen.position[rows], shares, family, sample_weights)
 
 
-def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals]:
-    """Limits around all estimates that the assumptions allow, (n_samples, n_classes) each.
-
-    allowed: estimates, (n_samples, n_assumptions, n_classes); centre: the one whose sampling error
-    widens them; size: of the samples.
-    """
-    margin = np.sqrt(MARGIN**2 + NORMAL**2 * centre * (1 - centre) / size[:, np.newaxis])
-    low, high = allowed.min(axis=1) - margin, allowed.max(axis=1) + margin
-    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+def _label_variance(calibrated: Sequence[Reals], index: Indices, weights: Weights | None) -> Reals:
+    """Mean of q (1 - q) over the items of each sample, q the mean posterior of the models."""
+    q = np.mean(calibrated, axis=0)
+    return sample_means(np.ascontiguousarray(q * (1 - q)), index, weights)
 
 
 def _learnt(

@@ -23,7 +23,7 @@ from quantshift.quantifiers.base.guarding import (
     COVARIATE,
     PRIOR,
     AbstractGuarded,
-    AllowedRange,
+    Grounds,
     training_deviations,
 )
 from quantshift.quantifiers.base.items import Items, effective_size
@@ -47,7 +47,7 @@ HULL_LEVEL = 0.95
 class Guarded:
     """What replaces the method's own evidence on a sample.
 
-    replicates: of the estimate, (n_bootstrap, n_classes). rests_on: as in `AllowedRange`.
+    replicates: of the estimate, (n_bootstrap, n_classes). rests_on: as in `Grounds`.
     """
 
     prevalence: Prevalences
@@ -82,10 +82,10 @@ def guarded(
     """
     if assume == PRIOR:
         return [None] * len(samples)
-    assuming = quantifier.assuming(assume)
-    ranges = assuming.ranges(assuming.estimate_items(items, list(samples)))
+    assuming = quantifier.assuming(None if assume == AUTO else assume)
+    grounds = assuming.grounds(assuming.estimate_items(items, list(samples)))
     found: list[Guarded | None] = []
-    for rows, allowed in zip(samples, ranges, strict=True):
+    for rows, allowed in zip(samples, grounds, strict=True):
         if assume == AUTO and not allowed.refuted:
             found.append(None)
             continue
@@ -102,7 +102,7 @@ def guarded(
                 replicates_of(p_hat, allowed.members, len(rows), n_bootstrap, seed),
                 _shift(allowed, assume),
                 _assumptions(assuming, allowed, labels),
-                allowed.rests_on,
+                str(allowed.rests_on),
             )
         )
     return found
@@ -134,27 +134,27 @@ def replicates_of(
     return np.asarray(replicates / replicates.sum(axis=1, keepdims=True))
 
 
-def _shift(allowed: AllowedRange, assume: str) -> Shift:
+def _shift(allowed: Grounds, assume: str) -> Shift:
     if assume == COVARIATE:
         return Shift(rejected=False, kind=ASSUMED, p_value=1.0)
     return Shift(
         rejected=True,
         kind=IN_DOUBT if allowed.in_doubt else UNEXPLAINED,
         p_value=float(ndtr(-allowed.z)),
-        auc=allowed.auc,
-        explained=allowed.explained,
+        auc=float(allowed.auc),
+        explained=float(allowed.explained),
     )
 
 
 def _assumptions(
-    quantifier: AbstractGuarded, allowed: AllowedRange, labels: Sequence[str]
+    quantifier: AbstractGuarded, allowed: Grounds, labels: Sequence[str]
 ) -> tuple[Assumption, ...]:
     """The estimates under each assumption, that of the estimate first."""
 
     def under(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
         return Assumption(name, method, dict(zip(labels, map(float, p), strict=True)), **marks)
 
-    by_prior = type(quantifier.unguarded_).__name__, allowed.prior
+    by_prior = type(quantifier.unguarded_).__name__, allowed.mixed
     covariate = under("covariate shift", IF_COVARIATE_SHIFT.__name__, allowed.covariate)
     unchanged = under("no change", "training prevalence", quantifier.prior_)
     if allowed.rests_on == PRIOR:

@@ -227,13 +227,13 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
         guarded = learnt.quantifier
         assert isinstance(guarded, AbstractGuarded)
         items = replace(guarded.items(learnt.preparation.transform(group.values)), weights=weights)
-        (found,) = guarded.ranges(guarded.estimate_items(items))
-        refuted = found.refuted
+        (found,) = guarded.grounds(guarded.estimate_items(items))
+        refuted = bool(found.refuted)
         shares = {
             **_of_posteriors(learnt, _scores(guarded, items), weights),
             IF_COVARIATE_SHIFT.__name__: found.covariate,
-            type(guarded.plain_).__name__: found.plain_prior,
-            type(guarded.unguarded_).__name__: found.prior,
+            type(guarded.plain_).__name__: found.prior,
+            type(guarded.unguarded_).__name__: found.mixed,
             type(guarded).__name__: found.estimate,
         }
     chosen = method_class(data.training.method, _known(data))

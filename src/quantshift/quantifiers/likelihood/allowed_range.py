@@ -1,0 +1,60 @@
+"""The range of shares that remain possible where no assumption can be relied on.
+
+Around PCC, p, the half-width h of a class has three parts,
+
+    h^2 = (A s)^2 + ((auc - .5) s)^2 + 1.96^2 p (1 - p) / n,    s = sqrt(p (1 - p)),
+
+where auc is how well a classifier separates the sample from training items weighted as label shift
+would have it: the less these explain it, the further the truth may be. After a refutation the side
+of SubclassSLD's estimate m is extended by a part of m - p: by all of it if features refute label
+shift, since features and class shares may have changed together, and by less if only the scores
+do, because then the rows were selected by something like the score and PCC is nearly right.
+
+If nothing refutes label shift and nothing speaks for it, the range spans this one and the limits
+under label shift.
+
+The constants are those for which the range contained nine tenths of the truths in each of the
+worlds of `benchmarks/evidence.py` on the tables for development.
+"""
+
+import numpy as np
+
+from quantshift.base.types import Flags, Prevalences, Reals
+from quantshift.quantifiers.base.guarding import NORMAL
+
+LEAST_SPREAD = 0.15
+"""The A of the half-width."""
+
+BY_SCORES = 0.45
+"""The part of the way to SubclassSLD's estimate, if only the scores refute label shift."""
+
+
+def half_width(covariate: Prevalences, auc: Reals, size: Reals) -> Reals:
+    """The h of the range, (n_samples, n_classes). auc, size: (n_samples,)."""
+    variance = covariate * (1 - covariate)
+    beyond = np.maximum(auc - 0.5, 0.0)[:, np.newaxis]
+    return np.sqrt(variance * (LEAST_SPREAD**2 + beyond**2 + NORMAL**2 / size[:, np.newaxis]))
+
+
+def range_limits(
+    covariate: Prevalences,
+    mixed: Prevalences,
+    prior: tuple[Prevalences, Reals],
+    h: Reals,
+    *,
+    refuted: Flags,
+    by_features: Flags,
+) -> tuple[Reals, Reals]:
+    """Lower and upper limits, (n_samples, n_classes) each.
+
+    covariate, mixed: estimates of PCC and SubclassSLD; prior: SLD's, and its standard error under
+    label shift. refuted, by_features: whether label shift is, and by features, (n_samples,).
+    """
+    part = np.where(by_features, 1.0, BY_SCORES)[:, np.newaxis]
+    reached = covariate + part * (mixed - covariate)
+    low, high = np.minimum(covariate, reached) - h, np.maximum(covariate, reached) + h
+    p_hat, error = prior
+    untold = ~refuted[:, np.newaxis]
+    low = np.where(untold, np.minimum(covariate - h, p_hat - NORMAL * error), low)
+    high = np.where(untold, np.maximum(covariate + h, p_hat + NORMAL * error), high)
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)

@@ -1,0 +1,123 @@
+"""The share among the items of a sample: narrower than the population's, and right as often."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from quantshift import ACC, CC, PACC, PCC, SLD, BayesianCC, aggregate_interval
+from quantshift.errors import UserError
+from quantshift.intervals.predictive import label_draws, share_draws
+from quantshift.quantifiers.base.simulation import ClassMembers
+
+FAST = {"n_bootstrap": 200}
+
+
+def items(n_negative, n_positive, rng, *, apart=4.0):
+    """Labels, and posteriors of normal scores at equal shares; an AUC of .998 if 4 apart."""
+    y = np.repeat([0, 1], [n_negative, n_positive])
+    score = rng.normal(size=len(y)) + apart * y
+    positive = expit(apart * (score - apart / 2))
+    return np.stack([1 - positive, positive], axis=1), y
+
+
+def three_classes(counts, rng):
+    y = np.repeat(np.arange(3), counts)
+    logits = 4.0 * np.eye(3)[y] + rng.normal(size=(len(y), 3)) * 1.4
+    exponentials = np.exp(logits)
+    return exponentials / exponentials.sum(axis=1, keepdims=True), y
+
+
+def test_certain_posteriors_leave_nothing_to_draw():
+    certain = np.repeat([[1.0, 0.0], [0.0, 1.0]], [30, 70], axis=0)
+    rng = np.random.default_rng(0)
+    replicates = rng.dirichlet([30, 70], 100)
+    shares = share_draws(certain, np.array([0.5, 0.5]), replicates, rng)
+    assert shares == pytest.approx(np.tile([0.3, 0.7], (100, 1)))
+
+
+def test_useless_posteriors_leave_the_prevalence_and_the_labels():
+    n, prior = 200, np.array([0.4, 0.6])
+    rng = np.random.default_rng(1)
+    replicates = np.tile([0.25, 0.75], (4000, 1))
+    shares = share_draws(np.tile(prior, (n, 1)), prior, replicates, rng)
+    assert shares.mean(axis=0) == pytest.approx([0.25, 0.75], abs=0.003)
+    assert shares.std(axis=0) == pytest.approx(np.sqrt(0.25 * 0.75 / n), rel=0.05)
+
+
+def test_weights_are_shares_of_the_items():
+    rng = np.random.default_rng(2)
+    posteriors = np.array([[1.0, 0.0], [0.0, 1.0]])
+    weighted = share_draws(
+        posteriors, np.array([0.5, 0.5]), np.full((5, 2), 0.5), rng, np.array([3.0, 1.0])
+    )
+    assert weighted == pytest.approx(np.tile([0.75, 0.25], (5, 1)))
+
+
+def test_labels_alone_have_the_variance_of_independent_ones():
+    rng = np.random.default_rng(3)
+    q = rng.uniform(0.1, 0.9, 50)
+    posteriors = np.stack([1 - q, q], axis=1)
+    shares = label_draws(posteriors.mean(axis=0), posteriors, 20_000, rng)
+    assert shares[:, 1].std() == pytest.approx(np.sqrt((q * (1 - q)).sum()) / 50, rel=0.03)
+
+
+def test_exact_samples_have_the_prevalence_they_were_drawn_at():
+    members = ClassMembers(np.repeat([0, 1, 2], [20, 30, 50]), 3)
+    prevalences = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])
+    rows = members.draw(prevalences, 40, 25, np.random.default_rng(0), exact=True)
+    codes = np.repeat([0, 1, 2], [20, 30, 50])[rows]
+    shares = np.eye(3)[codes].mean(axis=1).reshape(2, 25, 3)
+    assert np.abs(shares - prevalences[:, np.newaxis]).max() <= 1 / 40 + 1e-12
+
+
+@pytest.mark.parametrize("method", [SLD, PACC, ACC, CC, PCC, BayesianCC])
+def test_of_the_items_is_nowhere_wider_than_of_the_population(method):
+    rng = np.random.default_rng(4)
+    quantifier = method().fit_posteriors(*items(500, 500, rng))
+    pool, y = items(90, 210, rng)
+    by = {of: aggregate_interval(quantifier, pool, of=of, **FAST) for of in ("items", "population")}
+    assert (by["items"].low >= by["population"].low - 0.01).all()
+    assert (by["items"].high <= by["population"].high + 0.01).all()
+    width = {of: found.high[1] - found.low[1] for of, found in by.items()}
+    assert width["items"] < width["population"] / 2
+    assert by["items"].low[1] - 0.01 <= y.mean() <= by["items"].high[1] + 0.01
+
+
+def test_more_classes_than_two():
+    rng = np.random.default_rng(8)
+    quantifier = SLD().fit_posteriors(*three_classes([300, 300, 300], rng))
+    pool, y = three_classes([200, 80, 20], rng)
+    of_items = aggregate_interval(quantifier, pool, of="items", **FAST)
+    population = aggregate_interval(quantifier, pool, **FAST)
+    assert (of_items.high - of_items.low < population.high - population.low).all()
+    truth = np.bincount(y) / len(y)
+    assert ((of_items.low <= truth) & (truth <= of_items.high)).all()
+
+
+def test_an_unknown_whole_is_refused():
+    quantifier = SLD().fit_posteriors(*items(50, 50, np.random.default_rng(6)))
+    with pytest.raises(UserError, match="unknown value of `of` 'rows'"):
+        aggregate_interval(quantifier, np.array([[0.5, 0.5]]), of="rows")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_coverage_among_the_items(n_classes):
+    covered, narrower = [], []
+    for number in range(60):
+        rng = np.random.default_rng([7, number])
+        if n_classes == 2:
+            training = items(400, 400, rng)
+            n_positive = rng.integers(10, 190)
+            pool, y = items(200 - n_positive, n_positive, rng)
+        else:
+            training = three_classes([300, 300, 300], rng)
+            pool, y = three_classes(rng.multinomial(300, rng.dirichlet(np.ones(3) * 2)), rng)
+        quantifier = SLD().fit_posteriors(*training)
+        found = aggregate_interval(quantifier, pool, of="items", **FAST)
+        population = aggregate_interval(quantifier, pool, **FAST)
+        truth = np.bincount(y, minlength=n_classes) / len(y)
+        covered.append((found.low[1] <= truth[1]) & (truth[1] <= found.high[1]))
+        narrower.append((found.high - found.low)[1] / (population.high - population.low)[1])
+    assert np.mean(covered) >= 0.9
+    assert np.mean(narrower) < 0.9
