@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING, TABLES
 from quantshift.base.seeding import generator
 from quantshift.cli.app import main as quantshift
-from quantshift.quantifying.estimating.after_refutation import IN_DOUBT, UNEXPLAINED
+from quantshift.quantifying.estimating.decision import IN_DOUBT, UNEXPLAINED
 from real_tables import LabelledTable, load
 
 BATCH, LABEL = "batch of the sample", "is positive"

@@ -27,7 +27,7 @@ def history(tmp_path_factory):
     batch = found[28].batches[0]
     audit = Audited(60, 0.5, batch.shares, batch.shares, False)
     found[28] = replace(found[28], batches=(replace(batch, audit=audit),))
-    found[29] = replace(found[29], batches=(replace(found[29].batches[0], limits_are=RANGE),))
+    found[29] = replace(found[29], batches=(replace(found[29].batches[0], kind=RANGE),))
     other = replace(FOUND.training, n_items=1200)
     found[26:] = [replace(one, training=other) for one in found[26:]]
     history = filled(tmp_path_factory.mktemp("page") / "h", found[:-1])

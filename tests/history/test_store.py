@@ -168,7 +168,7 @@ def newer(path: Path) -> None:
     """A call of a later version, whole in itself."""
     from quantshift.history.store import _digest
 
-    content = path.read_bytes().replace(b'"format": 1', b'"format": 2')
+    content = path.read_bytes().replace(b'"format": 2', b'"format": 3')
     path.with_name(f"{path.name[:22]}-{_digest(content)}.json").write_bytes(content)
     path.unlink()
 
@@ -182,7 +182,7 @@ def renamed(path: Path) -> None:
     [
         (truncate, "is damaged: its content is not what its name says"),
         (flip, "is damaged: its content is not what its name says"),
-        (newer, "has format 2, this is 1; upgrade quantshift"),
+        (newer, "has format 3, this is 2; upgrade quantshift"),
         (renamed, "is damaged: its time is not what its name says"),
     ],
 )

@@ -2,8 +2,10 @@
 
 import dataclasses
 
+from quantshift.answers.kinds import CANNOT
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
+from quantshift.quantifiers.base.guarding import NEITHER
 from quantshift.quantifying.output.result import (
     Assumption,
     Batch,
@@ -89,6 +91,8 @@ UNKNOWN = Batch(
     advice=("A.",),
     can_be_estimated=False,
     why_not="they tell the classes apart no better than chance",
+    kind=CANNOT,
+    reason=NEITHER,
 )
 """A batch that nothing can be said of."""
 

@@ -300,7 +300,7 @@ def _rows(
             "low": share.low,
             "high": share.high,
             "level": call.level,
-            "limits_are": look.limits_are,
+            "kind": look.kind,
             "can_be_estimated": look.can_be_estimated,
             "changed": share.label in look.changed,
             "shift": look.shift,

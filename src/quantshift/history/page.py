@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.kinds import RANGE
+from quantshift.answers.kinds import is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.page import render_answer, thresholds
 from quantshift.answers.text import estimate_text
@@ -204,8 +204,8 @@ def _chart_series(one: Series, controls: dict[str, Control], last: "Call") -> di
                 "share": point.share(label).estimate,
                 "low": point.share(label).low,
                 "high": point.share(label).high,
-                "limits": point.look.limits_are,
-                "range": point.look.limits_are == RANGE,
+                "limits": point.look.kind,
+                "range": is_range(point.look.kind),
                 "shift": bool(point.look.shift),
                 "audited": point.look.audit is not None,
                 "marks": ", ".join(look_marks(one, control, i)),

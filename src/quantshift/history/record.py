@@ -21,7 +21,7 @@ from quantshift.quantifying.output.result import Batch, Quantification
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-FORMAT = 1
+FORMAT = 2
 """Version of the layout of a call."""
 
 MOST = 1 << 53
@@ -85,14 +85,14 @@ class Look:
     left_out: int
     shares: tuple[Share, ...]
     unaudited: tuple[Share, ...]
-    limits_are: str
+    kind: str
+    reason: str
     can_be_estimated: bool
     shift: bool | None
     shift_kind: str | None
     p_value: float | None
     changed: tuple[str, ...]
     unreliable: bool
-    needs_labels: bool
     audit: AuditSummary | None
 
 
@@ -256,14 +256,14 @@ def _look(batch: Batch) -> Look:
         left_out=batch.left_out,
         shares=batch.shares,
         unaudited=batch.unaudited,
-        limits_are=batch.limits_are,
+        kind=batch.kind,
+        reason=batch.reason,
         can_be_estimated=batch.can_be_estimated,
         shift=None if shift is None else shift.stands_out,
         shift_kind=None if shift is None else shift.kind,
         p_value=None if shift is None else shift.p_value,
         changed=batch.change,
         unreliable=is_unreliable(batch),
-        needs_labels=batch.needs_labels,
         audit=None
         if batch.audit is None
         else AuditSummary(batch.audit.n_labelled, batch.audit.contradicts),

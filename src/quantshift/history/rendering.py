@@ -191,7 +191,7 @@ def look_marks(series: Series, control: Control | None, i: int) -> list[str]:
         found.append("changed")
     if look.shift:
         found.append("shift")
-    if look.limits_are == RANGE:
+    if look.kind == RANGE:
         found.append("range")
     if look.audit is not None:
         found.append("audit contradicts" if look.audit.contradicts else "audited")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from quantshift.base.types import Flags, Indices, Reals
+from quantshift.base.types import Indices, Reals
 from quantshift.intervals.prediction import item_interval
 from quantshift.intervals.replicates import ITEMS
 from quantshift.quantifiers.base.guarding import (
@@ -56,34 +56,55 @@ def guarded_intervals(
     of: "items" for the share among the items, "population" for that of the population.
     """
     grounds = quantifier.grounds(quantifier.estimate_items(items, list(samples)))
-    p_hat = grounds.estimate
-    ratio = float(ndtri((1 + level) / 2) / ndtri((1 + RANGE_LEVEL) / 2))
-    low, high = (p_hat + ratio * (limit - p_hat) for limit in (grounds.low, grounds.high))
-    is_interval = grounds.kind == CONFIDENCE_INTERVAL
-    if quantifier.assume == COVARIATE or (grounds.reason == AGREEMENT).any():
-        sizes = np.array([_size(items, rows) for rows in samples])
-        least, most = grounds.if_covariate(sizes, of_items=of == ITEMS)
-        centre = grounds.covariate
-        least, most = centre + ratio * (least - centre), centre + ratio * (most - centre)
-        chosen = is_interval if quantifier.assume == COVARIATE else grounds.reason == AGREEMENT
-        low[chosen], high[chosen] = least[chosen], most[chosen]
-    unguarded: Flags = is_interval if quantifier.assume != COVARIATE else np.zeros_like(is_interval)
-    if unguarded.any():
+    own = grounds.kind == CONFIDENCE_INTERVAL
+    unguarded = grounds.low.copy(), grounds.high.copy()
+    if own.any() and quantifier.assume != COVARIATE:
         found = item_interval(
             quantifier.unguarded_,
             quantifier.unguarded_items(items),
-            [rows for rows, wanted in zip(samples, unguarded, strict=True) if wanted],
+            [rows for rows, wanted in zip(samples, own, strict=True) if wanted],
             level=level,
             n_bootstrap=n_bootstrap,
             seed=seed,
             of=of,
         )
-        agree = (grounds.reason == AGREEMENT)[unguarded, np.newaxis]
-        low[unguarded] = np.where(agree, np.minimum(low[unguarded], found.low), found.low)
-        high[unguarded] = np.where(agree, np.maximum(high[unguarded], found.high), found.high)
-    return GuardedIntervals(
-        grounds, np.maximum(low, 0.0), np.minimum(high, 1.0), level=level, of=of
-    )
+        unguarded[0][own], unguarded[1][own] = found.low, found.high
+    sizes = np.array([_size(items, rows) for rows in samples])
+    low, high = answer_limits(grounds, quantifier.assume, unguarded, sizes, of=of, level=level)
+    return GuardedIntervals(grounds, low, high, level=level, of=of)
+
+
+def answer_limits(
+    grounds: Grounds,
+    assume: str | None,
+    unguarded: tuple[Reals, Reals],
+    sizes: Reals,
+    *,
+    of: str,
+    level: float,
+) -> tuple[Reals, Reals]:
+    """The limits of answers, (n_samples, n_classes) each.
+
+    unguarded: those of the method without its guard, which count where there is evidence for its
+    assumption or it is declared. sizes: of the samples.
+    """
+    p_hat = grounds.estimate
+    ratio = float(ndtri((1 + level) / 2) / ndtri((1 + RANGE_LEVEL) / 2))
+    low, high = (p_hat + ratio * (limit - p_hat) for limit in (grounds.low, grounds.high))
+    is_interval = grounds.kind == CONFIDENCE_INTERVAL
+    agree = grounds.reason == AGREEMENT
+    if assume == COVARIATE or agree.any():
+        least, most = grounds.if_covariate(sizes, of_items=of == ITEMS)
+        centre = grounds.covariate
+        least, most = centre + ratio * (least - centre), centre + ratio * (most - centre)
+        chosen = is_interval if assume == COVARIATE else agree
+        low[chosen], high[chosen] = least[chosen], most[chosen]
+    if assume != COVARIATE:
+        own = is_interval & ~agree
+        low[own], high[own] = unguarded[0][own], unguarded[1][own]
+        low[agree] = np.minimum(low[agree], unguarded[0][agree])
+        high[agree] = np.maximum(high[agree], unguarded[1][agree])
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
 def _size(items: Items, rows: Indices) -> float:

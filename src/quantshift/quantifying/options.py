@@ -10,6 +10,7 @@ from typing import Any
 from quantshift.base.keywords import as_names
 from quantshift.base.options import COLUMNS, LABELS, TABLES, option
 from quantshift.errors import UserError, unknown_name
+from quantshift.intervals.replicates import ITEMS, SHARES_OF
 from quantshift.quantifiers.base.guarding import ASSUMPTIONS
 from quantshift.tables.columns.periods import EVERY
 from quantshift.tables.reading import Source
@@ -300,9 +301,11 @@ class EstimationOptions:
     """How shares and their limits are estimated.
 
     replicates: how many the bootstrap draws for the intervals. simultaneous: intervals that hold
-    for all classes of a batch at once (not those of an audit). assume: "prior" (items of a class
-    look as in training), "covariate" (items that look alike have the label as often as in
-    training), or "auto" (the first, with changes of subgroups, unless the items refute it).
+    for all classes of a batch at once (not those of an audit). of: whose share an interval is for,
+    "items" (of the sample) or "population" (that they were drawn from). assume:
+    "prior" (items of a class look as in training), "covariate" (items that look alike have the
+    label as often as in training), or "auto": nothing is declared, and without evidence the answer
+    is a range.
     """
 
     level: float = option(0.95, "Confidence level of the intervals.", least=0.5, most=0.999)
@@ -310,18 +313,26 @@ class EstimationOptions:
     simultaneous: bool = option(
         False, "Intervals that are valid for all classes at once (three or more)."
     )
+    of: str = option(
+        ITEMS,
+        "Whose share the interval is for: items (those of the sample) or population (that they "
+        "were drawn from, which is known less well).",
+        metavar="items|population",
+    )
     assume: str = option(
         AUTO,
         "Assumption about the shift. prior: items of a class look as in training (the label causes "
         "the features, like the words of a review). covariate: items that look alike have the "
-        "label as often as in training (an outcome is predicted from its causes). auto: prior "
-        "shift and changes of subgroups, unless the sample refutes it.",
+        "label as often as in training (an outcome is predicted from its causes). auto: neither; "
+        "without evidence for one of them the answer is a range.",
         metavar="auto|prior|covariate",
     )
 
     def __post_init__(self) -> None:
         if self.assume not in ASSUMPTIONS:
             raise unknown_name("assumption", self.assume, ASSUMPTIONS)
+        if self.of not in SHARES_OF:
+            raise unknown_name("value of `of`", self.of, SHARES_OF)
 
 
 @dataclass(frozen=True, eq=False)

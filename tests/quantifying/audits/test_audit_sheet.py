@@ -328,7 +328,7 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
         (looks[n_labels],) = found.batches
         assert found.warnings == ()  # rows at the end are still to come
     for batch in looks.values():
-        assert batch.limits_are == "confidence interval that holds at every look"
+        assert batch.kind == "confidence interval that holds at every look"
         assert batch.shares[1].low <= 0.3 <= batch.shares[1].high
     assert looks[60].shares[1].low >= looks[20].shares[1].low
     assert not looks[20].audit.looked.reached

@@ -5,17 +5,118 @@ import dataclasses
 import pytest
 
 from quantshift import EoQ
+from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.answers.shares import Share
 from quantshift.quantifiers.base import catalogue
+from quantshift.quantifying.estimating.decision import Decision
 from quantshift.quantifying.output import advice, verdicts
-from quantshift.quantifying.output.result import Audited, Looked, Shift
+from quantshift.quantifying.output.result import Assumption, Audited, Looked, Shift
 from tests.quantifying.made import ASSUMPTIONS, SHARES, SHIFTED
 
 
-def verdict(shift, assumptions=ASSUMPTIONS, lead="pos", *, name="pos", topics=True, used=None):
-    return verdicts.verdict(
-        shift, assumptions, lead, name=name, untrained=False, topics=topics, used=used
+def about(
+    shift=None,
+    assumptions=ASSUMPTIONS,
+    lead="pos",
+    *,
+    decision=None,
+    audit=None,
+    name="pos",
+    topics=True,
+):
+    return verdicts.Explained(
+        decision=decision or Decision.of_chosen_method(shift),
+        shift=shift,
+        assumptions=tuple(assumptions),
+        audit=audit,
+        lead=lead,
+        name=name,
+        topics=topics,
+        untrained=False,
+        assumption="A",
     )
+
+
+def verdict(*given, used=None, **options):
+    return verdicts.verdict(about(*given, **options), "", used)
+
+
+def advised(shares=SHARES, *given, can_be_estimated=True, n_items=500, warned=False, **options):
+    return list(
+        advice.advice(
+            shares,
+            about(*given, **options),
+            can_be_estimated=can_be_estimated,
+            cure="",
+            n_items=n_items,
+            level=0.95,
+            warned=warned,
+        )
+    )
+
+
+EVIDENT = Decision(INTERVAL, "evidence", "prior")
+UNTOLD = Decision(RANGE, "no evidence", "prior")
+CONTRADICTED = Decision(RANGE, "refuted", "covariate")
+UNREFUTED = Shift(False, "prior", 0.43, auc=0.51, explained=0.9, p_doubles=0.002)
+REFUTED = Shift(True, "unexplained", 0.003, auc=0.62, explained=0.25, p_doubles=0.002)
+TWO = (
+    Assumption("prior shift", "SLD", {"neg": 0.59, "pos": 0.41}),
+    Assumption("covariate shift", "PCC", {"neg": 0.64, "pos": 0.36}),
+)
+
+
+def test_the_verdict_says_what_the_items_show_and_what_they_cannot():
+    nothing = "Nothing contradicts that only the shares of the classes have changed"
+    assert verdict(UNREFUTED, TWO, decision=EVIDENT).startswith(
+        f"{nothing}, and a changed mix of items would look different (p = 0.002). Share of 'pos' "
+        "if only the shares of the classes changed 41.0%; if only the mix of items changed 36.0%."
+    )
+    assert verdict(UNREFUTED, TWO, decision=UNTOLD).startswith(
+        f"{nothing}, but with a changed mix of items the sample could look the same. Share"
+    )
+    agreed = dataclasses.replace(EVIDENT, reason="agreement")
+    assert f"{nothing}; if the mix of items has, the share is about the same." in verdict(
+        UNREFUTED, TWO, decision=agreed
+    )
+    assert verdict(REFUTED, TWO, decision=CONTRADICTED).startswith(
+        "The new items differ from the training items in a way that changed shares of the classes "
+        "cannot explain (p = 0.003). They explain 25% of the difference; allowing for that, a "
+        "classifier still tells new items from training items with an AUC of 0.62 (0.5 is chance)."
+    )
+
+
+def test_what_an_estimate_rests_on_is_no_more_than_is_known():
+    def rests_on(shift, decision):
+        return verdicts.carried(about(shift, TWO, decision=decision))
+
+    assert "the items support that" in rests_on(UNREFUTED, EVIDENT)
+    said = rests_on(UNREFUTED, UNTOLD)
+    assert said.startswith(
+        "the items cannot tell what has changed: 41.0% if only the shares of the classes, 36.0% if "
+        "only the mix of items."
+    )
+    assert said.endswith("it is not a confidence interval")
+    said = rests_on(REFUTED, CONTRADICTED)
+    assert "cannot explain. The estimate assumes instead that items that look alike" in said
+    assert said.endswith("it is not a confidence interval")
+    declared = Decision(INTERVAL, "declared", "covariate")
+    assert rests_on(Shift(False, "assumed", 1.0), declared).startswith("assumes, as you said,")
+    for shift, decision in ((UNREFUTED, UNTOLD), (UNREFUTED, EVIDENT), (REFUTED, CONTRADICTED)):
+        for word in ("ruled out", "fits", "proved"):
+            assert word not in rests_on(shift, decision)
+            assert word not in verdict(shift, TWO, decision=decision)
+
+
+def test_two_numbers_come_with_the_question_that_decides():
+    question, labels = advised(SHARES, UNREFUTED, TWO, decision=UNTOLD)
+    assert "declare `--assume prior`" in question
+    assert "declare `--assume covariate`" in question
+    assert "because the items cannot tell what has changed" in labels
+    (calm,) = advised(SHARES, UNREFUTED, TWO, decision=EVIDENT)
+    assert calm.startswith("No action needed.")
+    (warned,) = advised(SHARES, UNREFUTED, TWO, decision=EVIDENT, warned=True)
+    assert warned.startswith("See the warnings first")
 
 
 def test_the_verdict_names_the_change_and_the_estimates():
@@ -31,7 +132,7 @@ def test_the_verdict_names_the_change_and_the_estimates():
     )
     assert told == (
         "The mix of topics has changed (p = 0.002). Share of 'pos' if only the shares of the "
-        "classes changed 41.0% (ruled out); if only the mix of items changed 36.0% (for "
+        "classes changed 41.0% (contradicted); if only the mix of items changed 36.0% (for "
         "comparison); if topics changed within a class 44.0% (used)."
     )
     assert "perhaps none of the assumptions holds for this batch" in verdict(SHIFTED)
@@ -54,20 +155,16 @@ def test_a_p_value_near_the_level_is_said_with_care():
         "Perhaps the items are unlike the training items (p = 0.042; one sample in twenty looks "
         "like this by chance)."
     )
-    options = {"assumption": "A", "guarded": True, "untrained": False, "topics": False}
-    said = verdicts.carried(near, None, **options)
-    assert said.startswith("the items are perhaps unlike the training items: the interval covers")
-    assert "perhaps" not in verdicts.carried(
-        dataclasses.replace(near, p_value=0.002), None, **options
-    )
+    said = verdicts.carried(about(near, topics=False))
+    assert said.startswith("the items are perhaps unlike the training items: the range covers")
+    assert "perhaps" not in verdicts.carried(about(dataclasses.replace(near, p_value=0.002)))
 
 
 def test_one_of_many_batches_may_be_chance():
     chance = Shift(True, "outside", 0.042, p_floor=0.002, p_adjusted=0.17, n_tested=4)
     assert not chance.stands_out
     assert "among 4 batches one such result may well be chance (adjusted" in verdict(chance)
-    told = {"untrained": False, "n_items": 500, "level": 0.95}
-    (said,) = advice.advice(SHARES, ASSUMPTIONS, chance, None, **told)
+    (said,) = advised(SHARES, chance)
     assert said.startswith("No action needed.")
     assert dataclasses.replace(chance, p_adjusted=0.04).stands_out
     # The true size of a p-value at the floor is unknown.
@@ -82,53 +179,38 @@ def test_assumptions_are_said_without_formulas():
 
 
 def test_advice_follows_the_findings():
-    def advised(shares=SHARES, assumptions=ASSUMPTIONS, shift=None, audit=None):
-        told = {"untrained": False, "n_items": 500, "level": 0.95}
-        return " ".join(advice.advice(shares, assumptions, shift, audit, **told))
+    def said(*given, **options):
+        return " ".join(advised(*given, **options))
 
-    assert "because more has changed than the shares of the classes" in advised(shift=SHIFTED)
-    assert advised(shift=Shift(False, "prior", 0.5)).startswith("No action needed.")
-    assert "far apart" in advised()
-    assert "narrower" in advised((Share("pos", 0.5, 0.2, 0.8),), ASSUMPTIONS[:1])
+    assert "because more has changed than the shares of the classes" in said(SHARES, SHIFTED)
+    assert said(SHARES, Shift(False, "prior", 0.5)).startswith("No action needed.")
+    assert "far apart" in said()
+    assert "narrower" in said((Share("pos", 0.5, 0.2, 0.8),), None, ASSUMPTIONS[:1])
     agreed = Audited(50, 0.8, SHARES, SHARES, contradicts=False)
-    assert advised(audit=agreed).startswith("The audit agrees")
-    assert "contradicts" in advised(audit=dataclasses.replace(agreed, contradicts=True))
+    assert said(audit=agreed).startswith("The audit agrees")
+    assert "contradicts" in said(audit=dataclasses.replace(agreed, contradicts=True))
 
 
 def test_the_advice_tells_what_a_few_labels_give():
     # 1.96 sqrt(.25 / 50): the share may be anything between .2 and .8.
     wide = (Share("pos", 0.3, 0.2, 0.8),)
-    told = {"untrained": False, "level": 0.95}
-    (said,) = advice.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
+    (said,) = advised(wide, SHIFTED)
     assert "50 random labels narrow this to about plus or minus 14 points" in said
     rare = (Share("pos", 0.02, 0.0, 0.1),)
-    (said,) = advice.advice(rare, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
+    (said,) = advised(rare, SHIFTED)
     assert "about plus or minus 8 points" in said  # 1.96 sqrt(.1 * .9 / 50)
-    (said,) = advice.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=40, **told)
+    (said,) = advised(wide, SHIFTED, n_items=40)
     assert "labels of all 40 items give the share itself" in said
 
 
 def test_an_audit_with_many_looks_says_when_to_stop():
     looked = Looked(precision=0.05, half_width=0.08, reached=False, n_needed=210)
     audit = Audited(100, 0.8, SHARES, SHARES, contradicts=False, looked=looked)
-    told = {"untrained": False, "n_items": 500, "level": 0.95}
-    more, _ = advice.advice(SHARES, ASSUMPTIONS, None, audit, **told)
+    more, _ = advised(audit=audit)
     assert "plus or minus 8.0 points. For 5.0 label about 110 more" in more
     done = dataclasses.replace(looked, half_width=0.049, reached=True, n_needed=100)
-    stop, _ = advice.advice(
-        SHARES, ASSUMPTIONS, None, dataclasses.replace(audit, looked=done), **told
-    )
+    stop, _ = advised(audit=dataclasses.replace(audit, looked=done))
     assert stop.startswith("You can stop: the interval is plus or minus 4.9 points")
-
-
-def test_limits_are_called_what_they_are():
-    unexplained = dataclasses.replace(SHIFTED, kind="unexplained")
-    audit = Audited(100, 0.8, SHARES, SHARES, contradicts=False)
-    assert advice.limits_are(SHIFTED, None) == "confidence interval"
-    assert advice.limits_are(unexplained, None) == "range of what the assumptions allow"
-    assert advice.limits_are(unexplained, audit) == "confidence interval"
-    looked = dataclasses.replace(audit, looked=Looked(0.05, 0.08, False, 210))
-    assert advice.limits_are(None, looked).endswith("holds at every look")
 
 
 def test_classes_that_are_not_told_apart_are_named():
@@ -145,7 +227,9 @@ def test_classes_that_are_not_told_apart_are_named():
 def test_what_is_refuted_is_called_so():
     refuted = [dataclasses.replace(ASSUMPTIONS[0], refuted=True), *ASSUMPTIONS[1:]]
     told = verdict(SHIFTED, refuted)
-    assert "classes changed 41.0% (ruled out); if only the mix of items changed 36.0%; if" in told
+    assert (
+        "classes changed 41.0% (contradicted); if only the mix of items changed 36.0%; if" in told
+    )
 
 
 def test_without_texts_there_are_subgroups_instead_of_topics():
@@ -172,7 +256,5 @@ def test_the_verdict_speaks_of_the_headline_as_it_is_shown():
 
 def test_advice_where_nothing_can_be_estimated():
     nothing = (Share("neg", None, 0.0, 1.0), Share("pos", None, 0.0, 1.0))
-    (told,) = advice.advice(
-        nothing, (), None, None, untrained=False, can_be_estimated=False, n_items=500, level=0.95
-    )
+    (told,) = advised(nothing, None, (), can_be_estimated=False)
     assert told.startswith("Add columns that say something about the label, or label some")

@@ -341,10 +341,10 @@ def test_the_page_says_how_it_was_made(made):
 
 
 def test_a_range_is_never_called_an_interval(made):
-    refuted = dataclasses.replace(BATCH, limits_are=RANGE)
+    refuted = dataclasses.replace(BATCH, kind=RANGE)
     heading, limits, _ = masthead(render_page(dataclasses.replace(made, batches=(refuted,))))
     assert heading.startswith("43.0% of the 500 items")
-    assert limits == "The assumptions allow 37.5 to 50.0%; this range is not a confidence interval"
+    assert limits == "Range 37.5 to 50.0%; this is not a confidence interval"
     wide = dataclasses.replace(refuted, needs_labels=True)
     page = render_page(dataclasses.replace(made, batches=(wide,)))
     heading, limits, lead = masthead(page)

@@ -235,7 +235,8 @@ def test_a_table_with_a_row_per_batch_and_class():
         "shift": "True",
         "p_value": "0.002",
         "audited": "False",
-        "limits_are": "confidence interval",
+        "kind": "confidence interval",
+        "reason": "",
     }
     assert (rows[2]["estimate"], rows[2]["high"], rows[2]["can_be_estimated"]) == (
         "",

@@ -102,7 +102,7 @@ def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
         quantify(sample, model=m, **FAST).batches[0]
         for m in (plain, model, replace(model, groups=replace(model.groups, groups=worse)))
     )
-    assert without.limits_are == "range of what the assumptions allow"
+    assert without.kind == "range of what the assumptions allow"
     for narrow, wider in ((without, usual), (usual, wide)):
         for inner, outer in zip(narrow.shares, wider.shares, strict=True):
             assert outer.estimate == inner.estimate

@@ -11,6 +11,7 @@ from quantshift.cli.outputs import Overwrite
 from quantshift.errors import UserError
 from quantshift.history import History
 from quantshift.history.options import AlarmOptions
+from quantshift.history.record import FORMAT
 from quantshift.history.rendering import (
     pruned_lines,
     render_calls,
@@ -28,6 +29,8 @@ Folder = Annotated[
     ),
 ]
 FORMATS = ("csv", "json")
+EXPORT = f'{{\n  "format": {FORMAT},\n  "calls": ['.encode()
+"""How an export as JSON begins."""
 
 
 @app.command("list")
@@ -162,4 +165,4 @@ def _tell_problems(history: History) -> None:
 
 
 def _is_export(path: Path) -> bool:
-    return is_answer_csv(path) or head(path).startswith(b'{\n  "format": 1,\n  "calls": [')
+    return is_answer_csv(path) or head(path).startswith(EXPORT)

@@ -46,8 +46,8 @@ other levels would cost."""
 AGREEING = 0.05
 """Estimates under the two assumptions that differ by less agree."""
 
-WIDEST = 0.8
-"""A range that is wider says nothing."""
+WIDEST = 0.4
+"""A range that is wider is not an estimate: only labels can tell the share."""
 
 NORMAL = 1.96
 

@@ -1,17 +1,20 @@
 """The accuracy of the classifier on a batch, estimated without labels, and a sentence about it.
 
-Where label shift is refuted, or covariate shift is assumed, it is estimated from the classifier's
-confidence (ATC); otherwise from its error rates on each class in training and the estimated shares
-(LEAP).
+Where label shift is refuted, or covariate shift is declared, it is estimated from the classifier's
+confidence (ATC); where there is evidence for label shift, from its error rates on each class in
+training and the estimated shares (LEAP); where neither can be told, a range covers both.
 """
 
 from functools import cached_property
 
+import numpy as np
+
+from quantshift.answers.kinds import RANGE
 from quantshift.diagnosis.accuracy import HeldOutErrors, sample_accuracy
 from quantshift.intervals.prediction import training_replicate
+from quantshift.quantifiers.base.guarding import COVARIATE, NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.base.items import Items, uneven
-from quantshift.quantifying.estimating.after_refutation import ASSUMED, UNEXPLAINED
-from quantshift.quantifying.estimating.evidence import Evidence
+from quantshift.quantifying.estimating.decision import Decision, Evidence
 from quantshift.quantifying.output.result import Audited, ClassifierAccuracy
 from quantshift.quantifying.training.model import Model
 
@@ -52,12 +55,24 @@ class AccuracyOfBatches:
         unknown = evidence.why_not or only_counts or not self.model.is_trained
         if unknown or not len(self.model.held_out[0]) or (audit is not None and audit.contradicts):
             return None
-        kind = None if evidence.shift is None else evidence.shift.kind
-        method = "atc" if kind in (UNEXPLAINED, ASSUMED) else "leap"
         weights = uneven(items.weights)
         if weights is not None:
             items = items.take(weights.nonzero()[0])
-        estimate, low, high = sample_accuracy(
+        methods = methods_for(evidence.decision)
+        found = np.array([self._by(method, items, evidence) for method in methods])
+        training, level = self.errors.accuracy, self.level
+        estimate, low, high = found[:, 0].mean(), found[:, 1].min(), found[:, 2].max()
+        return ClassifierAccuracy(
+            estimate=float(estimate),
+            low=float(low),
+            high=float(high),
+            training=training,
+            method=" and ".join(method.upper() for method in methods),
+            said=accuracy_sentence(estimate, low, high, training, level, evidence.decision),
+        )
+
+    def _by(self, method: str, items: Items, evidence: Evidence) -> tuple[float, float, float]:
+        return sample_accuracy(
             self.errors,
             self.replicates,
             self.model.posteriors(items),
@@ -68,30 +83,30 @@ class AccuracyOfBatches:
             seed=self.seed,
             weights=uneven(items.weights),
         )
-        training = self.errors.accuracy
-        return ClassifierAccuracy(
-            estimate=estimate,
-            low=low,
-            high=high,
-            training=training,
-            method=method.upper(),
-            said=accuracy_sentence(estimate, low, high, training, self.level, kind),
-        )
+
+
+def methods_for(decision: Decision) -> tuple[str, ...]:
+    """The estimators that the evidence supports: both where it cannot tell."""
+    if decision.reason == NO_EVIDENCE:
+        return "leap", "atc"
+    is_covariate = decision.rests_on == COVARIATE or decision.reason == REFUTED
+    return ("atc",) if is_covariate else ("leap",)
 
 
 def accuracy_sentence(
-    estimate: float, low: float, high: float, training: float, level: float, kind: str | None
+    estimate: float, low: float, high: float, training: float, level: float, decision: Decision
 ) -> str:
     """The accuracy in a sentence, with the assumption under which it holds."""
+    limits = f"{100 * low:.0f} to {high:.0%}"
+    known = f"{training:.0%} in training"
+    if decision.kind == RANGE:
+        return (
+            f"The accuracy of the classifier on this sample is about {estimate:.0%} (range "
+            f"{limits}, not a confidence interval; {known})."
+        )
     text = (
         f"The accuracy of the classifier on this sample is about {estimate:.0%} ({100 * level:g}% "
-        f"interval {100 * low:.0f} to {high:.0%}; {training:.0%} in training)"
+        f"interval {limits}; {known})"
     )
-    if kind == UNEXPLAINED:
-        return (
-            f"{text}, judging by its own confidence: label shift is ruled out, and this holds only "
-            "if that confidence is well calibrated."
-        )
-    if kind == ASSUMED:
-        return f"{text}, judging by its own confidence."
-    return f"{text}."
+    by_confidence = ", judging by its own confidence" * (decision.rests_on == COVARIATE)
+    return f"{text}{by_confidence}."

@@ -1,13 +1,15 @@
 """From the evidence on a batch to its report: shares, audit, change, verdict, advice."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from quantshift.answers.kinds import RANGE
+from quantshift.answers.kinds import CANNOT, INTERVAL, SEQUENCE
 from quantshift.answers.shares import Share
+from quantshift.answers.words import limits
 from quantshift.base.types import Posteriors, Prevalences
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.labelling.audit import (
@@ -18,9 +20,10 @@ from quantshift.labelling.audit import (
     reweigh,
 )
 from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequence
-from quantshift.quantifying.estimating.evidence import Evidence
+from quantshift.quantifiers.base.guarding import NEITHER
+from quantshift.quantifying.estimating.decision import LABELS, NO_ITEMS, Evidence
 from quantshift.quantifying.estimating.sample import ScoredBatch
-from quantshift.quantifying.options import AUTO, AuditOptions, EstimationOptions
+from quantshift.quantifying.options import AuditOptions
 from quantshift.quantifying.output import advice as advising
 from quantshift.quantifying.output import verdicts
 from quantshift.quantifying.output.result import Audited, Batch, Looked
@@ -40,98 +43,101 @@ def batch_of(
     scored: ScoredBatch,
     evidence: Evidence,
     change: tuple[str, ...],
-    options: EstimationOptions,
     audit_options: AuditOptions,
+    *,
+    warned: bool = False,
 ) -> Batch:
     """A batch in plain numbers and words.
 
-    change: classes whose share differs from that of the batch before.
+    change: classes whose share differs from that of the batch before. warned: whether there are
+    warnings about more than this batch.
     """
-    untrained, n_items = not model.is_trained, scored.n_items
-    shift, assumptions = evidence.shift, evidence.assumptions
-    unaudited = unknown_shares(model.classes)
-    if not evidence.why_not:
-        shares = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
-        unaudited = allowing(shares, n_items, scored.n_left_out)
+    n_items, decision, shift = scored.n_items, evidence.decision, evidence.shift
+    unaudited = _unaudited(model, scored, evidence)
     audit = _audit(model, scored, evidence, audit_options.target)
     shares = unaudited if audit is None else audit.shares
-    why_not = evidence.why_not if audit is None else ""
-    limits_are = advising.limits_are(shift, audit)
-    verdict = verdicts.verdict(
-        shift,
-        assumptions,
-        model.headline,
-        name=model.names[model.headline],
-        untrained=untrained,
-        topics=bool(model.columns.text),
-        used=next(share.estimate for share in unaudited if share.label == model.headline),
+    lead = next(share for share in unaudited if share.label == model.headline)
+    why_not = evidence.why_not
+    untold = bool(why_not) or decision.too_wide
+    if decision.too_wide:
+        why_not = why_not or f"the assumptions allow {limits(lead.low, lead.high)}"
+    answer = _explained(model, evidence, audit)
+    warnings = tuple(
+        advising.batch_warnings(
+            n_items=n_items,
+            n_labelled=len(scored.labelled),
+            asked=audit_options.audit is not None,
+            audited=audit is not None,
+            confused=[] if evidence.why_not else _confused(model, evidence.interval),
+        )
     )
-    if evidence.why_not:
-        seen = "columns" if scored.counts is None else "scores"
-        verdict = f"The shares cannot be estimated from these {seen}: {evidence.why_not}."
     advice = tuple(
         advising.advice(
             shares,
-            assumptions,
-            shift,
-            audit,
-            untrained=untrained,
-            can_be_estimated=not why_not,
+            answer,
+            can_be_estimated=audit is not None or not why_not,
             cure=evidence.cure,
             n_items=n_items,
             level=evidence.interval.level,
+            warned=warned or bool(warnings),
         )
     )
+    kind, reason = decision.kind, decision.reason
+    if audit is not None:
+        kind, reason, why_not = (INTERVAL if audit.looked is None else SEQUENCE), LABELS, ""
+    elif why_not:
+        kind, reason = CANNOT, (NEITHER if evidence.why_not else reason)
     histograms_of_scores = histograms(scored.posteriors, scored.counts)
-    widest = max(share.high - share.low for share in shares)
     return Batch(
         name=scored.name,
         n_items=n_items,
         shares=shares,
         unaudited=unaudited,
-        assumptions=assumptions,
+        assumptions=evidence.assumptions,
         shift=shift,
         audit=audit,
-        change=change,
+        change=() if kind == CANNOT else change,
         scores=dict(zip(model.classes, histograms_of_scores, strict=True)),
-        verdict=verdict,
-        warnings=tuple(
-            advising.batch_warnings(
-                n_items=n_items,
-                n_labelled=len(scored.labelled),
-                asked=audit_options.audit is not None,
-                audited=audit is not None,
-                confused=[] if evidence.why_not else _confused(model, evidence.interval),
-            )
-        ),
+        verdict=verdicts.verdict(answer, evidence.why_not, lead.estimate),
+        warnings=warnings,
         advice=advice,
-        can_be_estimated=not why_not,
+        can_be_estimated=kind != CANNOT,
         why_not=why_not,
         left_out=scored.n_left_out,
-        carried="" if why_not else _carried(model, scored, evidence, audit, options.assume),
-        needs_labels=limits_are == RANGE and options.assume == AUTO and widest > advising.FAR,
-        limits_are=limits_are,
+        carried="" if kind == CANNOT else verdicts.carried(answer),
+        kind=kind,
+        reason=reason,
+        unaudited_kind=CANNOT if untold else decision.kind,
         command="" if audit is not None or advising.NOTHING_TO_DO in advice else scored.command,
     )
 
 
-def _carried(
-    model: Model, scored: ScoredBatch, evidence: Evidence, audit: Audited | None, assume: str
-) -> str:
-    """The assumption that the estimate rests on, in a sentence."""
-    shift, tags = evidence.shift, model.quantifier.tags
-    if scored.counts is not None and audit is None and shift is not None and not shift.rejected:
-        return f"assumes: {tags.in_words}; the scores do not contradict it"
-    return verdicts.carried(
-        shift,
-        audit,
-        assumption=tags.in_words,
-        guarded=assume == AUTO and model.guard is not None,
-        untrained=not model.is_trained,
+def _explained(model: Model, evidence: Evidence, audit: Audited | None) -> verdicts.Explained:
+    """What is to be put into words."""
+    tags = model.quantifier.tags
+    return verdicts.Explained(
+        decision=evidence.decision,
+        shift=evidence.shift,
+        assumptions=evidence.assumptions,
+        audit=audit,
+        lead=model.headline,
+        name=model.names[model.headline],
         topics=bool(model.columns.text),
-        groups=None if model.groups is None else model.groups.column,
+        untrained=not model.is_trained,
+        assumption=tags.in_words,
         interval_note=tags.interval_note,
+        groups=None if model.groups is None else model.groups.column,
     )
+
+
+def _unaudited(model: Model, scored: ScoredBatch, evidence: Evidence) -> tuple[Share, ...]:
+    """The method's own shares; without estimates if nothing can be estimated."""
+    if evidence.why_not:
+        return unknown_shares(model.classes)
+    shares = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
+    if evidence.decision.too_wide:
+        shares = tuple(replace(share, estimate=None) for share in shares)
+    return allowing(shares, scored.n_items, scored.n_left_out)
 
 
 def allow_for_left_out(
@@ -200,6 +206,8 @@ def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batc
         advice=("Give a sample with items.",),
         can_be_estimated=False,
         why_not="there are no items",
+        kind=CANNOT,
+        reason=NO_ITEMS,
         left_out=left_out,
     )
 

@@ -1,20 +1,18 @@
-"""What the items of a sample show: the estimate and its interval, the estimate under each
-assumption, and whether there is a shift.
+"""What the items of a sample show: the estimate and its limits, the estimate under each assumption,
+whether there is a shift, and which kind of answer all this allows.
 
-No data can prove an assumption; where the estimates agree, the reader need not choose. SubclassSLD
-weights several kinds of shift and reports the estimate of each. Estimate, interval and verdict are
-consistent:
+No data can prove an assumption; where the estimates agree, the reader need not choose. By default
+the method tests itself (`guarded_evidence`). A method that the user has chosen is taken at its
+word, unless the items contradict it. SubclassSLD weights several kinds of shift and reports the
+estimate of each:
 
 * An assumption is refuted if a test rejects it: prior shift by the shift test; a mixture of prior
   and covariate shift by the second stage of that test; pure covariate shift by the likelihood ratio
   to the mixture (less what noise in the training set explains).
 * The estimate is based on assumptions that are not refuted.
-* The interval contains the estimates under all of these. If prior shift is refuted, it spans the
+* The limits contain the estimates under all of these. If prior shift is refuted, they span the
   intervals of the assumptions that have weight; outside the training support, of all of them.
 * Assumptions that are neither tested nor allowed for are shown, and marked, for comparison.
-
-Where none of the method's kinds of shift explains the items, `guard` provides the estimate and a
-range of what the assumptions allow, which the errors on the user's own groups may widen.
 
 If the held-out posteriors separate no class from all the others, or if all items of a sample look
 the same although those of no training class do, nothing can be estimated, and `why_not` says why.
@@ -27,6 +25,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import chdtri
 
+from quantshift.answers.kinds import RANGE
 from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
@@ -44,11 +43,8 @@ from quantshift.quantifiers.likelihood.shift_models import (
     model_scores,
     training_evidence,
 )
-from quantshift.quantifying.estimating.after_refutation import (
-    ASSUMED,
-    Guarded,
-    guarded,
-)
+from quantshift.quantifying.estimating.decision import Decision, Evidence
+from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples
 from quantshift.quantifying.options import AUTO, EstimationOptions
 from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
@@ -87,30 +83,6 @@ ALL_ALIKE = (
 SAME_POSTERIORS = "all its items have the same posteriors"
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Everything about one sample that does not need labels.
-
-    why_not: why nothing can be estimated from the items; empty if it can. cure: what to do then.
-    """
-
-    interval: PrevalenceInterval
-    assumptions: tuple[Assumption, ...]
-    shift: Shift | None
-    why_not: str = ""
-    cure: str = ""
-
-    def refused(self, why_not: str, cure: str) -> "Evidence":
-        """The evidence on items from which nothing can be estimated."""
-        unknown = replace(
-            self.interval,
-            low=np.zeros_like(self.interval.low),
-            high=np.ones_like(self.interval.high),
-            informative=np.zeros_like(self.interval.informative),
-        )
-        return Evidence(unknown, (), None, why_not, cure)
-
-
 def examine(
     model: Model,
     items: Items,
@@ -124,55 +96,58 @@ def examine(
 
     progress: called with the number of replicates done and in total.
     """
-    level, n_bootstrap, assume = options.level, options.replicates, options.assume
     if not samples:
         return []
-    replacements: Sequence[Guarded | None] = [None] * len(samples)
-    quantifier, seen = model.quantifier, items
-    if model.guard is not None:
-        replacements = guarded(
-            model.guard,
-            items,
-            samples,
-            model.classes,
-            assume=assume,
-            level=level,
-            n_bootstrap=n_bootstrap,
-            seed=seed,
-        )
-        quantifier, seen = model.guard.unguarded_, model.guard.unguarded_items(items)
-    elif assume != AUTO:
+    if model.tests_itself:
+        tested = GuardedSamples.of(model, items, samples, options, seed)
+        tested.resample(progress)
+        found = [_widened_by_groups(model, each) for each in tested.evidence(options)]
+        drawn, quantifier = tested.drawn, tested.drawn.quantifier
+    elif options.assume != AUTO:
         raise UserError(f'{model.method} makes its own assumption; leave `assume` at "auto"')
-    estimate = quantifier.estimate_items(seen, list(samples))
+    else:
+        quantifier = model.quantifier
+        drawn, found = _by_chosen_method(model, items, samples, options, seed, progress)
+    shown = []
+    for i, (rows, evidence) in enumerate(zip(samples, found, strict=True)):
+        why_not = _why_not(model, quantifier, items, rows, drawn, i)
+        decision = evidence.decision.with_limits(evidence.interval.low, evidence.interval.high)
+        evidence = replace(evidence, decision=decision)
+        shown.append(evidence.refused(why_not) if why_not else evidence)
+    return shown
+
+
+def _by_chosen_method(
+    model: Model,
+    items: Items,
+    samples: Sequence[Indices],
+    options: EstimationOptions,
+    seed: int,
+    progress: OnProgress,
+) -> tuple[Replicates, list[Evidence]]:
+    """The evidence by a method that the user has chosen, whose assumption is thereby declared."""
+    quantifier, level = model.quantifier, options.level
+    estimate = quantifier.estimate_items(items, list(samples))
     subclasses = _subclasses(quantifier)
     drawn = Replicates(
         quantifier,
-        seen,
+        items,
         samples,
         estimate,
         level=level,
-        n_bootstrap=n_bootstrap,
+        n_bootstrap=options.replicates,
         seed=seed,
+        of=options.of,
         cross_fitted=model.scorer is not None,
     )
     p_hat = estimate.prevalence.copy()
-    low, high = np.empty_like(p_hat), np.empty_like(p_hat)
     by_kind = np.empty((len(KINDS) if subclasses else 0, *drawn.values.shape))
-    shifts: list[Shift | None] = [None] * len(samples)
-    if None in replacements:  # otherwise none of the method's own results are shown
-        _resample(drawn, by_kind, progress)
-        low, high = drawn.limits()
-        progress("testing for shift", 0, 0)
-        shifts = list(_shifts(subclasses, seen, samples, seed))
+    _resample(drawn, by_kind, progress)
+    low, high = drawn.limits()
+    progress("testing for shift", 0, 0)
+    shifts = list(_shifts(subclasses, items, samples, seed))
     assumptions = []
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
-        replacement = replacements[i]
-        if replacement is not None:
-            p_hat[i] = replacement.prevalence
-            low[i], high[i] = _widened_by_groups(model, replacement, level)
-            drawn.values[i], shifts[i] = replacement.replicates, replacement.shift
-            assumptions.append(replacement.assumptions)
-            continue
         if subclasses is None or shift is None:
             posteriors = model.posteriors(items.take(rows))
             assumptions.append(_plain(model, posteriors, p_hat[i]))
@@ -185,10 +160,7 @@ def examine(
     if options.simultaneous:
         low, high = stretched(p_hat, low, high, drawn.values, level)
     found = []
-    for i, rows in enumerate(samples):
-        why_not = _why_not(model, quantifier, items, rows, drawn, i)
-        if why_not:
-            low[i], high[i] = 0.0, 1.0
+    for i, shift in enumerate(shifts):
         interval = PrevalenceInterval(
             prevalence=p_hat[i],
             low=low[i],
@@ -197,30 +169,28 @@ def examine(
             classes=estimate.classes,
             replicates=drawn.values[i],
             simultaneous=options.simultaneous,
-            informative=drawn.informative[i] & (not why_not),
+            informative=drawn.informative[i],
             bias=drawn.values[i].mean(axis=0) - p_hat[i],
         )
-        if why_not:
-            found.append(Evidence(interval, (), None, why_not))
-        else:
-            found.append(Evidence(interval, assumptions[i], shifts[i]))
-    return found
+        decision = Decision.of_chosen_method(shift)
+        found.append(Evidence(interval, assumptions[i], shift, decision))
+    return drawn, found
 
 
-def _widened_by_groups(model: Model, replacement: Guarded, level: float) -> Limits:
+def _widened_by_groups(model: Model, evidence: Evidence) -> Evidence:
     """The range, widened to cover the errors on the user's own groups if there are any."""
-    if model.groups is None or replacement.shift.kind == ASSUMED:
-        return replacement.low, replacement.high
+    decision, interval = evidence.decision, evidence.interval
+    if model.groups is None or decision.kind != RANGE:
+        return evidence
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.left_out_groups import reach
 
-    by_mean = replacement.rests_on == COVARIATE_SHIFT
+    by_mean = decision.rests_on == COVARIATE_SHIFT
     method = IF_COVARIATE_SHIFT.__name__ if by_mean else model.method
-    distance = reach(model.groups, method, level)
-    return (
-        np.maximum(np.minimum(replacement.low, replacement.prevalence - distance), 0.0),
-        np.minimum(np.maximum(replacement.high, replacement.prevalence + distance), 1.0),
-    )
+    distance = reach(model.groups, method, interval.level)
+    low = np.maximum(np.minimum(interval.low, interval.prevalence - distance), 0.0)
+    high = np.minimum(np.maximum(interval.high, interval.prevalence + distance), 1.0)
+    return replace(evidence, interval=replace(interval, low=low, high=high))
 
 
 def _resample(drawn: Replicates, by_kind: Reals, progress: OnProgress) -> None:

@@ -12,7 +12,7 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.base.options import taken
 from quantshift.base.progress import OnProgress, silent
-from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.intervals.prediction import ITEMS, PrevalenceInterval
 from quantshift.quantifying.audits.auditing import read_audit
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
 from quantshift.quantifying.estimating.row_sample import RowSample
@@ -64,6 +64,7 @@ def quantify(
     level: float = 0.95,
     replicates: int = 1000,
     simultaneous: bool = False,
+    of: str = ITEMS,
     assume: str = AUTO,
     conditions: Sequence[str] = (),
     seed: int = 0,
@@ -77,9 +78,11 @@ def quantify(
     randomly chosen items of the sample with labels. sequential: the limits of the audit hold at
     every look, for audits that continue until the interval is at most `precision` to either side.
     replicates: how many the bootstrap draws for the intervals. simultaneous: intervals that hold
-    for all classes of a batch at once (not those of an audit). assume: "prior" (items of a class
-    look as in training), "covariate" (items that look alike have the label as often as in
-    training), or "auto" (the first, with changes of subgroups, unless the items refute it).
+    for all classes of a batch at once (not those of an audit). of: whose share the intervals are
+    for, "items" (of the sample) or "population" (that they were drawn from). assume:
+    "prior" (items of a class look as in training), "covariate" (items that look alike have the
+    label as often as in training), or "auto": nothing is declared, and without evidence the answer
+    is a range.
     conditions: on shares, such as "spam>5%", that the caller is going to check; one on an unknown
     class is refused before any sample is read. The other arguments are those of `train`; with a
     model, `groups` are those it was trained with.
@@ -129,7 +132,7 @@ def estimate_sample(
     model = sample.model
     sizes = sample.sizes()
     evidence = sample.evidence(options, seed, progress)
-    compared = compared_batches(list(sizes))
+    compared, warnings = compared_batches(list(sizes)), sample.warnings()
     batches: list[Batch] = []
     before: PrevalenceInterval | None = None
     for name in sizes:
@@ -140,7 +143,7 @@ def estimate_sample(
         change = changed_classes(
             before if name in compared else None, shown.interval, model.classes
         )
-        batch = batch_of(model, sample.scored(name), shown, change, options, audit)
+        batch = batch_of(model, sample.scored(name), shown, change, audit, warned=bool(warnings))
         batches.append(sample.completed(batch, shown))
         before = shown.interval
     return Quantification(
@@ -153,7 +156,7 @@ def estimate_sample(
         plain_assumption=model.quantifier.tags.in_words,
         training=training_side(model),
         batches=tuple(batches),
-        warnings=sample.warnings(),
+        warnings=warnings,
         label=model.columns.label,
         headline=model.headline,
         names=model.names,

@@ -8,9 +8,9 @@ from quantshift.base.progress import OnProgress
 from quantshift.quantifying.audits.auditing import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.changes import with_changes
+from quantshift.quantifying.estimating.decision import Evidence
 from quantshift.quantifying.estimating.evidence import (
     RESAMPLING,
-    Evidence,
     examine,
     with_adjusted_p_values,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.base.types import Posteriors, Reals
-from quantshift.quantifying.estimating.evidence import Evidence
+from quantshift.quantifying.estimating.decision import Evidence
 from quantshift.quantifying.options import EstimationOptions
 from quantshift.quantifying.output.result import Batch, LeftOutColumn
 from quantshift.quantifying.training.model import Model

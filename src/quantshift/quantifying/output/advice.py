@@ -5,26 +5,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import NormalDist
 from types import MappingProxyType
 
-from quantshift.answers.kinds import INTERVAL, RANGE, SEQUENCE, WIDE
+from quantshift.answers.kinds import WIDE
 from quantshift.answers.shares import Share
 from quantshift.answers.words import listed, percent
 from quantshift.base.nouns import counted
 from quantshift.intervals.prediction import SMALL
 from quantshift.labelling.audit import FEWEST_LABELS
+from quantshift.quantifiers.base.guarding import NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.baselines import BASELINE
-from quantshift.quantifying.estimating.after_refutation import ASSUMED, IN_DOUBT, UNEXPLAINED
-from quantshift.quantifying.output.result import Assumption, Audited, Shift
+from quantshift.quantifying.output.result import Assumption, Audited
+from quantshift.quantifying.output.verdicts import Explained
 from quantshift.quantifying.training.group_errors import FORWARD, GroupErrors
 
 APART = 0.05
 """If estimates under different assumptions differ by more, labels are worth the effort."""
 
-
-GUARDED = frozenset({UNEXPLAINED, IN_DOUBT, ASSUMED})
-"""Kinds of shift for which the limits are a range of what the assumptions allow."""
-
-FAR = 0.4
-"""A range wider than this is not reported as an estimate without labels."""
 
 GIVEN_POSTERIORS = "given posteriors"
 """The name of the classifier where posteriors of the user's own model are given."""
@@ -40,20 +35,17 @@ CONFUSED = (
 )
 NOTHING_TO_DO = "No action needed. An audit (`quantshift audit-plan`) would confirm the estimate."
 
+WARNED = "See the warnings first; an audit (`quantshift audit-plan`) would confirm the estimate."
+
+QUESTION = (
+    "Which comes first, the label or what the columns say? If the label does (a disease and its "
+    "symptoms, an opinion and its words), declare `--assume prior`; if the columns do (age and "
+    "income before a default), declare `--assume covariate`."
+)
+"""What decides between two numbers."""
+
 BIASED = "the audit is biased"
 """How warnings end of labels that may not be those of random items."""
-
-
-def parts(*, topics: bool) -> str:
-    """What a class is made of: topics of texts, or subgroups of other items."""
-    return "topics" if topics else "subgroups"
-
-
-def limits_are(shift: Shift | None, audit: Audited | None) -> str:
-    """What the limits of the shares are."""
-    if audit is not None:
-        return INTERVAL if audit.looked is None else SEQUENCE
-    return RANGE if shift is not None and shift.kind in GUARDED else INTERVAL
 
 
 def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> float:
@@ -133,21 +125,23 @@ def batch_warnings(
 
 def advice(
     shares: Sequence[Share],
-    assumptions: Sequence[Assumption],
-    shift: Shift | None,
-    audit: Audited | None,
+    about: Explained,
     *,
-    untrained: bool,
-    can_be_estimated: bool = True,
-    cure: str = "",
+    can_be_estimated: bool,
+    cure: str,
     n_items: int,
     level: float,
+    warned: bool,
 ) -> Iterator[str]:
-    """What to do next. cure: what would make it possible to estimate, if anything is known."""
-    if audit is not None:
-        if audit.looked is not None:
-            yield _whether_to_stop(audit)
-        if audit.contradicts:
+    """What to do next.
+
+    cure: what would make it possible to estimate, if anything is known. warned: whether there are
+    warnings, which come first.
+    """
+    if about.audit is not None:
+        if about.audit.looked is not None:
+            yield _whether_to_stop(about.audit)
+        if about.audit.contradicts:
             yield (
                 "The audit contradicts the method: use the audited estimate, and add newly "
                 "labelled items of this source to the training table."
@@ -160,13 +154,15 @@ def advice(
         "from them."
     )
     labels_advice = labels_text(shares, level, n_items)
-    if not can_be_estimated:
+    if not can_be_estimated and not about.decision.too_wide:
         yield (
             f"{cure or 'Add columns that say something about the label'}, or label some items: "
             f"{labels_advice}. {next_commands}"
         )
         return
-    reason = _doubt(assumptions, shift, untrained=untrained)
+    reason = _doubt(about)
+    if about.decision.reason == NO_EVIDENCE:
+        yield QUESTION
     if reason:
         yield (
             f"Label some items, because {reason}: {labels_advice}, whatever has shifted. "
@@ -178,7 +174,7 @@ def advice(
             f"{next_commands}"
         )
     else:
-        yield NOTHING_TO_DO
+        yield WARNED if warned else NOTHING_TO_DO
 
 
 def _whether_to_stop(audit: Audited) -> str:
@@ -198,14 +194,15 @@ def _whether_to_stop(audit: Audited) -> str:
     )
 
 
-def _doubt(
-    assumptions: Sequence[Assumption], shift: Shift | None, *, untrained: bool
-) -> str | None:
-    if untrained:
+def _doubt(about: Explained) -> str | None:
+    """Why labels are worth the effort; None if they are not."""
+    if about.untrained:
         return "nothing has been checked against labels"
-    if shift is not None:
-        return "more has changed than the shares of the classes" if shift.stands_out else None
-    apart = _spread(assumptions) > APART
+    if about.decision.reason == REFUTED:
+        return "more has changed than the shares of the classes"
+    if about.decision.reason == NO_EVIDENCE:
+        return "the items cannot tell what has changed"
+    apart = about.shift is None and _spread(about.assumptions) > APART
     return "the estimates under different assumptions are far apart" if apart else None
 
 

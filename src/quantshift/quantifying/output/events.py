@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from quantshift.answers.conditions import TOO_WIDE, Condition
-from quantshift.answers.kinds import RANGE
+from quantshift.answers.kinds import is_range
 from quantshift.answers.words import limits, shortened
 from quantshift.errors import unknown_name
+from quantshift.quantifiers.base.guarding import NO_EVIDENCE
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.output.verdicts import p_text
 
@@ -15,8 +16,9 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         "shift": "more has changed than the shares of the classes, according to the test",
         "changed": "a share differs from that of the previous batch by more than chance (only if "
         "batches are dates or numbered)",
-        "unreliable": "it cannot be estimated, or its limits are more than 40 points apart, or the "
-        "shift test rejects and no audit overrides it",
+        "unreliable": "it cannot be estimated, its limits are more than 40 points apart, or the "
+        "answer is a range, because the items contradict that only the shares of the classes "
+        "changed or cannot tell, and no audit overrides it",
     }
 )
 """Named conditions that can be checked for every batch, and what they mean."""
@@ -53,10 +55,12 @@ def _doubts(batch: Batch) -> list[str]:
     widest = max(batch.shares, key=lambda share: share.high - share.low)
     doubts = []
     if widest.high - widest.low > TOO_WIDE:
-        kind = "range" if batch.limits_are == RANGE else "interval"
+        kind = "range" if is_range(batch.kind) else "interval"
         doubts.append(f"{kind} {limits(widest.low, widest.high)}")
     if batch.audit is None and batch.shift is not None and batch.shift.stands_out:
         doubts.append(f"shift, {p_text(batch.shift)}")
+    elif batch.reason == NO_EVIDENCE:
+        doubts.append("a range: the items cannot tell what has changed")
     return doubts
 
 

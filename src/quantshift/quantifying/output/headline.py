@@ -10,10 +10,9 @@ from quantshift.answers.shares import Share, share_of
 from quantshift.answers.text import estimate_text, shown
 from quantshift.answers.words import class_names, limits, percent, percents, shortened
 from quantshift.base.nouns import counted
-from quantshift.quantifying.output.advice import labels_text
+from quantshift.quantifiers.base.guarding import NEITHER
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.output.text import answer, large_enough, smaller_text, with_size
-from quantshift.quantifying.output.verdicts import condition
 
 
 def headline_found(result: Quantification, batch: Batch, label: str) -> Headline:
@@ -30,11 +29,7 @@ def headline_found(result: Quantification, batch: Batch, label: str) -> Headline
 def headline_of_all(result: Quantification, label: str) -> Headline:
     """What was found for a class of batches that do not follow one another: the extremes."""
     shares = [(share_of(batch, label), batch) for batch in result.batches]
-    known = [
-        (share.estimate, batch)
-        for share, batch in shares
-        if share.estimate is not None and not batch.needs_labels
-    ]
+    known = [(share.estimate, batch) for share, batch in shares if share.estimate is not None]
     n_items = sum(batch.n_items for batch in result.batches)
     numbers = [("batches", f"{len(shares):,}"), ("items", f"{n_items:,}")]
     in_training = result.training.prevalence.get(label)
@@ -115,9 +110,8 @@ def class_label(result: Quantification, label: str) -> str:
 def _heading(result: Quantification, batch: Batch, share: Share) -> str:
     label, where = class_label(result, share.label), batch_label(result, batch)
     if share.estimate is None:
-        return f"The share of {label} in {where} cannot be estimated"
-    if batch.needs_labels:
-        return f"The share of {label} in {where} cannot be estimated without labels"
+        without = " without labels" * (batch.reason != NEITHER and bool(batch.assumptions))
+        return f"The share of {label} in {where} cannot be estimated{without}"
     verb = "are" if result.label is None else "have"
     items = counted(batch.n_items, "item")
     return f"{percent(share.estimate)} of the {items} in {where} {verb} {label}"
@@ -127,18 +121,15 @@ def _limits(result: Quantification, batch: Batch, share: Share) -> str:
     bounds = limits(share.low, share.high)
     if share.estimate is None:
         return f"anything from {bounds} is possible"
-    if batch.limits_are == RANGE:
-        return f"the assumptions allow {bounds}; this range is not a confidence interval"
-    at_every_look = " at every look" * (batch.limits_are == SEQUENCE)
+    if batch.kind == RANGE:
+        return f"range {bounds}; this is not a confidence interval"
+    at_every_look = " at every look" * (batch.kind == SEQUENCE)
     return f"{100 * result.level:g}% confidence interval{at_every_look} {bounds}"
 
 
 def _lead(result: Quantification, batch: Batch, share: Share) -> str:
     if share.estimate is None:
         return f"{answer(result, batch)}."
-    if batch.needs_labels:
-        labels_advice = labels_text(batch.shares, result.level, batch.n_items)
-        return f"{labels_advice[:1].upper()}{labels_advice[1:]}."
     why = batch.carried
     if not why:
         return ""
@@ -151,8 +142,8 @@ def _numbers(result: Quantification, batch: Batch, share: Share) -> tuple[tuple[
     known = result.training.prevalence.get(share.label)
     name = f"share of {shown(result, share.label)}"
     return (
-        (f"{name} {condition(batch.shift)}" if batch.needs_labels else name, estimate_text(share)),
-        (limits_head(batch.limits_are, result.level), limits(share.low, share.high)),
+        (name, estimate_text(share)),
+        (limits_head(batch.kind, result.level), limits(share.low, share.high)),
         *([] if known is None else [("share in training", percent(known))]),
         ("items", f"{batch.n_items:,}"),
     )

@@ -5,10 +5,11 @@ It has the shell and the look of the report's page (`quantshift.report.page.shel
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.kinds import RANGE, limits_head
+from quantshift.answers.kinds import RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.page import data_links, on_one_line, render_answer, thresholds
 from quantshift.answers.repeated_warnings import merged
@@ -16,7 +17,8 @@ from quantshift.answers.rows import rows_text
 from quantshift.answers.shares import Share, headline_first, share_of
 from quantshift.answers.text import shown
 from quantshift.answers.words import estimates_and_limits, held_by, one_line, percents, shortened
-from quantshift.quantifying.output.advice import METHOD_NAMES, accuracy_text, groups_text, parts
+from quantshift.quantifiers.base.guarding import AGREEMENT, DECLARED, EVIDENCE, REFUTED
+from quantshift.quantifying.output.advice import METHOD_NAMES, accuracy_text, groups_text
 from quantshift.quantifying.output.headline import (
     batch_label,
     headline_found,
@@ -26,7 +28,7 @@ from quantshift.quantifying.output.headline import (
 )
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.output.text import alarms, answer, marks, training_mix
-from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES
+from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, parts
 from quantshift.quantifying.training.group_errors import GroupErrors
 from quantshift.report.style import ON_DARK, PALETTE
 from quantshift.tables.columns.kinds import TEXT
@@ -77,7 +79,7 @@ def render_page(
         rows=[rows_text(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
         facts=[*_facts(result), *provenance],
         legend=legend(mark for batch in result.batches for mark in marks(batch)),
-        limits_head=limits_head(result.batches[chosen].limits_are, result.level),
+        limits_head=limits_head(result.batches[chosen].kind, result.level),
         level=f"{100 * result.level:g}%",
         groups=None if result.groups is None else _groups(result, result.groups),
         data=_chart_data(result, conditions),
@@ -170,7 +172,7 @@ def _batch(
         "verdict": batch.verdict,
         "advice": [_with_commands(advice) for advice in batch.advice],
         "command": batch.command,
-        "is_range": batch.limits_are == RANGE,
+        "is_range": is_range(batch.kind),
         "audit": batch.audit,
         "counted": [] if batch.audit is None else _audit_texts(result, batch.audit.counted),
         "unaudited": _audit_texts(result, batch.unaudited),
@@ -179,7 +181,7 @@ def _batch(
             (
                 assumption.name,
                 ASSUMPTION_NAMES.get(assumption.name, "").format(parts=of_a_class),
-                "ruled out" * assumption.refuted or "for comparison" * assumption.for_comparison,
+                "contradicted" * assumption.refuted or "for comparison" * assumption.for_comparison,
                 shares,
             )
             for assumption, shares in zip(batch.assumptions, _assumed(result, batch), strict=True)
@@ -234,13 +236,25 @@ def _state(batch: Batch) -> tuple[str, str, str]:
         return "holds", "✓", "Audited"
     if not batch.can_be_estimated:
         return "fails", "?", "Cannot be estimated"
+    if batch.reason == REFUTED:
+        return "fails", "✗", "More has changed than the shares of the classes"
+    if batch.kind == RANGE:
+        return "untold", "?", "The items cannot tell what has changed"
     if batch.shift is None:
         return "untold", "?", "Not tested for shift"
     if batch.shift.rejected:
-        if batch.shift.stands_out:
-            return "fails", "✗", "More has changed than the shares of the classes"
         return "untold", "?", "A sign of shift that may be chance"
-    return "holds", "✓", "No sign that more has changed than the shares of the classes"
+    return "holds", "✓", STATES.get(batch.reason, "Nothing contradicts the assumption")
+
+
+STATES: Mapping[str, str] = MappingProxyType(
+    {
+        EVIDENCE: "The items show that only the shares of the classes have changed",
+        AGREEMENT: "The share is the same under all assumptions",
+        DECLARED: "Nothing contradicts what you assume",
+    }
+)
+"""Why an interval may be called one."""
 
 
 def _warnings(result: Quantification) -> list[str]:
@@ -270,7 +284,7 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
         ]
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     drawn = "bootstrap replicates of the training items and of the items of the sample"
-    if all(batch.limits_are == RANGE for batch in result.batches):
-        text = "a range of what the assumptions allow, not a confidence interval"
+    if all(is_range(batch.kind) for batch in result.batches):
+        text = "a range of what remains possible, not a confidence interval"
         return [*facts, ("limits", text)]
     return [*facts, ("intervals", f"{drawn}; they hold {holds}" if holds else drawn)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TEST_LEVEL = 0.05
 """Level of the shift test."""
 
-FORMAT = 2
+FORMAT = 3
 """Version of the layout of the JSON."""
 
 
@@ -137,6 +137,8 @@ class Shift:
         method explains them; 0.5 is chance. None where it was not tested.
     explained: the share of the difference from the training items that these weights explain, from
         0 to 1. None where it was not tested.
+    p_doubles: how likely a sample looks like this if its items were selected instead, so that only
+        their mix changed; small values are evidence for prior shift. None where it was not tested.
     p_adjusted: the p-value adjusted for the number of batches tested (Holm), n_tested.
     """
 
@@ -146,6 +148,7 @@ class Shift:
     p_floor: float = 0.0
     auc: float | None = None
     explained: float | None = None
+    p_doubles: float | None = None
     p_adjusted: float | None = field(default=None, compare=False)
     n_tested: int = field(default=1, compare=False)
 
@@ -173,15 +176,17 @@ class Batch:
         a size that matters in practice; empty if batches do not follow one another.
     scores: histogram of the posteriors of each class, shares of items in bins of equal width.
     verdict, warnings, advice: sentences for people.
-    can_be_estimated: if not, no share has an estimate and the limits are 0 and 1; why_not says why.
+    can_be_estimated: if not, no share has an estimate; why_not says why. The limits are then what
+        the assumptions allow, or 0 and 1.
     changes: the columns that differ most from training, largest first, ten at most.
     left_out: rows of this batch that are not used; the interval allows for them.
     carried: the assumption that the estimate rests on, in a sentence.
-    needs_labels: whether the assumptions allow so wide a range that only labels can tell the share.
     accuracy: of the classifier on this batch; None where it cannot be estimated.
-    limits_are: what the limits of `shares` are: "confidence interval", "range of what the
-        assumptions allow" (after a refutation, or if covariate shift is assumed) or "confidence
-        interval that holds at every look".
+    kind: of the answer: "confidence interval", "confidence interval that holds at every look",
+        "range" or "cannot be estimated".
+    reason: why it is of that kind: "evidence", "agreement" (the assumptions give the same share),
+        "declared", "refuted", "no evidence", "neither", "labels" or "no items".
+    unaudited_kind: the kind of `unaudited`.
     command: the command that draws random items of the batch to label, if that is the advice and
         the batch is a file.
     """
@@ -202,9 +207,10 @@ class Batch:
     changes: tuple[ColumnChange, ...] = ()
     left_out: int = 0
     carried: str = ""
-    needs_labels: bool = False
     accuracy: ClassifierAccuracy | None = None
-    limits_are: str = INTERVAL
+    kind: str = INTERVAL
+    reason: str = ""
+    unaudited_kind: str = INTERVAL
     command: str = field(default="", compare=False)
     scores: Mapping[str, tuple[float, ...]] = field(kw_only=True)
 
@@ -296,7 +302,8 @@ class Quantification(AbstractAnswer):
                     "shift": None if batch.shift is None else batch.shift.stands_out,
                     "p_value": None if batch.shift is None else batch.shift.p_value,
                     "audited": batch.audit is not None,
-                    "limits_are": batch.limits_are,
+                    "kind": batch.kind,
+                    "reason": batch.reason,
                 }
 
     def page(

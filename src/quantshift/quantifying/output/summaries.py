@@ -51,7 +51,7 @@ def _notes(result: Quantification) -> list[str]:
 def _table(result: Quantification) -> list[list[str]]:
     if len(result.batches) == 1:
         (batch,) = result.batches
-        interval = limits_head(batch.limits_are, result.level)
+        interval = limits_head(batch.kind, result.level)
         rows = [
             [shown(result, share.label), *cells, ""]
             for share, cells in zip(batch.shares, estimates_and_limits(batch.shares), strict=True)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from quantshift.answers.kinds import INTERVAL, RANGE, limits_head
+from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.repeated_warnings import merged, said_of
 from quantshift.answers.rows import Rows, is_much, row_warnings, rows_of_tables
@@ -33,16 +33,16 @@ from quantshift.answers.words import (
 )
 from quantshift.base.nouns import counted
 from quantshift.intervals.prediction import SMALL
+from quantshift.quantifiers.base.guarding import NEITHER
 from quantshift.quantifying.output.advice import (
     CONFUSED,
     METHOD_NAMES,
     accuracy_text,
     groups_text,
     labels_text,
-    limits_are,
 )
 from quantshift.quantifying.output.result import Batch, LeftOutColumn, Quantification, UsedColumn
-from quantshift.quantifying.output.verdicts import condition
+from quantshift.quantifying.output.verdicts import named_numbers
 from quantshift.quantifying.training.group_errors import GroupErrors
 
 MOST_CLASSES_IN_A_ROW = 6
@@ -73,7 +73,7 @@ def marks(batch: Batch) -> list[str]:
         found.append("changed")
     if batch.shift is not None and batch.shift.stands_out:
         found.append("shift")
-    if batch.limits_are == RANGE:
+    if batch.kind == RANGE:
         found.append("range")
     if batch.audit is not None:
         found.append("audit contradicts" if batch.audit.contradicts else "audited")
@@ -95,18 +95,17 @@ def answer(result: Quantification, batch: Batch) -> str:
         between = f"between {100 * share.low:.0f} and {100 * share.high:.0f}%"
         if not batch.n_items:
             return f"{lead}: cannot be estimated without items; {between}"
+        if batch.kind == CANNOT and batch.reason != NEITHER:
+            labels_advice = labels_text(batch.shares, result.level, batch.n_items)
+            return (
+                f"{lead}: cannot be estimated without labels; anything from "
+                f"{limits(share.low, share.high)} is possible "
+                f"({named_numbers(batch.assumptions, result.headline)}). "
+                f"{labels_advice[:1].upper()}{labels_advice[1:]}"
+            )
         why_not = batch.why_not or CONFUSED
         return f"{lead}: cannot be estimated from these columns: {why_not}; {between}"
-    if batch.needs_labels:
-        labels_advice = labels_text(batch.shares, result.level, batch.n_items)
-        return (
-            f"{lead}: cannot be estimated from these data without labels; the assumptions allow "
-            f"{limits(share.low, share.high)} ({percent(share.estimate)} "
-            f"{condition(batch.shift)}). {labels_advice[:1].upper()}{labels_advice[1:]}"
-        )
-    if batch.limits_are == RANGE:
-        return estimate_in_a_line(result, batch, "the assumptions allow")
-    return estimate_in_a_line(result, batch)
+    return estimate_in_a_line(result, batch, "range" if batch.kind == RANGE else "")
 
 
 def column_lines(
@@ -147,7 +146,7 @@ def _single(result: Quantification) -> Iterator[str]:
     if batch.carried:
         yield f"  {batch.carried}"
     yield ""
-    yield from share_table(result, headline_first(result, batch.shares), batch.limits_are)
+    yield from share_table(result, headline_first(result, batch.shares), batch.kind)
     if batch.audit is not None:
         audit = batch.audit
         yield ""
@@ -155,7 +154,7 @@ def _single(result: Quantification) -> Iterator[str]:
         yield from share_table(result, headline_first(result, audit.counted))
         yield f"         the method alone ({result.method}) gives:"
         unaudited = headline_first(result, batch.unaudited)
-        yield from share_table(result, unaudited, limits_are(batch.shift, None))
+        yield from share_table(result, unaudited, batch.unaudited_kind)
 
 
 def _several(result: Quantification) -> Iterator[str]:
@@ -191,10 +190,10 @@ def _several(result: Quantification) -> Iterator[str]:
 
 def several_head(result: Quantification) -> str:
     """The column header for the limits of several batches."""
-    kinds = {batch.limits_are for batch in result.batches}
-    if kinds == {RANGE}:
+    ranges = [is_range(b.kind) for b in result.batches if b.kind != CANNOT or b.reason != NEITHER]
+    if ranges and all(ranges):
         return limits_head(RANGE, result.level)
-    return limits_head(INTERVAL, result.level) + (" or range" if RANGE in kinds else "")
+    return limits_head(INTERVAL, result.level) + (" or range" if any(ranges) else "")
 
 
 def extremes(result: Quantification) -> Iterator[str]:

@@ -1,11 +1,19 @@
 """Whether an estimate can be believed, in plain words: what has changed, and what it rests on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from quantshift.answers.words import percent, shortened
-from quantshift.quantifying.estimating.after_refutation import ASSUMED, IN_DOUBT, UNEXPLAINED
-from quantshift.quantifying.output.advice import parts
+from quantshift.quantifiers.base.guarding import (
+    AGREEMENT,
+    COVARIATE,
+    DECLARED,
+    EVIDENCE,
+    PRIOR,
+    REFUTED,
+)
+from quantshift.quantifying.estimating.decision import ASSUMED, IN_DOUBT, METHOD, Decision
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
 
 CHANGES: Mapping[str, str] = MappingProxyType(
@@ -14,13 +22,9 @@ CHANGES: Mapping[str, str] = MappingProxyType(
         "covariate": "The mix of {parts} has changed",
         "local": "The mix of {parts} within a class has changed",
         "outside": "The items are unlike the training items",
-        UNEXPLAINED: "{family} explains the items",
-        IN_DOUBT: "Changed shares of the classes explain most of the difference from training, "
-        "not all",
-        ASSUMED: "Covariate shift is assumed, as you said",
     }
 )
-"""What each kind of shift means; parts are topics of texts, or subgroups of other items."""
+"""What each kind of shift means to SubclassSLD; parts are topics of texts, or subgroups."""
 
 ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -34,11 +38,56 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
 )
 """The assumptions about what has changed, without technical terms."""
 
+LOOKS_ALIKE = "items that look alike have the label as often as in training"
+SAME_CLASS = "items of a class look as they did in training"
+
+NOT_EXPLAINED = (
+    "The new items differ from the training items in a way that changed shares of the classes "
+    "cannot explain"
+)
+
 CLEAR = 0.01
 """A p-value above this is close to the level of the test, and words are chosen with care."""
 
 SAME = 0.0005
 """Shares that differ by less are shown as the same percentage."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What is to be put into words about a batch.
+
+    lead: the class whose estimates are given; name: how it is shown. topics: whether the items are
+    texts. assumption: the method's own, in plain words; interval_note: the method's. groups: the
+    column of the groups whose errors widen a range.
+    """
+
+    decision: Decision
+    shift: Shift | None
+    assumptions: tuple[Assumption, ...]
+    audit: Audited | None
+    lead: str
+    name: str
+    topics: bool
+    untrained: bool
+    assumption: str
+    interval_note: str = ""
+    groups: str | None = None
+
+    @property
+    def parts(self) -> str:
+        """What a class is made of: topics of texts, or subgroups of other items."""
+        return parts(topics=self.topics)
+
+    def share_if(self, name: str) -> str | None:
+        """The share of the lead under an assumption; None if it was not made."""
+        found = [a.prevalence[self.lead] for a in self.assumptions if a.name == name]
+        return percent(found[0]) if found else None
+
+
+def parts(*, topics: bool) -> str:
+    """What a class is made of: topics of texts, or subgroups of other items."""
+    return "topics" if topics else "subgroups"
 
 
 def p_text(shift: Shift) -> str:
@@ -52,80 +101,81 @@ def p_text(shift: Shift) -> str:
     return f"p = {shift.p_value:.2g}"
 
 
-def verdict(
-    shift: Shift | None,
-    assumptions: Sequence[Assumption],
-    lead: str,
-    *,
-    name: str,
-    untrained: bool,
-    topics: bool,
-    used: float | None = None,
-) -> str:
-    """Whether something has changed that the method does not allow for, and the estimates.
+def verdict(about: Explained, why_not: str, used: float | None) -> str:
+    """What the items show about the shift, and the estimates under each assumption.
 
-    lead: the class whose estimates are given; name: how it is shown; topics: whether the items are
-    texts; used: the estimate that counts.
+    why_not: why nothing can be estimated, if that is so. used: the estimate that counts.
     """
-    if untrained:
+    if why_not:
+        return f"The shares cannot be estimated from these items: {why_not}."
+    if about.untrained:
         return (
             "Without labelled rows there is no way to tell whether your posteriors fit these items."
         )
+    shift = about.shift
     near = shift is not None and shift.rejected and shift.auc is None and shift.p_value >= CLEAR
     alone = shift is not None and shift.rejected and not shift.stands_out
-    refuted = "unlikely" if near or alone else "ruled out"
-    estimates = _estimates(assumptions, lead, name, used, topics=topics, refuted=refuted)
+    refuted = "unlikely" if near or alone else "contradicted"
+    estimates = _estimates(about, used, refuted=refuted)
+    return f"{_what_changed(about)} {estimates}"
+
+
+def _what_changed(about: Explained) -> str:
+    """What the tests say, in a sentence or two."""
+    shift, decision = about.shift, about.decision
     if shift is None:
-        return f"Not tested for changes beyond the shares of the classes. {estimates}"
-    kind_of_change = CHANGES[shift.kind].format(
-        parts=parts(topics=topics), family=_family(topics=topics)
-    )
+        return "Not tested for changes beyond the shares of the classes."
+    if decision.rests_on == METHOD:
+        return _by_chosen_method(about, shift)
     if shift.kind == ASSUMED:
-        return f"{kind_of_change}. {estimates}"
-    if shift.auc is not None and shift.explained is not None:
+        return "You assume that only the mix of items has changed, which no items can contradict."
+    if shift.rejected:
+        told = f"{NOT_EXPLAINED} ({p_text(shift)})."
+        if shift.auc is None or shift.explained is None:
+            return told
         return (
-            f"{kind_of_change}: even after reweighting, which explains {shift.explained:.0%} of "
-            "the difference, a classifier tells them apart from training items with an AUC of "
-            f"{shift.auc:.2f} (0.5 is chance). {estimates}"
+            f"{told} They explain {shift.explained:.0%} of the difference; allowing for that, a "
+            f"classifier still tells new items from training items with an AUC of {shift.auc:.2f} "
+            "(0.5 is chance)."
         )
+    nothing = "Nothing contradicts that only the shares of the classes have changed"
+    if decision.reason == EVIDENCE and shift.p_doubles is not None:
+        return (
+            f"{nothing}, and a changed mix of items would look different "
+            f"(p = {shift.p_doubles:.2g})."
+        )
+    if decision.reason == AGREEMENT:
+        return f"{nothing}; if the mix of items has, the share is about the same."
+    if decision.reason == DECLARED:
+        return f"{nothing}, as you assume."
+    return f"{nothing}, but with a changed mix of items the sample could look the same."
+
+
+def _by_chosen_method(about: Explained, shift: Shift) -> str:
+    """What the shift test of SubclassSLD says."""
+    change = CHANGES[shift.kind].format(parts=about.parts)
     if not shift.rejected:
-        return f"{kind_of_change} ({p_text(shift)}). {estimates}"
+        return f"{change} ({p_text(shift)})."
     if not shift.stands_out:
         return (
             f"Perhaps more has changed than the shares of the classes ({p_text(shift)}), but among "
             f"{shift.n_tested} batches one such result may well be chance (adjusted for their "
-            f"number, p = {shift.p_adjusted:.2g}). {estimates}"
+            f"number, p = {shift.p_adjusted:.2g})."
         )
     if shift.p_value >= CLEAR:
         # The sentence begins with the kind of change: "The mix of topics has changed".
         by_chance = "one sample in twenty looks like this by chance"
-        change = f"Perhaps {kind_of_change[:1].lower()}{kind_of_change[1:]}"
-        return f"{change} ({p_text(shift)}; {by_chance}). {estimates}"
-    if not any(assumption.refuted for assumption in assumptions):
+        return f"Perhaps {change[:1].lower()}{change[1:]} ({p_text(shift)}; {by_chance})."
+    if not any(assumption.refuted for assumption in about.assumptions):
         return (
-            f"{kind_of_change} ({p_text(shift)}), so perhaps none of the assumptions holds for "
-            f"this batch. {estimates}"
+            f"{change} ({p_text(shift)}), so perhaps none of the assumptions holds for this batch."
         )
-    return f"{kind_of_change} ({p_text(shift)}). {estimates}"
+    return f"{change} ({p_text(shift)})."
 
 
-def carried(
-    shift: Shift | None,
-    audit: Audited | None,
-    *,
-    assumption: str,
-    guarded: bool,
-    untrained: bool,
-    topics: bool,
-    groups: str | None = None,
-    interval_note: str = "",
-) -> str:
-    """The assumption that the estimate rests on.
-
-    assumption: the method's own, in plain words; guarded: whether it was tested that changed shares
-    of classes and parts explain the items. groups: the column of the groups whose errors widen the
-    range. interval_note: the method's.
-    """
+def carried(about: Explained) -> str:
+    """What the estimate rests on, in a sentence."""
+    audit, decision, shift = about.audit, about.decision, about.shift
     if audit is not None and audit.looked is not None:
         return (
             f"based on the labels of {audit.n_labelled} random items, for the share among the "
@@ -133,76 +183,97 @@ def carried(
         )
     if audit is not None:
         return f"based on the labels of {audit.n_labelled} random items; valid under any shift"
-    if untrained:
+    if about.untrained:
         return "assumes that your posteriors are right for these items"
-    if shift is None:
-        note = f". {interval_note[:1].upper()}{interval_note[1:]}" if interval_note else ""
-        return f"rests on an untested assumption: {assumption}{note}"
-    if shift.kind == UNEXPLAINED:
-        group_errors = "" if groups is None else f", and errors as large as on your own {groups!r}"
+    if decision.rests_on == METHOD:
+        return _carried_by_method(about)
+    if decision.reason == EVIDENCE:
         return (
-            f"{_family(topics=topics).lower()} explains the items: the estimate assumes instead "
-            "that items that look alike have the label as often as in training. "
-            f"The range is what the assumptions allow{group_errors}; it is not a confidence "
-            "interval"
+            "assumes that only the shares of the classes have changed; the items support that, "
+            "since a changed mix of items would look different"
         )
-    if shift.kind == IN_DOUBT:
+    if decision.reason == AGREEMENT:
+        return (
+            "about the same whether the shares of the classes or the mix of items has changed; "
+            "the interval covers both"
+        )
+    if decision.reason == DECLARED:
+        said = SAME_CLASS if decision.rests_on == PRIOR else LOOKS_ALIKE
+        return f"assumes, as you said, that {said}"
+    return _carried_by_range(about, shift)
+
+
+def _carried_by_range(about: Explained, shift: Shift | None) -> str:
+    decision = about.decision
+    group_errors = f", and errors as large as on your own {about.groups!r}" if about.groups else ""
+    range_is = f"allows for more{group_errors}; it is not a confidence interval"
+    if decision.reason != REFUTED:
+        return (
+            "the items cannot tell what has changed: "
+            f"{about.share_if('prior shift')} if only the shares of the classes, "
+            f"{about.share_if('covariate shift')} if only the mix of items. The range covers both "
+            f"and {range_is}"
+        )
+    if shift is not None and shift.kind == IN_DOUBT:
         return (
             "assumes that only the shares of the classes have changed, which explains most of the "
-            "difference from training but not all of it. The range is what other assumptions "
-            "allow; it is not a confidence interval"
+            f"difference from training but not all of it. The range {range_is}"
         )
-    if shift.kind == ASSUMED:
-        return (
-            "assumes, as you said, that items that look alike have the label as often as in "
-            "training. The range is what the classifiers allow, widened by "
-            "standard errors; it is not a confidence interval"
-        )
+    why = f"{NOT_EXPLAINED[:1].lower()}{NOT_EXPLAINED[1:]}"
+    rests_on = LOOKS_ALIKE if decision.rests_on == COVARIATE else SAME_CLASS
+    instead = " instead" if decision.rests_on == COVARIATE else ", perhaps within subgroups,"
+    return f"{why}. The estimate assumes{instead} that {rests_on}; the range {range_is}"
+
+
+def _carried_by_method(about: Explained) -> str:
+    shift, note = about.shift, about.interval_note
+    if shift is None:
+        more = f". {note[:1].upper()}{note[1:]}" if note else ""
+        return f"rests on an untested assumption: {about.assumption}{more}"
     if shift.kind == "outside" and shift.stands_out:
         perhaps = "perhaps " * (shift.p_value >= CLEAR)
         return (
-            f"the items are {perhaps}unlike the training items: the interval covers the estimates "
+            f"the items are {perhaps}unlike the training items: the range covers the estimates "
             "under all assumptions, and is right only if one of them holds"
         )
     if shift.rejected and not shift.stands_out:
         return (
-            f"assumes that only the shares of classes and {parts(topics=topics)} have changed; the "
-            "test of this batch alone doubts that, but among so many batches it may be chance"
+            f"assumes that only the shares of classes and {about.parts} have changed; the test of "
+            "this batch alone doubts that, but among so many batches it may be chance"
         )
-    change = f"that only the shares of classes and {parts(topics=topics)} have changed"
-    if not guarded:
-        return f"assumes {change}; whether this fits the items was not tested"
-    return f"assumes {change}, which fits the items"
+    if about.assumptions and all(a.weight is None for a in about.assumptions):
+        contradicts = "contradict" if shift.rejected else "do not contradict"
+        return f"assumes: {about.assumption}; the scores {contradicts} it"
+    return f"assumes that only the shares of classes and {about.parts} have changed"
 
 
-def condition(shift: Shift | None) -> str:
-    """The condition under which the estimate holds, after a refutation."""
-    in_doubt = shift is not None and shift.kind == IN_DOUBT
-    if in_doubt:
-        return "if only the shares of the classes have changed"
-    return "if items that look alike have the label as often as in training"
+def named_numbers(about: Sequence[Assumption], lead: str) -> str:
+    """The share of a class if only the classes changed, and if only the mix of items did.
+
+    >>> named_numbers([Assumption("covariate shift", "PCC", {"a": 0.25})], "a")
+    '25.0% if only the mix of items changed'
+    """
+    told = ("prior shift", "covariate shift")
+    return ", ".join(
+        f"{percent(assumption.prevalence[lead])} {ASSUMPTION_NAMES[assumption.name]}"
+        for assumption in sorted(about, key=lambda a: a.name, reverse=True)
+        if assumption.name in told
+    )
 
 
-def _estimates(
-    assumptions: Sequence[Assumption],
-    label: str,
-    name: str,
-    used: float | None,
-    *,
-    topics: bool,
-    refuted: str,
-) -> str:
+def _estimates(about: Explained, used: float | None, *, refuted: str) -> str:
     """The share of a class under each assumption, in a sentence that says which one counts.
 
     refuted: the word for assumptions that the items contradict.
     """
-    shares = [assumption.prevalence[label] for assumption in assumptions]
+    assumptions = about.assumptions
+    shares = [assumption.prevalence[about.lead] for assumption in assumptions]
     counting = [
         not assumption.refuted and used is not None and abs(share - used) < SAME
         for assumption, share in zip(assumptions, shares, strict=True)
     ]
     said = "; ".join(
-        f"{_assumption_text(assumption.name, topics=topics)} {percent(share)}"
+        f"{_assumption_text(assumption.name, about.parts)} {percent(share)}"
         f"{' (used)' * (counts and sum(counting) == 1)}{f' ({refuted})' * assumption.refuted}"
         f"{' (for comparison)' * assumption.for_comparison}"
         for assumption, share, counts in zip(assumptions, shares, counting, strict=True)
@@ -212,15 +283,8 @@ def _estimates(
     if used is not None and sum(counting) != 1:
         how = ", their mean weighted by the evidence" if weighted and not any(counting) else ""
         mean = f"; used: {percent(used)}{how}"
-    return f"Share of {shortened(name)!r} {said}{mean}."
+    return f"Share of {shortened(about.name)!r} {said}{mean}."
 
 
-def _assumption_text(name: str, *, topics: bool) -> str:
-    return ASSUMPTION_NAMES.get(name, name).format(parts=parts(topics=topics))
-
-
-def _family(*, topics: bool) -> str:
-    """The kinds of shift that are tested. With columns, subgroups could explain any change."""
-    if topics:
-        return "Neither changed shares of the classes nor changed topics"
-    return "No change in the shares of the classes"
+def _assumption_text(name: str, of_a_class: str) -> str:
+    return ASSUMPTION_NAMES.get(name, name).format(parts=of_a_class)

@@ -24,7 +24,12 @@ from quantshift.quantifying.options import ColumnOptions
 from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.training.group_errors import GroupErrors
-from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
+from quantshift.quantifying.training.methods import (
+    CHOSEN,
+    DEFAULTS,
+    IF_COVARIATE_SHIFT,
+    POSTERIORS,
+)
 from quantshift.tables.columns.kinds import CATEGORY
 from quantshift.tables.formats.frames import given_frame, plain
 
@@ -102,6 +107,14 @@ class Model:
     def guard(self) -> AbstractGuarded | None:
         """The quantifier, if it tests whether its own assumptions are refuted."""
         return self.quantifier if isinstance(self.quantifier, AbstractGuarded) else None
+
+    @property
+    def tests_itself(self) -> bool:
+        """Whether the items decide what may be claimed: the default methods do, others do not."""
+        is_default = self.is_trained and self.scorer is None and self.reason != CHOSEN
+        return self.guard is not None or (
+            is_default and isinstance(self.quantifier, DEFAULTS[POSTERIORS].method)
+        )
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:

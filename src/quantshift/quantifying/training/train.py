@@ -39,8 +39,8 @@ from quantshift.quantifying.options import (
     Recipe,
     TrainingOptions,
 )
-from quantshift.quantifying.output.advice import parts
 from quantshift.quantifying.output.result import LeftOutColumn
+from quantshift.quantifying.output.verdicts import parts
 from quantshift.quantifying.reading.reservoir import Reservoir
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import check_classifier

@@ -6,14 +6,24 @@ from functools import cached_property
 
 import numpy as np
 
+from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.quantifiers.base.guarding import (
+    AGREEING,
+    AGREEMENT,
+    NO_EVIDENCE,
+    PRIOR,
+    REFUTED,
+)
+from quantshift.quantifiers.likelihood.allowed_range import half_width
+from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
+from quantshift.quantifying.estimating.decision import Decision, Evidence
 from quantshift.quantifying.estimating.evidence import (
     ALL_ALIKE,
     NO_BETTER_THAN_CHANCE,
-    Evidence,
     with_adjusted_p_values,
 )
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
@@ -158,16 +168,52 @@ def _evidence(
     *,
     alike: bool,
 ) -> Evidence:
-    """What the counts of a batch say."""
+    """What the counts of a batch say.
+
+    Without features nothing is evidence for label shift (see `posterior_grounds`), so that the
+    default method gives an interval only if the assumptions agree.
+    """
     why_not = ALL_ALIKE if alike else ""
     if model.is_trained and not interval.informative.any():
         why_not = why_not or NO_BETTER_THAN_CHANCE
-    if why_not:
-        return Evidence(interval, (), None, why_not)
     assumptions = _assumptions(model, batch, interval)
-    if shift is not None and shift.rejected:
+    decision = Decision.of_chosen_method(shift)
+    if model.tests_itself:
+        apart = _spread(assumptions, model)
+        refuted = shift is not None and shift.stands_out
+        if not refuted and apart < AGREEING:
+            decision = Decision(INTERVAL, AGREEMENT, PRIOR)
+        else:
+            decision = Decision(RANGE, REFUTED if refuted else NO_EVIDENCE, PRIOR)
+    evidence = Evidence(interval, assumptions, shift, decision)
+    if why_not:
+        return evidence.refused(why_not)
+    if decision.kind == RANGE or decision.reason == AGREEMENT:
         interval = _spanning(interval, assumptions, model)
-    return Evidence(interval, assumptions, shift)
+    if decision.kind == RANGE and model.is_trained:
+        interval = _as_far_as_known(interval, batch)
+    return replace(
+        evidence,
+        interval=interval,
+        decision=decision.with_limits(interval.low, interval.high),
+    )
+
+
+def _as_far_as_known(interval: PrevalenceInterval, batch: OwnBatch) -> PrevalenceInterval:
+    """Limits that allow for changes of features, of which scores show nothing."""
+    covariate = (batch.counts @ batch.posteriors / batch.counts.sum())[np.newaxis]
+    h = half_width(covariate, np.array([UNKNOWN_AUC]), np.array([float(batch.n_items)]))
+    return replace(
+        interval,
+        low=np.maximum(np.minimum(interval.low, (covariate - h)[0]), 0.0),
+        high=np.minimum(np.maximum(interval.high, (covariate + h)[0]), 1.0),
+    )
+
+
+def _spread(assumptions: Sequence[Assumption], model: Model) -> float:
+    """The largest difference between estimates under different assumptions."""
+    points = np.array([[a.prevalence[label] for label in model.classes] for a in assumptions])
+    return float((points.max(axis=0) - points.min(axis=0)).max())
 
 
 def _assumptions(

@@ -16,7 +16,7 @@ function batchRows() {
     const share = batch.shares.find((entry) => entry.label === chosen.label);
     return {
       order, batch: asKey(data.batch_names[order]), items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
-      limits: batch.limits_are, range: batch.limits_are.startsWith("range"),
+      limits: batch.kind, range: ["range", "cannot be estimated"].includes(batch.kind),
       changed: batch.change.includes(chosen.label), shift: data.stands_out[order],
     };
   });

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from quantshift.quantifying.estimating.after_refutation import IN_DOUBT, UNEXPLAINED, replicates_of
 
 from quantshift.answers.kinds import RANGE
 from quantshift.errors import UserError
 from quantshift.quantifying import quantify, train
-from quantshift.quantifying.estimating.after_refutation import IN_DOUBT, UNEXPLAINED, replicates_of
 from quantshift.quantifying.output.advice import FAR
 
 FAST = {"replicates": 100}
@@ -54,7 +54,7 @@ def test_what_prior_shift_explains_in_part_is_in_doubt(model):
     (batch,) = answer.batches
     assert batch.shift.kind == IN_DOUBT
     assert batch.shift.explained > 0.5
-    assert batch.limits_are == RANGE
+    assert batch.kind == RANGE
     by_prior, by_covariate, _ = batch.assumptions
     assert (by_prior.name, by_covariate.name) == ("prior shift", "covariate shift")
     assert not any(assumption.refuted for assumption in batch.assumptions)
@@ -159,7 +159,7 @@ def test_a_wide_range_asks_for_labels_first(model):
     told = json.loads(found.to_json())["batches"][0]
     assert told["needs_labels"]
     assert told["carried"] == batch.carried
-    assert told["limits_are"] == "range of what the assumptions allow"
+    assert told["kind"] == "range of what the assumptions allow"
 
 
 def test_the_page_promises_no_confidence_after_a_refutation(model):
@@ -201,7 +201,7 @@ def test_limits_under_assumed_covariate_shift_are_a_range_in_every_output(model)
     sample = causes(400, move=1.2, seed=2).drop("relapse")
     result = quantify(sample, model=model, assume="covariate", **FAST)
     batch = result.batches[0]
-    assert batch.limits_are == RANGE
+    assert batch.kind == RANGE
     assert not batch.needs_labels
     assert batch.carried.endswith("it is not a confidence interval")
     text = result.to_text()
@@ -209,7 +209,7 @@ def test_limits_under_assumed_covariate_shift_are_a_range_in_every_output(model)
     assert "range allowed" in text
     # The accuracy of the classifier has an interval of its own.
     assert "95% interval" not in text.replace("(95% interval", "")
-    assert json.loads(result.to_json())["batches"][0]["limits_are"] == RANGE
+    assert json.loads(result.to_json())["batches"][0]["kind"] == RANGE
     assert "a range of what the assumptions allow, not a confidence interval" in result.page()
 
 

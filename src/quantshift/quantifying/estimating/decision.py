@@ -1,0 +1,104 @@
+"""Which kind of answer a sample gets, and what it rests on: decided once, for everything that
+prints, draws, stores or exits.
+
+A *confidence interval* needs a reason: the items show that only the shares of the classes changed
+(evidence), all assumptions give the same share (agreement), or the user has said what to assume or
+which method to use (declared) and the items do not contradict it. Otherwise the answer is a
+*range*, or it *cannot be estimated*: the range is too wide to act upon, or the classifier knows
+nothing. For guarded methods `quantshift.quantifiers.base.guarding` weighs the tests.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quantshift.answers.kinds import INTERVAL, RANGE
+from quantshift.base.types import Reals
+from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.quantifiers.base.guarding import (
+    CONFIDENCE_INTERVAL,
+    DECLARED,
+    NEITHER,
+    NO_EVIDENCE,
+    REFUTED,
+    WIDEST,
+    Grounds,
+)
+from quantshift.quantifying.output.result import Assumption, Shift
+
+UNEXPLAINED = "unexplained"
+"""The kind of shift of a sample that changed shares of the classes do not explain."""
+
+IN_DOUBT = "in doubt"
+"""The kind of shift if prior shift explains most of the difference, but not all of it."""
+
+ASSUMED = "assumed"
+"""The kind of shift if covariate shift is declared, which no items can contradict."""
+
+LABELS, NO_ITEMS = "labels", "no items"
+"""Reasons for the kind of an answer beside those of guarded methods."""
+
+METHOD = "method"
+"""What an estimate rests on if the user has chosen the method: the method's own assumption."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The kind of an answer without labels, why, and the assumption behind its estimate.
+
+    reason: evidence, agreement, declared, refuted or no evidence.
+    rests_on: prior, covariate, between, or method.
+    too_wide: whether nothing can be estimated because the range allows too much.
+    """
+
+    kind: str
+    reason: str
+    rests_on: str = METHOD
+    too_wide: bool = False
+
+    @classmethod
+    def of_grounds(cls, grounds: Grounds) -> "Decision":
+        """That of a guarded method on one sample."""
+        kind, reason = str(grounds.kind), str(grounds.reason)
+        if reason == NEITHER:
+            reason = REFUTED if grounds.refuted else NO_EVIDENCE
+        kind = INTERVAL if kind == CONFIDENCE_INTERVAL else RANGE
+        return cls(kind, reason, str(grounds.rests_on))
+
+    def with_limits(self, low: Reals, high: Reals) -> "Decision":
+        """The decision about limits of which the widest may be too wide to act upon."""
+        return replace(self, too_wide=self.kind == RANGE and (high - low).max() > WIDEST)
+
+    @classmethod
+    def of_chosen_method(cls, shift: Shift | None) -> "Decision":
+        """That of a method that the user has chosen, whose assumption the items may contradict."""
+        if shift is not None and shift.stands_out:
+            return cls(RANGE, REFUTED)
+        return cls(INTERVAL, DECLARED)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Everything about one sample that does not need labels.
+
+    why_not: why nothing can be estimated from the items; empty if it can. cure: what to do then.
+    """
+
+    interval: PrevalenceInterval
+    assumptions: tuple[Assumption, ...]
+    shift: Shift | None
+    decision: Decision
+    why_not: str = ""
+    cure: str = ""
+
+    def refused(self, why_not: str, cure: str = "") -> "Evidence":
+        """The evidence on items from which nothing can be estimated."""
+        unknown = replace(
+            self.interval,
+            low=np.zeros_like(self.interval.low),
+            high=np.ones_like(self.interval.high),
+            informative=np.zeros_like(self.interval.informative),
+        )
+        return replace(
+            self, interval=unknown, assumptions=(), shift=None, why_not=why_not, cure=cure
+        )

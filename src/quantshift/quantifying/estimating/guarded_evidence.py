@@ -1,0 +1,202 @@
+"""The evidence of a method that tests its own assumption, such as `GuardedSLD`.
+
+What its answers stand on is decided in `quantshift.quantifiers.base.guarding`, and their limits in
+`quantshift.intervals.guarded`. Posteriors of the user's own model have no features to test, so
+their answers stand on less (`posterior_grounds`).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from quantshift.base.progress import OnProgress
+from quantshift.base.seeding import generator
+from quantshift.base.types import Indices, Prevalences, Reals
+from quantshift.intervals.guarded import answer_limits
+from quantshift.intervals.prediction import PrevalenceInterval, Replicates, stretched
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
+from quantshift.quantifiers.base.guarding import (
+    CONFIDENCE_INTERVAL,
+    COVARIATE,
+    DECLARED,
+    REFUTED,
+    Grounds,
+    training_deviations,
+)
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
+from quantshift.quantifiers.likelihood.sld import SLD
+from quantshift.quantifying.estimating.decision import (
+    ASSUMED,
+    IN_DOUBT,
+    UNEXPLAINED,
+    Decision,
+    Evidence,
+)
+from quantshift.quantifying.options import AUTO, EstimationOptions
+from quantshift.quantifying.output.result import Assumption, Shift
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
+from quantshift.quantifying.training.model import Model
+
+N_TESTS = 5
+"""How many tests of label shift there are; p-values are multiplied by it."""
+
+
+@dataclass(frozen=True, eq=False)
+class GuardedSamples:
+    """Samples, what their answers stand on, and replicates of the method without its guard."""
+
+    model: Model
+    grounds: Grounds
+    drawn: Replicates
+    assume: str | None
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        items: Items,
+        samples: Sequence[Indices],
+        options: EstimationOptions,
+        seed: int,
+    ) -> "GuardedSamples":
+        """The samples, tested."""
+        assume = None if options.assume == AUTO else options.assume
+        unguarded, seen = _unguarded(model, items)
+        if model.guard is not None:
+            guard = model.guard.assuming(assume)
+            grounds = guard.grounds(guard.estimate_items(items, list(samples)))
+        else:
+            assert isinstance(unguarded, SLD)
+            assert items.posteriors is not None
+            grounds = posterior_grounds(
+                unguarded, items.posteriors, samples, assume=assume, weights=items.weights
+            )
+        drawn = Replicates(
+            unguarded,
+            seen,
+            samples,
+            unguarded.estimate_items(seen, list(samples)),
+            level=options.level,
+            n_bootstrap=options.replicates,
+            seed=seed,
+            of=options.of,
+            cross_fitted=model.scorer is not None,
+        )
+        return cls(model, grounds, drawn, assume)
+
+    def resample(self, progress: OnProgress) -> None:
+        """Draw the replicates, if an answer needs them."""
+        needed = (self.grounds.kind == CONFIDENCE_INTERVAL).any() and self.assume != COVARIATE
+        done = 0
+        for columns, _ in self.drawn.estimates() if needed else ():
+            done += len(columns)
+            progress("resampling", done, self.drawn.n_bootstrap)
+        for i, grounds in enumerate(self.grounds):
+            if not needed or not self._is_own(grounds):
+                # For comparing batches.
+                size = int(self.drawn.sizes[i])
+                self.drawn.values[i] = replicates_of(
+                    grounds.estimate,
+                    grounds.members,
+                    size,
+                    self.drawn.n_bootstrap,
+                    self.drawn.seed,
+                )
+
+    def evidence(self, options: EstimationOptions) -> Iterator[Evidence]:
+        """That on each sample; after `resample`."""
+        drawn, grounds = self.drawn, self.grounds
+        own = np.array([self._is_own(each) for each in grounds])
+        unguarded = drawn.limits() if own.any() else (grounds.low, grounds.high)
+        low, high = answer_limits(
+            grounds, self.assume, unguarded, drawn.sizes, of=options.of, level=options.level
+        )
+        p_hat = grounds.estimate
+        if options.simultaneous:
+            low, high = stretched(p_hat, low, high, drawn.values, options.level)
+        for i, each in enumerate(grounds):
+            interval = PrevalenceInterval(
+                prevalence=p_hat[i],
+                low=low[i],
+                high=high[i],
+                level=options.level,
+                classes=drawn.point.classes,
+                replicates=drawn.values[i],
+                simultaneous=options.simultaneous,
+                informative=drawn.informative[i],
+                bias=drawn.values[i].mean(axis=0) - p_hat[i],
+            )
+            decision = Decision.of_grounds(each)
+            yield Evidence(interval, self._assumptions(each), _shift(each, self.assume), decision)
+
+    def _is_own(self, grounds: Grounds) -> bool:
+        """Whether the limits are those of the method without its guard."""
+        return str(grounds.kind) == CONFIDENCE_INTERVAL and self.assume != COVARIATE
+
+    def _assumptions(self, grounds: Grounds) -> tuple[Assumption, ...]:
+        """The estimates under each assumption, that of the estimate first."""
+        labels, refuted = self.model.classes, str(grounds.reason) == REFUTED
+
+        def under(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
+            return Assumption(name, method, dict(zip(labels, map(float, p), strict=True)), **marks)
+
+        by_prior = under(
+            "prior shift", type(self.model.base).__name__, grounds.prior, refuted=refuted
+        )
+        covariate = under("covariate shift", IF_COVARIATE_SHIFT.__name__, grounds.covariate)
+        found = [by_prior, covariate]
+        if not np.allclose(grounds.mixed, grounds.prior):
+            method = type(self.drawn.quantifier).__name__
+            found.append(under("prior and covariate shift", method, grounds.mixed))
+        if str(grounds.rests_on) not in ("prior", COVARIATE):
+            found.append(under("between the two", self.model.method, grounds.estimate))
+        if str(grounds.rests_on) == COVARIATE:
+            found = [found[1], found[0], *found[2:]]
+        unchanged = under("no change", "training prevalence", self.model.base.prior_)
+        return *found, *([] if str(grounds.reason) == DECLARED else [unchanged])
+
+
+def _unguarded(model: Model, items: Items) -> tuple[AbstractQuantifier, Items]:
+    """The method without its guard, and the items as it sees them."""
+    if model.guard is None:
+        return model.quantifier, items
+    return model.guard.unguarded_, model.guard.unguarded_items(items)
+
+
+def replicates_of(
+    p_hat: Prevalences, members: Reals, size: int, n_bootstrap: int, seed: int
+) -> Prevalences:
+    """Replicates of the mean posterior, for comparing batches.
+
+    Within a replicate the error of the training side is the same for all batches, because they
+    share the classifier.
+    """
+    rng = generator(seed, purpose="replicates of the mean posterior: training")
+    deviations = training_deviations(members[np.newaxis])[0]
+    training = rng.standard_normal((n_bootstrap, len(deviations))) @ deviations
+    rng = generator(seed, purpose="replicates of the mean posterior", n_items=size)
+    sampling = rng.multinomial(size, p_hat / p_hat.sum(), size=n_bootstrap) / size
+    replicates = np.maximum(sampling + training, 0.0)
+    return np.asarray(replicates / replicates.sum(axis=1, keepdims=True))
+
+
+def _shift(grounds: Grounds, assume: str | None) -> Shift:
+    """The tests of label shift in a line."""
+    if assume == COVARIATE:
+        return Shift(rejected=False, kind=ASSUMED, p_value=1.0)
+    tests = [float(p) for name, p in grounds.p_values.items() if name != "doubles"]
+    if np.isfinite(grounds.z):
+        tests.append(float(ndtr(-grounds.z)))
+    rejected = str(grounds.reason) == REFUTED or bool(grounds.refuted)
+    kind = "prior" if not rejected else IN_DOUBT if grounds.in_doubt else UNEXPLAINED
+    return Shift(
+        rejected=rejected,
+        kind=kind,
+        p_value=min(1.0, N_TESTS * min(tests)),
+        auc=float(grounds.auc) if np.isfinite(grounds.auc) else None,
+        explained=float(grounds.explained) if np.isfinite(grounds.explained) else None,
+        p_doubles=float(grounds.p_values["doubles"]),
+    )
