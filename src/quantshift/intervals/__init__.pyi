@@ -1,3 +1,7 @@
+from .guarded import (
+    GuardedIntervals as GuardedIntervals,
+    guarded_intervals as guarded_intervals,
+)
 from .prediction import (
     PrevalenceInterval as PrevalenceInterval,
     aggregate_interval as aggregate_interval,

@@ -250,7 +250,8 @@ def test_p_values_of_label_shift_are_uniform(p):
     for name, values in p_values.items():
         assert kstest(values, "uniform", alternative="greater").pvalue > 0.01, name
     refuted = np.min(list(p_values.values()), axis=0) < LEVEL
-    assert refuted.mean() <= 0.05
+    # Together at most 0.05, within two Monte Carlo errors of 150 samples (8 of them when written).
+    assert refuted.mean() <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 150)
 
 
 @pytest.mark.slow

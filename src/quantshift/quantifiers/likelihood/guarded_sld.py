@@ -186,7 +186,7 @@ class GuardedSLD(AbstractGuarded):
     cv, seed: folds of the out-of-fold posteriors, and their seed.
 
     `grounds(estimate)` says for each sample whether its answer is a confidence interval or a range,
-    and why; `quantshift.intervals.guarded.guarded_intervals` has the limits. The diagnostics are
+    and why; `quantshift.intervals.guarded_intervals` has the limits. The diagnostics are
     its parts: `refuted`, `in_doubt`, `auc`, `z` and `explained` (the share of the difference from
     the training items) of the test by a classifier; `p_score`, `p_fit`, `p_column`, `p_columns`,
     `p_doubles` and `power` of `score_test`. Others, (..., n_classes) each, are `mixed`,

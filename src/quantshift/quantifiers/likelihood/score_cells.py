@@ -15,7 +15,7 @@ from quantshift.base.types import Codes, Posteriors, Reals
 N_CELLS = 60
 """Bins of two classes; of more there are `CELLS_PER_CLASS` groups for each class."""
 
-CELLS_PER_CLASS = 25
+CELLS_PER_CLASS = 15
 
 SMALLEST = 1e-6
 """Posteriors are at least this much."""

@@ -48,8 +48,8 @@ from quantshift.quantifiers.base.simulation import ClassMembers
 from quantshift.quantifiers.likelihood.score_cells import Cells, calibrated_cells, cell_ranks
 
 LEVEL = 0.01
-"""Level of each of the tests that refute label shift: together they do so in at most 4 % of samples
-that label shift has made."""
+"""Level of each of the four tests that refute label shift. Together they refute it in .03 to .06 of
+the samples that label shift has made."""
 
 N_REPLICATES = 300
 """Simulated samples for each null distribution: p-values are multiples of 1 / 301."""
