@@ -69,7 +69,7 @@ def test_an_alarm_ends_with_exit_code_3_and_one_line(answers, quantshift, tmp_pa
         *ASKED, "--at", time_of(29).isoformat(), "--fail-on", "alarm", "--json"
     )
     assert code == 3
-    assert json.loads(said)["format"] == 2
+    assert json.loads(said)["format"] == 3
     assert wrong.startswith("failed: 2026-01-30: alarm (moving average of pos ")
 
 

@@ -7,7 +7,9 @@ import polars as pl
 import pytest
 
 from quantshift import quantify
-from quantshift.quantifying.estimating.accuracy import accuracy_sentence
+from quantshift.answers.kinds import INTERVAL, RANGE
+from quantshift.quantifying.estimating.accuracy import accuracy_sentence, methods_for
+from quantshift.quantifying.estimating.decision import Decision
 
 
 def table(n: int, p: float, seed: int, *, moved: float = 0.0) -> pl.DataFrame:
@@ -53,15 +55,28 @@ def test_it_is_said_in_text_and_json(answer) -> None:
 
 
 def test_sentences() -> None:
-    assert accuracy_sentence(0.841, 0.8, 0.88, 0.911, 0.95, "prior") == (
+    assert accuracy_sentence(
+        0.841, 0.8, 0.88, 0.911, 0.95, Decision(INTERVAL, "evidence", "prior")
+    ) == (
         "The accuracy of the classifier on this sample is about 84% (95% interval 80 to 88%; "
         "91% in "
         "training)."
     )
-    assert "label shift is ruled out" in accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, "unexplained")
-    assert accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, "assumed").endswith(
+    refuted = Decision(RANGE, "refuted", "covariate")
+    assert "(range 70 to 90%, not a confidence interval; 90% in" in accuracy_sentence(
+        0.8, 0.7, 0.9, 0.9, 0.95, refuted
+    )
+    declared = Decision(INTERVAL, "declared", "covariate")
+    assert accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, declared).endswith(
         "judging by its own confidence."
     )
+
+
+def test_the_evidence_decides_the_estimator() -> None:
+    assert methods_for(Decision(INTERVAL, "evidence", "prior")) == ("leap",)
+    assert methods_for(Decision(RANGE, "refuted", "covariate")) == ("atc",)
+    assert methods_for(Decision(INTERVAL, "declared", "covariate")) == ("atc",)
+    assert methods_for(Decision(RANGE, "no evidence", "prior")) == ("leap", "atc")
 
 
 def test_nothing_is_said_without_labelled_rows() -> None:

@@ -107,7 +107,7 @@ def test_an_audit_answers_where_the_columns_do_not() -> None:
     evidence = examine(model, items, [np.arange(200)], EstimationOptions(replicates=50), seed=0)[0]
     codes = {int(row): int(label == "yes") for row, label in zip(rows, audit["label"], strict=True)}
     scored = ScoredBatch("a", items.posteriors, 200, labelled=codes)
-    batch = batch_of(model, scored, evidence, (), EstimationOptions(), AuditOptions())
+    batch = batch_of(model, scored, evidence, (), AuditOptions())
     assert evidence.why_not
     assert batch.can_be_estimated
     assert batch.unaudited[1].estimate is None
@@ -157,7 +157,7 @@ def test_refuted_prior_shift_is_not_the_number_shown() -> None:
     assert not told["local shift"].refuted
     assert batch.shares[1].estimate == pytest.approx(told["local shift"].prevalence["yes"])
     assert "if only the shares of the classes changed" in batch.verdict
-    assert "(ruled out)" in batch.verdict
+    assert "(contradicted)" in batch.verdict
 
 
 def test_resampling_is_reported_with_its_total() -> None:
@@ -209,7 +209,6 @@ def test_rows_left_out_widen_the_shares_of_a_batch() -> None:
             ScoredBatch("a", items.posteriors, 90, n_left_out=n, labelled=codes),
             evidence,
             (),
-            EstimationOptions(),
             AuditOptions(),
         )
         for n in (0, 10)

