@@ -37,10 +37,12 @@ for week, batch in enumerate(found.batches):
     worn = batch.shares[1]
     alert = batch.shift is not None and batch.shift.rejected
     marks = ["changed"] * bool(batch.change) + ["ALERT: drift, label some parts"] * alert
-    print(f"{batch.name}  {worn.estimate:.1%}  ({worn.low:.1%} to {worn.high:.1%})", *marks)
+    share = "    ?" if worn.estimate is None else f"{worn.estimate:.1%}"
+    print(f"{batch.name}  {share}  ({worn.low:.1%} to {worn.high:.1%})", *marks)
     colour = "firebrick" if alert else "teal"
     axes.plot([week, week], [100 * worn.low, 100 * worn.high], lw=6, alpha=0.4, color=colour)
-    axes.plot(week, 100 * worn.estimate, "o", color=colour)
+    if worn.estimate is not None:
+        axes.plot(week, 100 * worn.estimate, "o", color=colour)
 axes.plot(range(len(truth)), 100 * np.array(truth), "k_", ms=22, mew=2, label="truth")
 axes.plot([], [], "o", color="firebrick", label="alert: more than the share has changed")
 axes.set_xticks(range(len(truth)), [batch.name for batch in found.batches])

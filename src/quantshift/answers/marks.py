@@ -9,7 +9,7 @@ MARKS: Mapping[str, str] = MappingProxyType(
         "unless it is rare, by a point or more",
         "shift": "more has changed than the shares of the classes (the test allows for the number "
         "of batches)",
-        "range": "the limits are a range of what the assumptions allow, not a confidence interval",
+        "range": "the limits are a range of what remains possible, not a confidence interval",
         "unknown": "cannot be estimated",
         "audited": "estimated with the help of labels, and they agree with the method",
         "audit contradicts": "estimated with the help of labels, which contradict the method",

@@ -81,8 +81,9 @@ def test_the_verdict_says_what_the_items_show_and_what_they_cannot():
     )
     assert verdict(REFUTED, TWO, decision=CONTRADICTED).startswith(
         "The new items differ from the training items in a way that changed shares of the classes "
-        "cannot explain (p = 0.003). They explain 25% of the difference; allowing for that, a "
-        "classifier still tells new items from training items with an AUC of 0.62 (0.5 is chance)."
+        "cannot explain (p = 0.003). These shares explain 25% of the difference; allowing for "
+        "that, a classifier still tells new items from training items with an AUC of 0.62 (0.5 is "
+        "chance)."
     )
 
 
@@ -110,8 +111,8 @@ def test_what_an_estimate_rests_on_is_no_more_than_is_known():
 
 def test_two_numbers_come_with_the_question_that_decides():
     question, labels = advised(SHARES, UNREFUTED, TWO, decision=UNTOLD)
-    assert "declare `--assume prior`" in question
-    assert "declare `--assume covariate`" in question
+    assert "declare it: `quantshift quantify --assume prior`" in question
+    assert "`quantshift quantify --assume covariate`" in question
     assert "because the items cannot tell what has changed" in labels
     (calm,) = advised(SHARES, UNREFUTED, TWO, decision=EVIDENT)
     assert calm.startswith("No action needed.")

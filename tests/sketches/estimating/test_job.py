@@ -33,7 +33,7 @@ def week():
 
 @pytest.fixture(scope="module")
 def answer(week, training):
-    return quantify_sketch(week, training, replicates=100)
+    return quantify_sketch(week, training, replicates=100, assume="prior")
 
 
 def test_shares_are_found_with_intervals_and_changes(answer):
@@ -44,7 +44,24 @@ def test_shares_are_found_with_intervals_and_changes(answer):
         assert spam.estimate == pytest.approx(SHARES[batch.name], abs=0.06)
         assert spam.low < spam.estimate < spam.high
         assert 0.01 < spam.high - spam.low < 0.12
+        assert (batch.kind, batch.reason) == ("confidence interval", "declared")
     assert [bool(batch.change) for batch in answer.batches] == [False, False, True]
+
+
+def test_scores_alone_are_no_evidence(training):
+    """Features may have changed too, of which a sketch has nothing."""
+    counted = sketch(batches(SHARES), score="p", batch="day")
+    found = quantify_sketch(counted, training, replicates=100)
+    declared = quantify_sketch(counted, training, replicates=100, assume="prior")
+    for one, other in zip(found.batches, declared.batches, strict=True):
+        if one.reason == "agreement":
+            continue
+        assert one.reason == "no evidence"
+        assert one.kind in ("range", "cannot be estimated")
+        assert one.shares[1].low <= SHARES[one.name] <= one.shares[1].high
+        assert one.shares[1].high - one.shares[1].low > other.shares[1].high - other.shares[1].low
+    with pytest.raises(UserError, match="only prior shift can be assumed"):
+        quantify_sketch(counted, training, assume="covariate")
 
 
 def test_the_answer_is_text_json_and_csv(answer):
@@ -55,7 +72,7 @@ def test_the_answer_is_text_json_and_csv(answer):
 
 def test_a_batch_has_the_same_answer_alone(answer, training):
     alone = sketch(batches(SHARES).filter(pl.col("day") == "day 3"), score="p", batch="day")
-    found = quantify_sketch(alone, training, replicates=100).batches[0]
+    found = quantify_sketch(alone, training, replicates=100, assume="prior").batches[0]
     for one, other in zip(found.shares, answer.batches[2].shares, strict=True):
         # Sums of the same numbers with zeros between them.
         assert [one.estimate, one.low, one.high] == pytest.approx(

@@ -7,6 +7,7 @@ their answers stand on less (`posterior_grounds`).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -16,7 +17,6 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Prevalences, Reals
 from quantshift.intervals.guarded import answer_limits
 from quantshift.intervals.prediction import PrevalenceInterval, Replicates, stretched
-from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from quantshift.quantifiers.base.guarding import (
     CONFIDENCE_INTERVAL,
     COVARIATE,
@@ -27,7 +27,6 @@ from quantshift.quantifiers.base.guarding import (
 )
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
-from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifying.estimating.decision import (
     ASSUMED,
     IN_DOUBT,
@@ -69,7 +68,6 @@ class GuardedSamples:
             guard = model.guard.assuming(assume)
             grounds = guard.grounds(guard.estimate_items(items, list(samples)))
         else:
-            assert isinstance(unguarded, SLD)
             assert items.posteriors is not None
             grounds = posterior_grounds(
                 unguarded, items.posteriors, samples, assume=assume, weights=items.weights
@@ -159,7 +157,7 @@ class GuardedSamples:
         return *found, *([] if str(grounds.reason) == DECLARED else [unchanged])
 
 
-def _unguarded(model: Model, items: Items) -> tuple[AbstractQuantifier, Items]:
+def _unguarded(model: Model, items: Items) -> tuple[Any, Items]:
     """The method without its guard, and the items as it sees them."""
     if model.guard is None:
         return model.quantifier, items

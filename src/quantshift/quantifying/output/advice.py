@@ -39,8 +39,8 @@ WARNED = "See the warnings first; an audit (`quantshift audit-plan`) would confi
 
 QUESTION = (
     "Which comes first, the label or what the columns say? If the label does (a disease and its "
-    "symptoms, an opinion and its words), declare `--assume prior`; if the columns do (age and "
-    "income before a default), declare `--assume covariate`."
+    "symptoms, an opinion and its words), declare it: `quantshift quantify --assume prior`; if the "
+    "columns do (age and income before a default): `quantshift quantify --assume covariate`."
 )
 """What decides between two numbers."""
 

@@ -134,9 +134,9 @@ def _what_changed(about: Explained) -> str:
         if shift.auc is None or shift.explained is None:
             return told
         return (
-            f"{told} They explain {shift.explained:.0%} of the difference; allowing for that, a "
-            f"classifier still tells new items from training items with an AUC of {shift.auc:.2f} "
-            "(0.5 is chance)."
+            f"{told} These shares explain {shift.explained:.0%} of the difference; allowing for "
+            "that, a classifier still tells new items from training items with an AUC of "
+            f"{shift.auc:.2f} (0.5 is chance)."
         )
     nothing = "Nothing contradicts that only the shares of the classes have changed"
     if decision.reason == EVIDENCE and shift.p_doubles is not None:

@@ -14,6 +14,7 @@ from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.base.guarding import (
     AGREEING,
     AGREEMENT,
+    DECLARED,
     NO_EVIDENCE,
     PRIOR,
     REFUTED,
@@ -119,7 +120,7 @@ class CountSample(AbstractSample):
         for name, interval, is_alike in zip(filled, intervals, map(bool, alike), strict=True):
             batch = self.batches[name]
             shift = None if tests is None else tests.of(batch, interval)
-            found.append(_evidence(self.model, batch, interval, shift, alike=is_alike))
+            found.append(_evidence(self.model, batch, interval, shift, options, alike=is_alike))
         return dict(zip(filled, with_adjusted_p_values(found), strict=True))
 
     def _tests(self, seed: int) -> MixtureTests | None:
@@ -165,6 +166,7 @@ def _evidence(
     batch: OwnBatch,
     interval: PrevalenceInterval,
     shift: Shift | None,
+    options: EstimationOptions,
     *,
     alike: bool,
 ) -> Evidence:
@@ -181,7 +183,9 @@ def _evidence(
     if model.tests_itself:
         apart = _spread(assumptions, model)
         refuted = shift is not None and shift.stands_out
-        if not refuted and apart < AGREEING:
+        if not refuted and options.assume == PRIOR:
+            decision = Decision(INTERVAL, DECLARED, PRIOR)
+        elif not refuted and apart < AGREEING:
             decision = Decision(INTERVAL, AGREEMENT, PRIOR)
         else:
             decision = Decision(RANGE, REFUTED if refuted else NO_EVIDENCE, PRIOR)

@@ -10,6 +10,7 @@ from quantshift.base.keywords import suggests_arguments
 from quantshift.base.options import taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.quantifiers.base.guarding import COVARIATE
 from quantshift.quantifying.estimating.job import estimate_sample
 from quantshift.quantifying.options import (
     AUTO,
@@ -49,6 +50,7 @@ def quantify_sketch(
     level: float = 0.95,
     replicates: int = 1000,
     simultaneous: bool = False,
+    assume: str = AUTO,
     audit: Source | None = None,
     audit_columns: Mapping[str, str] | None = None,
     sequential: bool = False,
@@ -68,6 +70,8 @@ def quantify_sketch(
         has any. audit_columns: the names of its columns `label` and `batch`, where others.
     sequential: limits of the audit that hold at every look, for audits that go on until they are
         `precision` to either side; the column `place` has the order of labelling, from 1.
+    assume: "prior" declares that only the shares of the classes have changed, which scores alone
+        can contradict but not show.
     conditions: on shares, such as "spam>5%"; one on an unknown class is refused before the work.
     """
     given = locals()
@@ -147,8 +151,11 @@ def _check_only_scores(request: Request) -> None:
         for own in fields(group)
         if own.name not in {*allowed, "model"} and getattr(group, own.name) != own.default
     }
-    if request.estimation.assume != AUTO:
-        for_tables.add("assume")
+    if request.estimation.assume == COVARIATE:
+        raise UserError(
+            "of a sketch only prior shift can be assumed; under covariate shift the method is PCC",
+            arguments=["method"],
+        )
     if for_tables:
         raise UserError(
             "a sketch contains only scores: remove the options for tables",
