@@ -29,7 +29,7 @@ from quantshift.quantifiers.base.items import Items
 AUTO, PRIOR, COVARIATE, BETWEEN = "auto", "prior", "covariate", "between"
 
 ASSUMPTIONS = (AUTO, PRIOR, COVARIATE)
-"""What `quantify(assume=...)` takes: nothing is declared, prior shift (P(X|Y) is the same, perhaps within
+"""What a user can assume: nothing is declared, prior shift (P(X|Y) is the same, perhaps within
 subgroups), or covariate shift (P(Y|X) is)."""
 
 DECLARATIONS = (None, PRIOR, COVARIATE)
