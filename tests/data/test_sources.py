@@ -10,9 +10,9 @@ from quantshift.data import (
     Dataset,
     FileSource,
     FolderSource,
+    ImportOptions,
     ReviewFile,
     SyntheticSource,
-    Wishes,
     import_reviews,
     import_table,
     open_source,
@@ -76,7 +76,9 @@ def test_posteriors_have_a_column_for_every_class(tmp_path):
 
 def test_a_place_is_a_data_set(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n4,a\n")
-    import_table(tmp_path / "t.csv", tmp_path / "mine", label="y", wishes=Wishes(name="ours"))
+    import_table(
+        tmp_path / "t.csv", tmp_path / "mine", label="y", options=ImportOptions(name="ours")
+    )
     source = source_at(tmp_path / "mine")
     assert source == FolderSource(tmp_path / "mine")
     assert (source.name, source.title) == ("ours", "t.csv")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 TABLES, COLUMNS, LABELS, ESTIMATE = "Tables", "Columns", "Labels", "Estimate"
-OUTPUT, SCRIPTS, HISTORY = "Output", "In scripts", "History"
+OUTPUT, SCRIPTS, HISTORY, OPTIONS = "Output", "In scripts", "History", "Options"
 """Titles of the panels of options in the help of a command."""
 
 Declared = TypeVar("Declared", bound="DataclassInstance")
@@ -29,7 +29,8 @@ class OptionText:
 
     reads: what is written behind it: a value of the field's type, a name, names separated by
         commas, a file, or files or other values, for each of which the option is repeated.
-    parse: makes the value of the field from what is written, for options that are more than that.
+    parse: makes the value of the field from what is written (of a repeated option, from all values
+        together), for options that are more than that.
     metavar: a word for its value. panel: the part of the help it stands in.
     name: without dashes, if it is not that of the field. short: another of one letter.
     shows_default: whether the help names the default value. least, most: of a number.
@@ -37,7 +38,7 @@ class OptionText:
 
     help: str
     reads: Reads = "value"
-    parse: Callable[[str], Any] | None = None
+    parse: Callable[[Any], Any] | None = None
     metavar: str | None = None
     panel: str = ESTIMATE
     name: str | None = None
@@ -60,6 +61,16 @@ def option_texts(declared: "type[DataclassInstance]") -> dict[str, OptionText]:
 def as_keywords(*filled: "DataclassInstance") -> dict[str, Any]:
     """The options of dataclasses as keyword arguments of the function that users call."""
     return {name: getattr(one, name) for one in filled for name in option_texts(type(one))}
+
+
+def given_options(*filled: "DataclassInstance") -> tuple[str, ...]:
+    """The names of the options that are not at their default values."""
+    return tuple(
+        own.name
+        for one in filled
+        for own in fields(one)
+        if _KEY in own.metadata and getattr(one, own.name) != own.default
+    )
 
 
 def taken(declared: type[Declared], arguments: Mapping[str, Any]) -> Declared:

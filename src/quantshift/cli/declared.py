@@ -62,7 +62,7 @@ class _Group:
                 text = texts[own.name]
                 kind = _WRITTEN.get(text.reads, types[own.name])
                 default = None if text.reads in _WRITTEN else own.default
-                if text.parse is not None:
+                if text.parse is not None and text.reads == "value":
                     kind, default = str | None, None
                 yield _parameter(own.name, text, kind, default)
 
@@ -140,7 +140,9 @@ def _read(text: OptionText, value: Any) -> Any:
     if text.reads == "files":
         return source(value)
     if text.reads == "repeated":
-        return tuple(value or ())
+        value = tuple(value) if value else None
+        if text.parse is None:
+            return value
     if value is None:
         return None
     if text.reads == "names":
