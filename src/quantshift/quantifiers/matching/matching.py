@@ -45,10 +45,9 @@ from quantshift.quantifiers.base.estimator import (
     repeated,
 )
 from quantshift.quantifiers.base.means import class_means, sample_means
-from quantshift.quantifiers.base.samples import means_by_plan, pairwise_plan
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import DIAGNOSTICS as ADJUSTED
-from quantshift.quantifiers.counting.adjusted import SINGULAR, adjust, adjust_binary, adjust_counts
+from quantshift.quantifiers.counting.adjusted import SINGULAR, adjust, adjust_binary
 from quantshift.quantifiers.matching.histogram_options import check_options, divergence_called
 
 HDY_BINS = tuple(range(10, 111, 10))
@@ -223,36 +222,16 @@ class SMM(AbstractWithoutOptions):
         mean_of_second, mean_of_first = self.means_[0].tolist()
         separation = mean_of_second - mean_of_first
         degenerate = abs(separation) < SINGULAR
+        means = sample_means(representation, index, weights)
         if degenerate:
-            means = sample_means(representation, index, weights)
             p_hat, clipped = of_positive(means[:, 0]), np.zeros(len(index), dtype=bool)
-        elif weights is None:
-            plan = pairwise_plan(index.shape[1])
-            index = np.ascontiguousarray(index)
-            p_hat, clipped = _matched_means(
-                representation, index, plan, mean_of_second, mean_of_first
-            )
         else:
-            means = sample_means(representation, index, weights)
             p_hat, clipped = adjust_binary(means[:, 0], mean_of_second, mean_of_first)
         return p_hat, {
             "clipped": clipped,
             "separation": repeated(separation, len(index)),
             "fallback": repeated(degenerate, len(index)),
         }
-
-
-@compiled
-def _matched_means(
-    row: NDArray[np.float64],
-    index: Indices,
-    plan: NDArray[np.int64],
-    mean_of_second: float,
-    mean_of_first: float,
-) -> tuple[Prevalences, NDArray[np.bool_]]:
-    """Prevalences of two classes in one call, because calls take most of the time of one sample."""
-    means = means_by_plan(row, index, plan)
-    return adjust_counts(means.ravel(), mean_of_second, mean_of_first)
 
 
 def _mean(
