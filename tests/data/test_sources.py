@@ -19,7 +19,7 @@ from quantshift.data import (
     source_at,
 )
 from quantshift.errors import DataError
-from quantshift.tables.columns.names import check_name, folder_name
+from quantshift.tables.columns.names import check_data_set_name, folder_name
 
 
 def test_the_hash_is_of_the_content(tmp_path):
@@ -56,7 +56,7 @@ def test_sources_have_names_fit_for_folders(tmp_path):
 )
 def test_any_text_becomes_a_name_that_stays(text):
     name = folder_name(text)
-    assert check_name(name) == name
+    assert check_data_set_name(name) == name
     assert not set(name) & set("/= \\")
     assert len(name.encode()) <= 200
 

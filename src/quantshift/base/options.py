@@ -2,12 +2,18 @@
 
 The library is called with such dataclasses. The functions that users call take the same names as
 keyword arguments (`taken` fills the dataclass from them), and a command takes them as options that
-are made from the fields (`quantshift.cli.declared`).
+are made from the fields (`quantshift.cli.declared`). An unknown keyword is an error that names the
+nearest one.
 """
 
-from collections.abc import Callable, Mapping
+import csv
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
+
+from quantshift.errors import UserError, unknown_name
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -17,6 +23,8 @@ OUTPUT, SCRIPTS, HISTORY, OPTIONS = "Output", "In scripts", "History", "Options"
 """Titles of the panels of options in the help of a command."""
 
 Declared = TypeVar("Declared", bound="DataclassInstance")
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 Reads: TypeAlias = Literal["value", "name", "names", "file", "files", "repeated"]
 
@@ -77,3 +85,47 @@ def taken(declared: type[Declared], arguments: Mapping[str, Any]) -> Declared:
     """The dataclass with those of its fields that are among the arguments of a function."""
     known = {own.name for own in fields(declared)}
     return declared(**{name: value for name, value in arguments.items() if name in known})
+
+
+class UnknownArgumentError(UserError, TypeError):
+    """A function was called with a keyword argument that it does not have."""
+
+
+def suggests_arguments(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """The function; unknown keyword arguments are an error that names the nearest known one."""
+    known = tuple(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: Arguments.args, **options: Arguments.kwargs) -> Returned:
+        for name in options:
+            if name not in known:
+                error = unknown_name(f"argument of {function.__name__}():", name, known)
+                raise UnknownArgumentError(error)
+        return function(*args, **options)
+
+    return call
+
+
+def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name or several.
+
+    >>> as_names("a"), as_names(["a", "b"]), as_names(None)
+    (('a',), ('a', 'b'), ())
+    """
+    if isinstance(names, str):
+        return (names,)
+    several = tuple(names or ())
+    wrong = next((name for name in several if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise UserError(f"{wrong!r} is not a text; write names and values as texts")
+    return several
+
+
+def split_names(written: str | None) -> tuple[str, ...]:
+    """Names separated by commas; a name that contains a comma is written in double quotes.
+
+    >>> split_names('a, b,"c,d"')
+    ('a', 'b', 'c,d')
+    """
+    cells = next(csv.reader([written or ""], skipinitialspace=True), [])
+    return tuple(name.strip() for name in cells if name.strip())

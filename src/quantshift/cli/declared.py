@@ -18,8 +18,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 
 from quantshift.answers.outputs import OUTPUTS
-from quantshift.base.keywords import split_names
-from quantshift.base.options import OUTPUT, OptionText, Reads, option_texts
+from quantshift.base.options import OUTPUT, OptionText, Reads, option_texts, split_names
 from quantshift.cli.inputs import source
 from quantshift.cli.outputs import OutputFiles
 

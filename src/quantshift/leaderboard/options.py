@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quantshift.base.keywords import split_names
-from quantshift.base.options import OPTIONS, option
+from quantshift.base.options import OPTIONS, option, split_names
 from quantshift.experiments.experiment import MethodSpec
 from quantshift.leaderboard.entrants import added_method
 

@@ -26,7 +26,7 @@ _GOLDEN = (math.sqrt(5.0) - 1) / 2
 
 
 @compiled
-def nearest_mixtures(
+def nearest_weights(
     samples: Reals, own: Reals, rest: Reals, n_steps: int, divergence: int
 ) -> tuple[Reals, Reals]:
     """Weights of `own`, and divergences of the mixtures from the samples, both (n_samples, m).
@@ -53,7 +53,7 @@ def nearest_common_mixtures(
 ) -> tuple[Reals, Reals]:
     """One weight of `own` in all channels, and the mean divergence there, both (n_samples,).
 
-    Like `nearest_mixtures`, but searches around the best weight of the grid. At most
+    Like `nearest_weights`, but searches around the best weight of the grid. At most
     `MOST_BINS` channels.
     """
     n_samples, n_channels, n_bins = samples.shape

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from quantshift.base.extras import extra_needed
 from quantshift.base.files import (
     check_new_folder,
     check_replaceable,
@@ -35,6 +34,7 @@ from quantshift.base.files import (
     write_errors,
 )
 from quantshift.base.forks import uses_tables
+from quantshift.base.imports import extra_needed
 from quantshift.base.nouns import counted
 from quantshift.base.processes import WorkerPool
 from quantshift.errors import DataError, UserError, unknown_name
@@ -153,7 +153,7 @@ def write_report(
         frame = _read(store, described, methods)
         origin = _provenance(store, background.planned, methods)
     _check_estimates(frame)
-    check_place(target, overwrite=options.overwrite)
+    check_report_place(target, overwrite=options.overwrite)
     for name in frame["experiment"].unique() if "experiment" in frame.columns else ():
         check_name("experiment", name)
     contents = contents_of(
@@ -339,7 +339,7 @@ def _saver(
     pool.shutdown()
 
 
-def check_place(target: Path, *, overwrite: bool = False) -> None:
+def check_report_place(target: Path, *, overwrite: bool = False) -> None:
     """Check that the folder can be written and the report would not replace other files."""
     for name in (SUMMARY, PAGE):
         check_replaceable(target / name, overwrite=overwrite, ours=_is_of_a_report)

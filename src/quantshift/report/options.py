@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quantshift.base.keywords import split_names
-from quantshift.base.options import OPTIONS, option
+from quantshift.base.options import OPTIONS, option, split_names
 from quantshift.errors import unknown_name
 from quantshift.metrics import MEASURES
 from quantshift.report.formats import TABLE_FORMATS

@@ -11,7 +11,7 @@ from quantshift.base.nouns import counted
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
 from quantshift.cli.commands.run import DryRun, resume_command, tell_summary
-from quantshift.cli.machine import load, n_cores
+from quantshift.cli.machine import load_average, n_cores
 from quantshift.cli.progress import say
 from quantshift.experiments.executors import executor
 from quantshift.experiments.options import ExperimentOptions, RunOptions
@@ -118,9 +118,9 @@ def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
         if duration.known
         else "a guess from runs on the small data sets of the package"
     )
-    cores, load_average = n_cores(), load()
-    if load_average + n_workers > cores + 0.5:
-        load_now = f"load {load_average:.1f}, {counted(cores, 'core')}"
+    cores, busy = n_cores(), load_average()
+    if busy + n_workers > cores + 0.5:
+        load_now = f"load {busy:.1f}, {counted(cores, 'core')}"
         source += f"; longer, because other programs are busy: {load_now}"
     workers = counted(n_workers, "worker")
     say(console, f"{time} with {workers} ({source})")

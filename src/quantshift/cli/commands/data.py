@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from quantshift.base.keywords import split_names
 from quantshift.base.nouns import counted
-from quantshift.base.options import given_options
+from quantshift.base.options import given_options, split_names
 from quantshift.base.shell import command_line
 from quantshift.cli.progress import byte_progress, share_progress
 from quantshift.data.description import FORMATS, describe, find, find_embedded, render, render_list

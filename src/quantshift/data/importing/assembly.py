@@ -58,7 +58,7 @@ class MainFile:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowCounts:
     """How many rows of the main file were used, and how many rows the samples' files added."""
 
     read: int
@@ -69,7 +69,7 @@ class Rows:
 
 def assemble(
     main: MainFile, options: ImportOptions, progress: Progress = None
-) -> tuple[Content, Rows]:
+) -> tuple[Content, RowCounts]:
     """The content of the data set, and how its rows were used."""
     samples = _samples(options, len(main.items), main.ragged)
     labels = _without_rare(main.side_columns.labels, options.fewest)
@@ -103,7 +103,7 @@ def assemble(
         "too many or too few cells": main.ragged,
     }
     reasons = {reason: n_rows for reason, n_rows in left_out.items() if n_rows}
-    return content, Rows(len(main.items) + main.ragged, len(used), reasons, n_more)
+    return content, RowCounts(len(main.items) + main.ragged, len(used), reasons, n_more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def _given(
     elif truth is not None:
         prevalences = sampling.read_prevalences(truth, names, classes)
     else:
-        prevalences = sampling.counted(positions, names, codes, len(classes))
+        prevalences = sampling.counted_prevalences(positions, names, codes, len(classes))
     empty = next((name for name, rows in zip(names, positions, strict=True) if not len(rows)), None)
     if empty is not None:
         raise DataError(f"sample {empty!r} has no items; leave it out")

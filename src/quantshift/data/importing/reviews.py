@@ -39,7 +39,7 @@ from quantshift.data.importing.review_layouts import (
 )
 from quantshift.errors import DataError, UserError
 from quantshift.tables.broken_files import explained
-from quantshift.tables.columns.names import check_name
+from quantshift.tables.columns.names import check_data_set_name
 from quantshift.tables.reading import Progress
 
 LARGE_BYTES = 100_000_000
@@ -135,7 +135,7 @@ def import_limited(
             "overwrite an older one can be chosen"
         )
     if options.name is not None:
-        check_name(options.name)
+        check_data_set_name(options.name)
     ordered, categories = _in_category_order(files)
     sizes = [_size(file.path) for file in ordered]
     summaries: list[SourceSummary] = []

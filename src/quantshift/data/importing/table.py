@@ -26,7 +26,7 @@ from quantshift.data.importing.items import (
 from quantshift.data.importing.options import ImportedColumns, ImportOptions
 from quantshift.errors import DataError, UserError
 from quantshift.tables.columns.kinds import TEXT, LeftOut, choose
-from quantshift.tables.columns.names import NO_NAME, check_name, folder_name
+from quantshift.tables.columns.names import NO_NAME, check_data_set_name, folder_name
 from quantshift.tables.columns.spelling import alike
 from quantshift.tables.formats import sheet_of
 from quantshift.tables.reading import Frame, Progress, read_frame
@@ -167,7 +167,7 @@ def check_import(out: str | Path, options: ImportOptions, files: Sequence[Path])
     inputs = [*files, *options.sample_paths]
     DATA_SET.check_free(Path(out), overwrite=options.overwrite, inputs=inputs)
     if options.name is not None:
-        check_name(options.name)
+        check_data_set_name(options.name)
     if options.ordinal and options.positive is not None:
         raise UserError("ordered labels already have an order: a positive class cannot be named")
     if not 0 <= options.test_share < 1:

@@ -34,7 +34,7 @@ from quantshift.optimise.unimodal import (
     SQUARED_EUCLIDEAN,
     TOPSOE,
     nearest_common_mixtures,
-    nearest_mixtures,
+    nearest_weights,
 )
 from quantshift.prevalence.simplex import of_positive
 from quantshift.prevalence.weights import Weights
@@ -48,7 +48,7 @@ from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import DIAGNOSTICS as ADJUSTED
 from quantshift.quantifiers.counting.adjusted import SINGULAR, adjust, adjust_binary
-from quantshift.quantifiers.matching.histogram_options import check_options, divergence_called
+from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
 
 HDY_BINS = tuple(range(10, 111, 10))
 SEARCH_TOLERANCE = 1e-6
@@ -106,7 +106,7 @@ class DyS(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        check_options(self.n_bins, self.divergence)
+        check_histograms(self.n_bins, self.divergence)
         self.histograms_ = class_histograms(
             self._represent(posteriors), codes, self.n_bins, weights
         )
@@ -318,7 +318,7 @@ def match(
 
     numbers = [number for known, number in COMPILED if divergence is known]
     if numbers and samples.shape[-1] <= MOST_BINS:
-        weights, distances = nearest_mixtures(
+        weights, distances = nearest_weights(
             np.ascontiguousarray(samples), second_class, first_class, search_steps(1.0), numbers[0]
         )
     else:
