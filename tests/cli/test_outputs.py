@@ -29,7 +29,12 @@ def place(tmp_path, monkeypatch):
 
 
 def content(folder):
-    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    """The files of a folder, without those that Python keeps for the modules it imports."""
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.parent.name != "__pycache__"
+    }
 
 
 TRAIN = ("--train", "labelled.csv", "--label", "y", "--features", "x")

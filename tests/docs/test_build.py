@@ -60,7 +60,8 @@ def test_a_fault_stops_the_build_and_is_named(project, page, problem):
 def test_pages_outside_the_navigation_are_found(monkeypatch):
     listed = set(building.navigation())
     monkeypatch.setattr(building, "navigation", lambda: [*(listed - {"start.md"}), "gone.md"])
-    assert list(problems_before()) == [
+    # Whether all else is up to date is the business of test_site.py.
+    assert [problem for problem in problems_before() if "navigation" in problem] == [
         "docs/start.md: is not in the navigation (zensical.toml)",
         "docs/gone.md: is in the navigation (zensical.toml) and does not exist",
     ]

@@ -1,5 +1,6 @@
 """Small synthetic results, the same in every process."""
 
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -117,10 +118,16 @@ def fill_fixture() -> Callable[..., ResultStore]:
     return fill
 
 
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store that no test changes."""
+    return fill(tmp_path_factory.mktemp("filled") / "store").path
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> ResultStore:
+def store(filled: Path, tmp_path: Path) -> ResultStore:
     """Six cells of two methods, one part each."""
-    return fill(tmp_path / "store")
+    return ResultStore.open(shutil.copytree(filled, tmp_path / "store"))
 
 
 @pytest.fixture(scope="session")

@@ -96,7 +96,10 @@ def test_the_line_of_a_batch_that_cannot_be_estimated(answers, quantshift):
         ((*ASKED[:5], "--at", "2026-01-01"), "need a history: name its folder (--history)"),
         ((*ASKED[:5], "--baseline", "9"), "need a history: name its folder (--history)"),
         ((*ASKED, "--at", "noon"), "'noon' is not a time; write 2026-03-02"),
-        ((*ASKED, "--baseline", "3"), "8 looks or more, got 3 (--baseline)"),
+        (
+            (*ASKED, "--baseline", "3"),
+            "8 looks or more, up to 9,007,199,254,740,992, got 3 (--baseline)",
+        ),
         ((*ASKED, "--summary", "--json"), "printed either as JSON or as one line"),
         ((*ASKED, "--fail-on", "alarms"), "did you mean 'alarm'?"),
         ((*ASKED[:5], "--history", "new.csv"), "new.csv: a file; name a folder for the history"),
