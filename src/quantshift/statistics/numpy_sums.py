@@ -8,14 +8,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from quantshift.base.compiled import compiled
+from quantshift.base.compiled import compiled_inline
 from quantshift.base.types import Indices, Reals
 
 LONGEST_PART = 128
 """The most numbers that numpy adds in one go."""
 
 
-@compiled
+@compiled_inline
 def numpy_sum(a: Reals) -> float:
     """The sum of at most 128 numbers."""
     n = len(a)
