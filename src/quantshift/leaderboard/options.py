@@ -23,7 +23,7 @@ class EntrantOptions:
     methods: Sequence[str] | None = option(
         None,
         "Run only these methods and those of --add (default: all that suit the data).",
-        parse=split_names,
+        parse=lambda written: split_names(written) or None,
         metavar="A,B",
         shows_default=False,
         panel=OPTIONS,

@@ -53,7 +53,7 @@ class ReportOptions:
     methods: Sequence[str] | None = option(
         None,
         "Show only these methods, in this order (default: all).",
-        parse=split_names,
+        parse=lambda written: split_names(written) or None,
         metavar="A,B",
         shows_default=False,
         panel=OPTIONS,
