@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.types import Prevalences
-from quantshift.errors import DataError, unknown_name
+from quantshift.errors import DataError, UserError, unknown_name
 
 Errors = NDArray[np.float64]
 
@@ -140,23 +140,38 @@ class Measure:
         return self.function(p_true, p_hat)
 
 
-MEASURES: Mapping[str, Measure] = MappingProxyType(
-    {
-        known_measure.name: known_measure
-        for known_measure in (
-            Measure("ae", "absolute error", ae),
-            Measure("se", "squared error", se),
-            Measure("nae", "normalised absolute error", nae),
-            Measure("rae", "relative absolute error", rae, smoothed=True),
-            Measure("nrae", "normalised relative absolute error", nrae, smoothed=True),
-            Measure("kld", "Kullback-Leibler divergence", kld, smoothed=True),
-            Measure("nkld", "normalised Kullback-Leibler divergence", nkld, smoothed=True),
-            Measure("nmd", "normalised match distance", nmd, ordinal=True),
-            Measure("rnod", "root normalised order-aware divergence", rnod, ordinal=True),
-        )
-    }
-)
+_MEASURES = {
+    known_measure.name: known_measure
+    for known_measure in (
+        Measure("ae", "absolute error", ae),
+        Measure("se", "squared error", se),
+        Measure("nae", "normalised absolute error", nae),
+        Measure("rae", "relative absolute error", rae, smoothed=True),
+        Measure("nrae", "normalised relative absolute error", nrae, smoothed=True),
+        Measure("kld", "Kullback-Leibler divergence", kld, smoothed=True),
+        Measure("nkld", "normalised Kullback-Leibler divergence", nkld, smoothed=True),
+        Measure("nmd", "normalised match distance", nmd, ordinal=True),
+        Measure("rnod", "root normalised order-aware divergence", rnod, ordinal=True),
+    )
+}
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(_MEASURES)
 """Every measure by name."""
+
+
+def register_measure(new: Measure) -> None:
+    """Make a measure known to evaluations, experiments, reports and leaderboards of this process.
+
+    Worker processes of a run do not know it; measures of finished results need none.
+    """
+    if not new.name.isidentifier() or new.name in MEASURES:
+        raise UserError(f"{new.name!r} is taken or no name such as 'ae'; choose another")
+    _MEASURES[new.name] = new
+
+
+def withdraw_measure(known: Measure) -> None:
+    """Undo `register_measure`."""
+    del _MEASURES[known.name]
 
 
 def measure_called(name: str) -> Measure:

@@ -180,7 +180,7 @@ def test_an_error_names_the_options_of_the_verb_that_cure_it(
     ("function", "arguments"),
     [
         ("status.ResultStore.open", ("status", "out")),
-        ("data.import_table", ("data", "import", "a.csv", "--label", "y", "--out", "d")),
+        ("data.import_columns", ("data", "import", "a.csv", "--label", "y", "--out", "d")),
     ],
 )
 def test_ctrl_c_is_one_line_and_exit_code_130(function, arguments, monkeypatch, capsys) -> None:

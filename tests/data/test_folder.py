@@ -10,13 +10,13 @@ from scipy.sparse import csr_array, save_npz
 
 from quantshift.base.integrity import checksum, sealed
 from quantshift.base.manifests import MANIFEST
-from quantshift.data import DataFile, DataFolder, Wishes, import_arrays, import_table
+from quantshift.data import DataFile, DataFolder, ImportOptions, import_arrays, import_table
 from quantshift.errors import DataError, UserError
 
 KINDS = ["table", "text", "matrix", "posteriors", "given"]
 
 
-def make(kind, folder, out, **wishes):
+def make(kind, folder, out, **options):
     """A data set of a kind, from files in `folder`."""
     folder.mkdir(exist_ok=True)
     labels = ["a", "b", "a", "b"] * 3
@@ -25,14 +25,16 @@ def make(kind, folder, out, **wishes):
         table.write_csv(folder / "t.csv")
         if kind == "given":
             (folder / "s.csv").write_text("sample,row\nu,0\nu,1\nv,3\n")
-            wishes["samples"] = folder / "s.csv"
+            options["samples"] = folder / "s.csv"
         text = "t" if kind == "text" else None
-        return import_table(folder / "t.csv", out, label="y", text=text, wishes=Wishes(**wishes))
+        return import_table(
+            folder / "t.csv", out, label="y", text=text, options=ImportOptions(**options)
+        )
     np.save(folder / "y.npy", np.array(labels))
     np.save(folder / "p.npy", np.array([[0.25, 0.75], [0.5, 0.5]] * 6))
     key = "features" if kind == "matrix" else "posteriors"
     arrays = {key: folder / "p.npy", "labels": DataFile(folder / "y.npy")}
-    return import_arrays(out, **arrays, wishes=Wishes(**wishes))
+    return import_arrays(out, **arrays, options=ImportOptions(**options))
 
 
 def content(folder):

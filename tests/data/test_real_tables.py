@@ -7,26 +7,26 @@ from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression
 
 from quantshift.base.seeding import generator
-from quantshift.data import Wishes, import_table, open_source, source_at
+from quantshift.data import ImportOptions, import_table, open_source, source_at
 
 TABLES = {
     # name: label, share of the last class, options
     "bank_churn": ("Exited", 0.204, {"categories": "Geography", "groups": ["Gender"]}),
     "telco_churn": ("Churn", 0.265, {"categories": "Contract"}),
     "dutch_census": ("occupation", 0.476, {"groups": ["cur_eco_activity"], "codes": ["age"]}),
-    "law_school": ("pass_bar", 0.110, {"wishes": Wishes(positive="0")}),
+    "law_school": ("pass_bar", 0.110, {"options": ImportOptions(positive="0")}),
     "communities_crime": ("high_violent_crime", 0.5, {"groups": ["state"]}),
-    "student_grade": ("grade", 0.117, {"wishes": Wishes(ordinal=True)}),
+    "student_grade": ("grade", 0.117, {"options": ImportOptions(ordinal=True)}),
     "hospital_readmission": ("readmitted", 0.474, {"categories": "medical_specialty"}),
     "support_hospital_death": ("hospdead", 0.259, {"groups": ["dzgroup"]}),
     "weather_australia": ("RainTomorrow", 0.221, {"categories": "Location"}),
     "uci_cmc": ("label", 0.347, {}),
-    "uci_page_block": ("label", 0.021, {"wishes": Wishes(fewest=100)}),
-    "uci_yeast": ("label", 0.125, {"wishes": Wishes(fewest=100)}),
-    "uci_abalone": ("label", 0.027, {"wishes": Wishes(fewest=100), "codes": ["x0"]}),
+    "uci_page_block": ("label", 0.021, {"options": ImportOptions(fewest=100)}),
+    "uci_yeast": ("label", 0.125, {"options": ImportOptions(fewest=100)}),
+    "uci_abalone": ("label", 0.027, {"options": ImportOptions(fewest=100), "codes": ["x0"]}),
     "uci_image_seg": ("label", 0.143, {}),
     "uci_waveform-v1": ("label", 0.339, {}),
-    "llm_judge_relevance": ("human", 0.092, {"wishes": Wishes(ordinal=True)}),
+    "llm_judge_relevance": ("human", 0.092, {"options": ImportOptions(ordinal=True)}),
     "llm_judge_mtbench": ("human", 0.238, {"groups": ["category", "turn"]}),
 }
 

@@ -10,16 +10,16 @@ from quantshift.data import (
     Dataset,
     FileSource,
     FolderSource,
+    ImportOptions,
     ReviewFile,
     SyntheticSource,
-    Wishes,
     import_reviews,
     import_table,
     open_source,
     source_at,
 )
 from quantshift.errors import DataError
-from quantshift.tables.columns.names import check_name, folder_name
+from quantshift.tables.columns.names import check_data_set_name, folder_name
 
 
 def test_the_hash_is_of_the_content(tmp_path):
@@ -56,7 +56,7 @@ def test_sources_have_names_fit_for_folders(tmp_path):
 )
 def test_any_text_becomes_a_name_that_stays(text):
     name = folder_name(text)
-    assert check_name(name) == name
+    assert check_data_set_name(name) == name
     assert not set(name) & set("/= \\")
     assert len(name.encode()) <= 200
 
@@ -76,7 +76,9 @@ def test_posteriors_have_a_column_for_every_class(tmp_path):
 
 def test_a_place_is_a_data_set(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n4,a\n")
-    import_table(tmp_path / "t.csv", tmp_path / "mine", label="y", wishes=Wishes(name="ours"))
+    import_table(
+        tmp_path / "t.csv", tmp_path / "mine", label="y", options=ImportOptions(name="ours")
+    )
     source = source_at(tmp_path / "mine")
     assert source == FolderSource(tmp_path / "mine")
     assert (source.name, source.title) == ("ours", "t.csv")

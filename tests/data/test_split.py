@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from sklearn.model_selection import train_test_split
 
-from quantshift.data import Wishes, describe, import_table, render
+from quantshift.data import ImportOptions, describe, import_table, render
 from quantshift.errors import UserError
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.population import population_of
@@ -30,7 +30,7 @@ def counts(dataset, rows):
 
 
 def test_rare_classes_are_counted_and_every_class_is_split(table, tmp_path):
-    data = import_table(table, tmp_path / "d", label="y", wishes=Wishes(**CONVENTIONS))
+    data = import_table(table, tmp_path / "d", label="y", options=ImportOptions(**CONVENTIONS))
     data.verify()
     assert data.manifest["rows"]["left_out"] == {"no label": 1, "class of fewer than 100 rows": 99}
     assert data.manifest["split"] == {"train": 489, "test": 211}
@@ -42,8 +42,8 @@ def test_rare_classes_are_counted_and_every_class_is_split(table, tmp_path):
 
 
 def test_experiments_keep_the_split_whatever_their_seed(table, tmp_path):
-    wishes = Wishes(**CONVENTIONS)
-    dataset = import_table(table, tmp_path / "d", label="y", wishes=wishes).dataset()
+    options = ImportOptions(**CONVENTIONS)
+    dataset = import_table(table, tmp_path / "d", label="y", options=options).dataset()
     pools = []
     file = tmp_path / "uniform.toml"
     file.write_text('name = "u"\nquantifiers = ["CC"]\n[shift]\nkind = "uniform"\n')
@@ -57,8 +57,8 @@ def test_experiments_keep_the_split_whatever_their_seed(table, tmp_path):
 
 
 def test_at_most_so_many_items_are_for_training_and_all_others_for_testing(table, tmp_path):
-    wishes = Wishes(fewest=100, test_share=0.3, max_train=201)
-    dataset = import_table(table, tmp_path / "d", label="y", wishes=wishes).dataset()
+    options = ImportOptions(fewest=100, test_share=0.3, max_train=201)
+    dataset = import_table(table, tmp_path / "d", label="y", options=options).dataset()
     train = np.setdiff1d(np.arange(len(dataset)), dataset.test)
     assert 195 <= len(train) <= 201
     assert len(dataset) == 700
@@ -69,13 +69,13 @@ def test_at_most_so_many_items_are_for_training_and_all_others_for_testing(table
 
 def test_the_split_is_part_of_the_content(table, tmp_path):
     hashes = [
-        import_table(table, tmp_path / str(number), label="y", wishes=wishes).hash
-        for number, wishes in enumerate(
+        import_table(table, tmp_path / str(number), label="y", options=options).hash
+        for number, options in enumerate(
             [
-                Wishes(),
-                Wishes(test_share=0.3),
-                Wishes(test_share=0.3, split_seed=1),
-                Wishes(test_share=0.3, split_seed=1),
+                ImportOptions(),
+                ImportOptions(test_share=0.3),
+                ImportOptions(test_share=0.3, split_seed=1),
+                ImportOptions(test_share=0.3, split_seed=1),
             ]
         )
     ]
@@ -84,7 +84,7 @@ def test_the_split_is_part_of_the_content(table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wishes", "message"),
+    ("options", "message"),
     [
         ({"test_share": 1.0}, "test_share=1 is not between 0 and 1"),
         ({"test_share": -0.1}, "test_share=-0.1 is not between 0 and 1"),
@@ -94,11 +94,11 @@ def test_the_split_is_part_of_the_content(table, tmp_path):
         ({"test_share": 0.3, "samples": "t.csv"}, "the items cannot be split as well"),
     ],
 )
-def test_splits_that_cannot_be_are_refused(wishes, message, table, tmp_path):
-    if "samples" in wishes:
-        wishes = {**wishes, "samples": tmp_path / wishes["samples"]}
+def test_splits_that_cannot_be_are_refused(options, message, table, tmp_path):
+    if "samples" in options:
+        options = {**options, "samples": tmp_path / options["samples"]}
     with pytest.raises(UserError, match=message):
-        import_table(table, tmp_path / "d", label="y", wishes=Wishes(**wishes))
+        import_table(table, tmp_path / "d", label="y", options=ImportOptions(**options))
     assert not (tmp_path / "d").exists()
 
 
@@ -108,7 +108,7 @@ UCI = ["abalone", "cmc", "image_seg", "page_block", "waveform-v1", "yeast"]
 @pytest.mark.parametrize("name", UCI)
 def test_uci_tables_by_the_conventions_of_the_field(name, tables_dir, tmp_path):
     table = tables_dir / f"uci_{name}.csv"
-    data = import_table(table, tmp_path / name, label="label", wishes=Wishes(**CONVENTIONS))
+    data = import_table(table, tmp_path / name, label="label", options=ImportOptions(**CONVENTIONS))
     dataset = data.dataset()
     assert min(entry["items"] for entry in data.manifest["classes"]) >= 100
     assert len(dataset.test) / len(dataset) == pytest.approx(0.3, abs=0.01)

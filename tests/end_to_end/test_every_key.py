@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.data import Wishes, import_table, open_source
+from quantshift.data import ImportOptions, import_table, open_source
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import SerialExecutor
 from quantshift.experiments.runner import Run, run_experiments
@@ -140,8 +140,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import_table(
         path / "table.csv", path / "set", label="label", categories="category", groups=["day"]
     )
-    samples_too = Wishes(samples=path / "samples.csv")
-    import_table(path / "table.csv", path / "given", label="label", wishes=samples_too)
+    samples_too = ImportOptions(samples=path / "samples.csv")
+    import_table(path / "table.csv", path / "given", label="label", options=samples_too)
     return path
 
 

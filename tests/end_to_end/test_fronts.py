@@ -6,6 +6,9 @@ from dataclasses import fields
 import pytest
 
 from quantshift.base.options import option_texts
+from quantshift.data import import_reviews, import_table
+from quantshift.data.importing.options import ImportedColumns, ReadingOptions, ReviewLimits
+from quantshift.experiments.options import QUICK, ExperimentOptions
 from quantshift.history import watch
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.judging import judge, plan_labels
@@ -17,6 +20,8 @@ from quantshift.judging.options import (
     PlanOptions,
     RateOptions,
 )
+from quantshift.leaderboard import plan_benchmark
+from quantshift.leaderboard.options import EntrantOptions
 from quantshift.quantifying import draw_audit_sheet, quantify, train
 from quantshift.quantifying.options import (
     AuditOptions,
@@ -27,6 +32,8 @@ from quantshift.quantifying.options import (
     Sources,
     TrainingOptions,
 )
+from quantshift.report import build_report
+from quantshift.report.options import ReportOptions
 from quantshift.sketches import sketch
 from quantshift.sketches.options import CountedColumns, CountingOptions
 
@@ -44,6 +51,10 @@ FRONTS = {
     judge: (JudgeOptions, LabelOptions, ComparisonOptions, RateOptions, LevelOptions),
     plan_labels: (PlanOptions, LevelOptions),
     sketch: (CountedColumns, CountingOptions),
+    import_table: (ImportedColumns, ReadingOptions),
+    import_reviews: (ReviewLimits, ReadingOptions),
+    plan_benchmark: (ExperimentOptions, EntrantOptions),
+    build_report: (ReportOptions,),
 }
 
 
@@ -57,10 +68,14 @@ def test_keywords_and_defaults_are_those_that_are_declared(front):
         if field.name in option_texts(options)
     }
     taken = {name: parameters[name].default for name in declared}
-    if front is train:
+    if front in (train, import_table):
         # Without a label there is nothing to learn from.
         assert taken.pop("label") is inspect.Parameter.empty
         del declared["label"]
+    if front is plan_benchmark:
+        # An experiment alone has a profile that depends on its data.
+        assert taken.pop("profile") == QUICK
+        del declared["profile"]
     if front is judge:
         # Verdicts may be values, and then there is no table.
         assert taken.pop("verdict") is None

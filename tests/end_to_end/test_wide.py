@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.data import Wishes, import_table
+from quantshift.data import ImportOptions, import_table
 from quantshift.results import ResultStore
 
 SHIFTS = {
@@ -86,8 +86,8 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
         import_table(folder / f"{name}2.csv", folder / f"{name}2", label="good")
     rows = [(s, row) for s in range(4) for row in range(1100 + 100 * s, 1200 + 100 * s)]
     pl.DataFrame(rows, schema=["sample", "row"], orient="row").write_csv(folder / "samples.csv")
-    samples = Wishes(samples=folder / "samples.csv")
-    import_table(folder / "birds.csv", folder / "given", label="kind", wishes=samples)
+    samples = ImportOptions(samples=folder / "samples.csv")
+    import_table(folder / "birds.csv", folder / "given", label="kind", options=samples)
     return folder
 
 

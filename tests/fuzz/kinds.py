@@ -22,7 +22,7 @@ from quantshift.base.integrity import SEAL, checksum, sealed, table_checksum
 from quantshift.data import (
     DataFile,
     DataFolder,
-    Wishes,
+    ImportOptions,
     describe,
     import_arrays,
     import_table,
@@ -195,10 +195,10 @@ def make_data_sets(folder: Path) -> None:
     table = scored_table(24).with_columns(words=pl.lit("ein Wort und zwei"))
     table.write_csv(folder / "t.csv")
     (folder / "s.csv").write_text("sample,row\nu,0\nu,1\nv,3\n")
-    wishes = Wishes(samples=folder / "s.csv")
+    options = ImportOptions(samples=folder / "s.csv")
     import_table(folder / "t.csv", folder / "table", label="y", categories="place")
     import_table(folder / "t.csv", folder / "text", label="y", text="words")
-    import_table(folder / "t.csv", folder / "given", label="y", wishes=wishes)
+    import_table(folder / "t.csv", folder / "given", label="y", options=options)
     posteriors = np.column_stack([1 - table["p"].to_numpy(), table["p"].to_numpy()])
     np.save(folder / "p.npy", posteriors)
     np.save(folder / "y.npy", table["y"].to_numpy().astype(str))
@@ -314,9 +314,9 @@ def make_arrays(folder: Path) -> None:
 def answer_of_arrays(folder: Path) -> Any:
     out = folder / "d"
     labels = DataFile(folder / "y.npy")
-    wishes = Wishes(overwrite=True)
+    options = ImportOptions(overwrite=True)
     try:
-        return import_arrays(out, features=folder / "x.npy", labels=labels, wishes=wishes).hash
+        return import_arrays(out, features=folder / "x.npy", labels=labels, options=options).hash
     finally:
         if out.is_dir():
             for path in out.iterdir():

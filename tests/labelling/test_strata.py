@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from quantshift.labelling.strata import counted, joined, stratified
+from quantshift.labelling.strata import joined, label_counts, stratified
 
 
 def test_the_estimate_is_the_closed_form():
@@ -66,9 +66,9 @@ def test_a_stratum_with_hardly_a_label_is_joined_with_the_largest():
 
 def test_weights_count_as_an_effective_number():
     codes, y = np.zeros(4, dtype=int), np.array([0, 1, 1, 1])
-    even = counted(codes, y, 1, 2, np.full(4, 7.0))
+    even = label_counts(codes, y, 1, 2, np.full(4, 7.0))
     assert even == pytest.approx(np.array([[1, 3]]))
-    uneven = counted(codes, y, 1, 2, np.array([3.0, 1.0, 1.0, 1.0]))
+    uneven = label_counts(codes, y, 1, 2, np.array([3.0, 1.0, 1.0, 1.0]))
     assert uneven.sum() == pytest.approx(36 / 12)
     assert uneven[0, 1] / uneven.sum() == pytest.approx(0.5)
 

@@ -5,7 +5,7 @@ import pytest
 
 from quantshift.base.seeding import generator
 from quantshift.optimise.divergences import hellinger
-from quantshift.optimise.unimodal import MOST_BINS, nearest_mixtures
+from quantshift.optimise.unimodal import MOST_BINS, nearest_weights
 from quantshift.quantifiers.matching.matching import (
     COMPILED,
     match,
@@ -35,7 +35,7 @@ def test_same_bits_as_numpy(n_bins, sparse, divergence, number):
     expected = minimise_unimodal(distance, samples.shape[:-1])
     expected[0][:, (own == rest).all(axis=1)] = np.nan  # any weight would do
     for found, wanted in zip(
-        nearest_mixtures(samples, own, rest, search_steps(1.0), number), expected, strict=True
+        nearest_weights(samples, own, rest, search_steps(1.0), number), expected, strict=True
     ):
         np.testing.assert_array_equal(found, wanted)
 

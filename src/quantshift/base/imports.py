@@ -1,6 +1,7 @@
-"""What users name as "package.module:name" or "FILE.py:Class": the one place that imports it.
+"""What users name as "package.module:name" or "FILE.py:Class", and packages that may be missing.
 
-Naming a module runs it. Whatever it raises becomes one line.
+Naming a module runs it. Whatever it raises becomes one line. This is the only place that imports
+what users name.
 """
 
 import hashlib
@@ -8,6 +9,8 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -80,6 +83,23 @@ def made(path: str, found: Any) -> Any:
         return found()
     except Exception as error:  # whatever the user's code raises
         raise UserError(f"{path!r} cannot be made without arguments: {one_line(error)}") from error
+
+
+@contextmanager
+def extra_needed(extra: str, work: str) -> Iterator[None]:
+    """Around imports: a missing package becomes an error that says how to install it.
+
+    work: what needs the package, as the (plural) subject of the sentence.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package == "quantshift":
+            raise
+        raise UserError(
+            f"{work} need {package}, which is not installed: pip install 'quantshift[{extra}]'"
+        ) from None
 
 
 def one_line(error: BaseException) -> str:

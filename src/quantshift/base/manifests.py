@@ -123,7 +123,7 @@ class FolderKind:
         A folder of this kind may be overwritten, unless it is among the inputs.
         """
         if os.path.lexists(out) and not (os.path.isdir(out) and not any(out.iterdir())):
-            if format_of(out) != self.format:
+            if manifest_format(out) != self.format:
                 raise UserError(
                     f"{out} exists and is not a {self.noun}; choose another folder",
                     arguments=["out"],
@@ -160,7 +160,7 @@ def own_files(folder: Path) -> set[Path]:
     return {Path(name) for name in (MANIFEST, *(files if isinstance(files, dict) else ()))}
 
 
-def format_of(folder: Path) -> str | None:
+def manifest_format(folder: Path) -> str | None:
     """The format that the manifest of a folder names; None without a readable manifest."""
     manifest = _manifest(folder)
     return str(manifest.get("format")) if manifest else None

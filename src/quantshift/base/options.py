@@ -2,21 +2,29 @@
 
 The library is called with such dataclasses. The functions that users call take the same names as
 keyword arguments (`taken` fills the dataclass from them), and a command takes them as options that
-are made from the fields (`quantshift.cli.declared`).
+are made from the fields (`quantshift.cli.declared`). An unknown keyword is an error that names the
+nearest one.
 """
 
-from collections.abc import Callable, Mapping
+import csv
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
+
+from quantshift.errors import UserError, unknown_name
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 TABLES, COLUMNS, LABELS, ESTIMATE = "Tables", "Columns", "Labels", "Estimate"
-OUTPUT, SCRIPTS, HISTORY = "Output", "In scripts", "History"
+OUTPUT, SCRIPTS, HISTORY, OPTIONS = "Output", "In scripts", "History", "Options"
 """Titles of the panels of options in the help of a command."""
 
 Declared = TypeVar("Declared", bound="DataclassInstance")
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 Reads: TypeAlias = Literal["value", "name", "names", "file", "files", "repeated"]
 
@@ -29,7 +37,8 @@ class OptionText:
 
     reads: what is written behind it: a value of the field's type, a name, names separated by
         commas, a file, or files or other values, for each of which the option is repeated.
-    parse: makes the value of the field from what is written, for options that are more than that.
+    parse: makes the value of the field from what is written (of a repeated option, from all values
+        together), for options that are more than that.
     metavar: a word for its value. panel: the part of the help it stands in.
     name: without dashes, if it is not that of the field. short: another of one letter.
     shows_default: whether the help names the default value. least, most: of a number.
@@ -37,7 +46,7 @@ class OptionText:
 
     help: str
     reads: Reads = "value"
-    parse: Callable[[str], Any] | None = None
+    parse: Callable[[Any], Any] | None = None
     metavar: str | None = None
     panel: str = ESTIMATE
     name: str | None = None
@@ -62,7 +71,61 @@ def as_keywords(*filled: "DataclassInstance") -> dict[str, Any]:
     return {name: getattr(one, name) for one in filled for name in option_texts(type(one))}
 
 
+def given_options(*filled: "DataclassInstance") -> tuple[str, ...]:
+    """The names of the options that are not at their default values."""
+    return tuple(
+        own.name
+        for one in filled
+        for own in fields(one)
+        if _KEY in own.metadata and getattr(one, own.name) != own.default
+    )
+
+
 def taken(declared: type[Declared], arguments: Mapping[str, Any]) -> Declared:
     """The dataclass with those of its fields that are among the arguments of a function."""
     known = {own.name for own in fields(declared)}
     return declared(**{name: value for name, value in arguments.items() if name in known})
+
+
+class UnknownArgumentError(UserError, TypeError):
+    """A function was called with a keyword argument that it does not have."""
+
+
+def suggests_arguments(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """The function; unknown keyword arguments are an error that names the nearest known one."""
+    known = tuple(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: Arguments.args, **options: Arguments.kwargs) -> Returned:
+        for name in options:
+            if name not in known:
+                error = unknown_name(f"argument of {function.__name__}():", name, known)
+                raise UnknownArgumentError(error)
+        return function(*args, **options)
+
+    return call
+
+
+def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name or several.
+
+    >>> as_names("a"), as_names(["a", "b"]), as_names(None)
+    (('a',), ('a', 'b'), ())
+    """
+    if isinstance(names, str):
+        return (names,)
+    several = tuple(names or ())
+    wrong = next((name for name in several if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise UserError(f"{wrong!r} is not a text; write names and values as texts")
+    return several
+
+
+def split_names(written: str | None) -> tuple[str, ...]:
+    """Names separated by commas; a name that contains a comma is written in double quotes.
+
+    >>> split_names('a, b,"c,d"')
+    ('a', 'b', 'c,d')
+    """
+    cells = next(csv.reader([written or ""], skipinitialspace=True), [])
+    return tuple(name.strip() for name in cells if name.strip())

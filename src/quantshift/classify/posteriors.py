@@ -12,6 +12,7 @@ from quantshift.base.types import Posteriors
 from quantshift.errors import DataError
 from quantshift.prevalence.masks import real_numbers
 from quantshift.prevalence.sparse_matrices import checked_sparse
+from quantshift.statistics.numpy_sums import LONGEST_PART, numpy_sum
 
 Classes: TypeAlias = NDArray[Any] | Sequence[Any] | int | None
 """The label of each class, their number, or None if any number is right."""
@@ -22,7 +23,7 @@ SUM_TOLERANCE = 1e-3
 ROUNDING = 2 * float(np.finfo(np.float64).eps)
 """Rows of K classes whose sum is within K - 2 times this of one have been normalised already."""
 
-FEW_CLASSES, MANY_CLASSES = 7, 128
+FEW_CLASSES, MANY_CLASSES = 7, LONGEST_PART
 """numpy sums rows of up to FEW_CLASSES numbers from left to right, and longer ones in eight running
 sums; those of more than MANY_CLASSES are split first."""
 
@@ -85,7 +86,8 @@ def _normalised(p: Posteriors) -> Posteriors:
     if n_classes <= FEW_CLASSES:
         _set_short_sums(p, sums)
     else:
-        _set_long_sums(p, sums)
+        for i in range(n_items):
+            sums[i] = numpy_sum(p[i])
     fine = exact = True
     rounding = (n_classes - 2) * ROUNDING
     for i in range(n_items):
@@ -123,31 +125,6 @@ def _set_short_sums(p: Posteriors, sums: Posteriors) -> None:
         total = p[i, 0] + p[i, 1]
         for k in range(2, n_classes):
             total += p[i, k]
-        sums[i] = total
-
-
-@compiled
-def _set_long_sums(p: Posteriors, sums: Posteriors) -> None:
-    """Row sums in the order in which numpy adds more than FEW_CLASSES numbers."""
-    n_items, n_classes = p.shape
-    for i in range(n_items):
-        a, b, c, d = p[i, 0], p[i, 1], p[i, 2], p[i, 3]
-        e, f, g, h = p[i, 4], p[i, 5], p[i, 6], p[i, 7]
-        k = 8
-        while n_classes - k >= 8:
-            a += p[i, k]
-            b += p[i, k + 1]
-            c += p[i, k + 2]
-            d += p[i, k + 3]
-            e += p[i, k + 4]
-            f += p[i, k + 5]
-            g += p[i, k + 6]
-            h += p[i, k + 7]
-            k += 8
-        total = ((a + b) + (c + d)) + ((e + f) + (g + h))
-        while k < n_classes:
-            total += p[i, k]
-            k += 1
         sums[i] = total
 
 

@@ -159,10 +159,6 @@ class Verbs(TyperGroup):
             raise bad_input(error) from error
 
 
-OTHER_NAMES: Mapping[str, str] = MappingProxyType({"n_workers": "jobs", "overrides": "settings"})
-"""Arguments of the library that have another name on the command line."""
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         Console().print(f"quantshift {__version__}", highlight=False)
@@ -275,6 +271,7 @@ def _options_to_use(error: UserError, verbs: Collection[str], words: Sequence[st
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
     command = getattr(command, "commands", {}).get(getattr(command, "default", ""), command)
-    wanted = {OTHER_NAMES.get(name, name) for name in error.arguments}
-    options = [p.opts[0] for p in command.params if p.name in wanted and p.opts[0][0] == "-"]
+    options = [
+        p.opts[0] for p in command.params if p.name in error.arguments and p.opts[0][0] == "-"
+    ]
     return f" ({', '.join(options)})" if options else ""

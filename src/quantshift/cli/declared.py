@@ -18,8 +18,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 
 from quantshift.answers.outputs import OUTPUTS
-from quantshift.base.keywords import split_names
-from quantshift.base.options import OUTPUT, OptionText, Reads, option_texts
+from quantshift.base.options import OUTPUT, OptionText, Reads, option_texts, split_names
 from quantshift.cli.inputs import source
 from quantshift.cli.outputs import OutputFiles
 
@@ -62,7 +61,7 @@ class _Group:
                 text = texts[own.name]
                 kind = _WRITTEN.get(text.reads, types[own.name])
                 default = None if text.reads in _WRITTEN else own.default
-                if text.parse is not None:
+                if text.parse is not None and text.reads == "value":
                     kind, default = str | None, None
                 yield _parameter(own.name, text, kind, default)
 
@@ -140,7 +139,9 @@ def _read(text: OptionText, value: Any) -> Any:
     if text.reads == "files":
         return source(value)
     if text.reads == "repeated":
-        return tuple(value or ())
+        value = tuple(value) if value else None
+        if text.parse is None:
+            return value
     if value is None:
         return None
     if text.reads == "names":

@@ -12,6 +12,6 @@ def n_cores() -> int:
     return os.cpu_count() or 1
 
 
-def load() -> float:
+def load_average() -> float:
     """The load average of the last minute."""
     return float(psutil.getloadavg()[0])

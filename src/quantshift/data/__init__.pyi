@@ -30,7 +30,7 @@ from .fetching import (
 )
 from .folder import DataFolder as DataFolder
 from .importing.arrays import DataFile as DataFile, read_matrix as read_matrix
-from .importing.assembly import Wishes as Wishes
+from .importing.options import ImportOptions as ImportOptions
 from .importing.lequa import import_lequa as import_lequa
 from .importing.review_folder import ReviewsWriter as ReviewsWriter, new_reviews as new_reviews
 from .importing.reviews import ReviewFile as ReviewFile, import_reviews as import_reviews

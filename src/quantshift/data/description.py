@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.base.manifests import format_of
+from quantshift.base.manifests import manifest_format
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.embedded.embedded import EMBEDDED, EmbeddedSet
 from quantshift.data.folder import DATA_SET, DataFolder
@@ -77,9 +77,9 @@ def find(places: Iterable[Path]) -> list[Listed]:
     for place in places:
         if not place.is_dir():
             raise UserError(f"{place} is not a folder; name one with data sets in it")
-        folders = [place] if format_of(place) == DATA_SET.format else sorted(place.iterdir())
+        folders = [place] if manifest_format(place) == DATA_SET.format else sorted(place.iterdir())
         for folder in folders:
-            if format_of(folder) == DATA_SET.format and not folder.name.startswith("."):
+            if manifest_format(folder) == DATA_SET.format and not folder.name.startswith("."):
                 listed.append(_listed(folder))
     return listed
 

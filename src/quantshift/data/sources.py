@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from quantshift.base.manifests import format_of
+from quantshift.base.manifests import manifest_format
 from quantshift.base.types import Posteriors
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data.dataset import STARS_CUT, Dataset
@@ -233,7 +233,7 @@ def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
             )
         return EmbeddedSource(path)
     place = (folder / path).absolute()
-    kind = format_of(place)
+    kind = manifest_format(place)
     if kind == DATA_SET.format:
         return FolderSource(place)
     if kind == OLDER_CORPUS:

@@ -25,7 +25,7 @@ unlabeled data to predict out-of-distribution performance", ICLR 2022 (ATC); D. 
 "Predicting with confidence on unseen distributions", ICCV 2021 (DoC).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -45,7 +45,8 @@ from quantshift.quantifiers.base.items import Items, drawn_weights, effective_si
 from quantshift.quantifiers.base.samples import count_samples, index_blocks
 from quantshift.quantifiers.likelihood.sld import SLD
 
-METHODS = ("leap", "atc", "doc")
+LEAP = "leap"
+METHODS = (LEAP, "atc", "doc")
 
 N_REFITS = 100
 """Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the samples."""
@@ -130,7 +131,7 @@ def estimate_accuracy(
     samples: Samples | None = None,
     *,
     held_out: tuple[Any, Any] | None = None,
-    method: str = "leap",
+    method: str = LEAP,
     level: float = 0.95,
     n_bootstrap: int = 200,
     seed: int = 0,
@@ -170,7 +171,7 @@ def item_accuracy(
     items: Items,
     samples: Samples | None = None,
     *,
-    method: str = "leap",
+    method: str = LEAP,
     level: float = 0.95,
     n_bootstrap: int = 200,
     seed: int = 0,
@@ -179,18 +180,7 @@ def item_accuracy(
 
     items: with posteriors; `Items(posteriors)` is enough for a method that uses nothing else.
     """
-    check_is_fitted(quantifier, "classes_")
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
-    check_level(level)
-    if n_bootstrap < 2:
-        raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
-    held_out_items = quantifier.held_out_
-    if held_out_items.posteriors is None or not len(held_out_items.posteriors):
-        raise UserError(
-            f"{type(quantifier).__name__} has no posteriors of held-out items to learn the "
-            "classifier's errors from: take a quantifier that adjusts by them, such as PACC or SLD"
-        )
+    held_out = _held_out_posteriors(quantifier, method, level, n_bootstrap)
     if items.posteriors is None:
         raise DataError("the accuracy of a classifier needs the posteriors of the items")
     rows = [np.arange(len(items))] if samples is None else _rows(samples, len(items))
@@ -202,28 +192,10 @@ def item_accuracy(
         raise DataError("a sample is empty: an accuracy needs at least one item")
     predictions = _Predictions(items, rows)
     codes, n_classes = quantifier.held_out_codes_, len(quantifier.classes_)
-    errors = HeldOutErrors(held_out_items.posteriors, codes, n_classes, held_out_items.weights)
-
-    def prevalences(fitted: AbstractQuantifier, row_sets: Sequence[Indices]) -> Prevalences | None:
-        return fitted.estimate_items(items, list(row_sets)).prevalence if method == "leap" else None
-
-    point = predictions.accuracies(errors, prevalences(quantifier, rows), rows, method)
-    replicates: list[tuple[Reals, Reals]] = []
-    refit, n_refits = quantifier.refitter(), min(N_REFITS, n_bootstrap)
-    for number in range(n_refits):
-        trained = training_replicate(quantifier, number, seed=seed)
-        drawn_errors = errors.drawn(trained)
-        refitted = refit(trained) if method == "leap" else quantifier
-        for repeat in range(len(range(number, n_bootstrap, n_refits))):
-            # All samples use the same random numbers, so that none depends on the others.
-            drawn = []
-            for row in rows:
-                rng = generator(seed, purpose="accuracy", sample=0, number=number, repeat=repeat)
-                drawn.append(row[rng.integers(len(row), size=len(row))])
-            estimates = predictions.accuracies(
-                drawn_errors, prevalences(refitted, drawn), drawn, method
-            )
-            replicates.append(predictions.drawn_accuracies(estimates, seed, number, repeat))
+    errors = HeldOutErrors(held_out, codes, n_classes, quantifier.held_out_.weights)
+    known = quantifier.estimate_items(items, list(rows)).prevalence if method == LEAP else None
+    point = predictions.accuracies(errors, known, rows, method)
+    replicates = list(_replicates(quantifier, predictions, errors, rows, method, n_bootstrap, seed))
     tails = [(1 - level) / 2, (1 + level) / 2]
 
     def limits(estimate: Reals, replicated: Sequence[Reals]) -> tuple[Reals, Reals]:
@@ -256,6 +228,53 @@ def item_accuracy(
     )
 
 
+def _held_out_posteriors(
+    quantifier: AbstractQuantifier, method: str, level: float, n_bootstrap: int
+) -> Posteriors:
+    """What the errors of the classifier are learnt from; raises if the question has no answer."""
+    check_is_fitted(quantifier, "classes_")
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    check_level(level)
+    if n_bootstrap < 2:
+        raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
+    held_out = quantifier.held_out_.posteriors
+    if held_out is None or not len(held_out):
+        raise UserError(
+            f"{type(quantifier).__name__} has no posteriors of held-out items to learn the "
+            "classifier's errors from: take a quantifier that adjusts by them, such as PACC or SLD"
+        )
+    return held_out
+
+
+def _replicates(
+    quantifier: AbstractQuantifier,
+    predictions: "_Predictions",
+    errors: HeldOutErrors,
+    rows: Sequence[Indices],
+    method: str,
+    n_bootstrap: int,
+    seed: int,
+) -> Iterator[tuple[Reals, Reals]]:
+    """Accuracies and F1 of samples that are drawn again, by refitted quantifiers."""
+    refit, n_refits = quantifier.refitter(), min(N_REFITS, n_bootstrap)
+    for number in range(n_refits):
+        trained = training_replicate(quantifier, number, seed=seed)
+        drawn_errors = errors.drawn(trained)
+        refitted = refit(trained) if method == LEAP else None
+        for repeat in range(len(range(number, n_bootstrap, n_refits))):
+            # All samples use the same random numbers, so that none depends on the others.
+            drawn = []
+            for row in rows:
+                rng = generator(seed, purpose="accuracy", sample=0, number=number, repeat=repeat)
+                drawn.append(row[rng.integers(len(row), size=len(row))])
+            known = None
+            if refitted is not None:
+                known = refitted.estimate_items(predictions.items, drawn).prevalence
+            estimates = predictions.accuracies(drawn_errors, known, drawn, method)
+            yield predictions.drawn_accuracies(estimates, seed, number, repeat)
+
+
 def sample_accuracy(
     errors: HeldOutErrors,
     replicates: Sequence[HeldOutErrors],
@@ -263,7 +282,7 @@ def sample_accuracy(
     prevalence: Prevalences,
     replicated: Prevalences,
     *,
-    method: str = "leap",
+    method: str = LEAP,
     level: float = 0.95,
     seed: int = 0,
     weights: Weights | None = None,
@@ -349,7 +368,7 @@ class _Predictions:
         method: str,
     ) -> _Estimates:
         """Accuracies of the samples; p_hat: their prevalences, for LEAP."""
-        if method == "leap":
+        if method == LEAP:
             assert p_hat is not None
             shares = np.stack(
                 [self._mean(np.eye(self.n_classes)[self.predicted_codes[r]], r) for r in rows]

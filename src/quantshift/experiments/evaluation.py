@@ -17,9 +17,6 @@ from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQ
 from quantshift.shifts.parts.coordinates import NOISE
 from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Draw
 
-UNORDERED = tuple(name for name, known in metrics.MEASURES.items() if not known.ordinal)
-"""The measures that make sense whatever the classes are."""
-
 
 @uses_tables
 def evaluate(
@@ -32,7 +29,7 @@ def evaluate(
     pool: Any = None,
     train: Coordinates | None = None,
     posteriors: bool = False,
-    measures: Sequence[str] = UNORDERED,
+    measures: Sequence[str] | None = None,
     smoothing: float | None = None,
     weights: ArrayLike | None = None,
 ) -> pl.DataFrame:
@@ -74,11 +71,13 @@ def evaluate_draws(
     X: Any,
     *,
     posteriors: bool = False,
-    measures: Sequence[str] = UNORDERED,
+    measures: Sequence[str] | None = None,
     smoothing: float | None = None,
     weights: ArrayLike | None = None,
 ) -> pl.DataFrame:
     """The frame of `evaluate` for draws already made, e.g. those of `train_test`."""
+    if measures is None:
+        measures = [name for name, known in metrics.MEASURES.items() if not known.ordinal]
     for name in measures:
         metrics.measure_called(name)
     if any(draw.coordinates.get(NOISE.name) for draw in draws):

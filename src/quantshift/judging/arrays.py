@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quantshift.base.keywords import as_names
+from quantshift.base.options import as_names
 from quantshift.errors import DataError, UserError
 from quantshift.judging.options import JudgeOptions
 from quantshift.tables.reading import Source

@@ -10,7 +10,7 @@ from quantshift.answers.batch_names import batches_in_order
 from quantshift.answers.rows import row_warnings
 from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
+from quantshift.base.options import suggests_arguments
 from quantshift.errors import UserError
 from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.comparing import differences_of

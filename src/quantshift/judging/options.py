@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from quantshift.base.keywords import as_names, split_names
-from quantshift.base.options import COLUMNS, LABELS, TABLES, option
+from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option, split_names
 from quantshift.errors import UserError
 from quantshift.judging.designs.registry import plans, stated_designs
 from quantshift.judging.meaning import two_labels

@@ -10,7 +10,7 @@ from quantshift.answers.conditions import Condition
 from quantshift.answers.notebook import Summary
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
-from quantshift.base.extras import extra_needed
+from quantshift.base.imports import extra_needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

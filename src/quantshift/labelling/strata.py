@@ -75,7 +75,7 @@ class Stratified:
     by_shares: Reals
 
 
-def counted(
+def label_counts(
     strata: Codes, labels: Codes, n_strata: int, n_classes: int, weights: Reals | None = None
 ) -> Reals:
     """Effective numbers of labels by stratum and class, (n_strata, n_classes)."""

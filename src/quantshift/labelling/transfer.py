@@ -158,7 +158,7 @@ def posterior(
         if possible[i] <= CONTRADICTED:
             prevalence[i], low[i], high[i] = _projected(p, tails)
         else:
-            low[i], high[i] = weighted_quantiles(p, w, tails)
+            low[i], high[i] = interpolated_quantiles(p, w, tails)
             prevalence[i] = w @ p / w.sum()
     return Transferred(prevalence, low, high, possible, negative)
 
@@ -274,7 +274,7 @@ def _projected(p: Reals, tails: list[float]) -> tuple[Reals, Reals, Reals]:
     )
 
 
-def weighted_quantiles(values: Reals, weights: Reals, at: list[float]) -> Reals:
+def interpolated_quantiles(values: Reals, weights: Reals, at: list[float]) -> Reals:
     """Of each column of values, (len(at), n_columns)."""
     keep = weights > 0
     values, weights = values[keep], weights[keep]

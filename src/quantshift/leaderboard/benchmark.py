@@ -7,12 +7,13 @@ from typing import Any
 
 from quantshift.data.sources import AbstractSource, open_source, source_at
 from quantshift.errors import UserError, unknown_name
-from quantshift.experiments.documents.loading import load_experiment, suites
+from quantshift.experiments.documents.loading import suites
 from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.experiments.options import QUICK, ExperimentOptions
 from quantshift.experiments.population import open_population
 from quantshift.experiments.runner import Run
-from quantshift.experiments.sources import sources_of
 from quantshift.leaderboard.entrants import check_methods, entrants, unsuited
+from quantshift.leaderboard.options import EntrantOptions
 
 ALL = "all"
 """Given instead of the name of a suite: every suite."""
@@ -65,7 +66,7 @@ def plan_benchmark(
     data: Sequence[str | Path] = (),
     methods: Sequence[str] | None = None,
     added: Sequence[MethodSpec] = (),
-    profile: str = "quick",
+    profile: str = QUICK,
     overrides: Mapping[str, Any] | None = None,
     classifier: str | None = None,
     n_documents: int = 20_000,
@@ -79,43 +80,44 @@ def plan_benchmark(
     profile, overrides, classifier: as in `load_experiment`. n_documents: number of synthetic
         reviews.
     """
-    experiments = tuple(
-        load_experiment(name, profile=profile, overrides=overrides, classifier=classifier)
-        for name in _experiment_names(names)
+    return planned_benchmark(
+        names,
+        Path(out),
+        ExperimentOptions(tuple(data), profile, classifier, overrides, n_documents),
+        EntrantOptions(methods, added),
     )
-    if methods is not None:
-        check_methods(methods, experiments)
-    for method in added:
-        if sum(method.name == other.name for other in added) > 1:
+
+
+def planned_benchmark(
+    names: Sequence[str], out: Path, options: ExperimentOptions, who: EntrantOptions
+) -> Benchmark:
+    """The same with the options as two arguments; without a profile, experiments are quick."""
+    options = replace(options, profile=options.profile or QUICK)
+    experiments = tuple(options.load(name) for name in _experiment_names(names))
+    if who.methods is not None:
+        check_methods(who.methods, experiments)
+    for method in who.added:
+        if sum(method.name == other.name for other in who.added) > 1:
             raise UserError(f"two classes called {method.name!r} are added; rename one")
-    for place in data:
+    for place in options.data:
         source_at(place)  # Raises if it is not a data set, before any experiment is considered.
     sources: dict[str, tuple[AbstractSource, ...]] = {}
     left_out: dict[str, Mapping[str, Mapping[str, str]]] = {}
-    taking_part, skipped = [], []
+    taking_part: list[Experiment] = []
+    skipped: list[Skipped] = []
     for experiment in experiments:
-        with_entrants = replace(
-            experiment, methods=entrants(experiment, methods=methods, added=added)
-        )
-        reasons: dict[str, dict[str, str]] = {}
-        usable_sources: list[AbstractSource] = []
+        methods = entrants(experiment, methods=who.methods, added=who.added)
+        with_entrants = replace(experiment, methods=methods)
         try:
-            candidate_sources = sources_of(experiment, data, n_documents=n_documents)
+            candidate_sources = options.sources(experiment)
         except UserError as error:
             skipped.append(Skipped(experiment.name, "", error))
             continue
-        for source in candidate_sources:
-            try:
-                reasons[source.name] = _unsuited_methods(with_entrants, source)
-                usable_sources.append(source)
-            except UserError as error:
-                skipped.append(Skipped(experiment.name, source.name, error))
-        suitable = [
-            m for m in with_entrants.methods if any(m.name not in why for why in reasons.values())
-        ]
+        usable_sources, reasons = _usable(with_entrants, candidate_sources, skipped)
+        suitable = [m for m in methods if any(m.name not in why for why in reasons.values())]
         if usable_sources and suitable:
             taking_part.append(replace(with_entrants, methods=tuple(suitable)))
-            sources[experiment.name] = tuple(usable_sources)
+            sources[experiment.name] = usable_sources
             left_out[experiment.name] = reasons
     if not taking_part:
         why = f": {skipped[0].reason}" if skipped else "; no method suits the data"
@@ -123,10 +125,25 @@ def plan_benchmark(
             f"none of the experiments in {', '.join(names)} can be run{why}",
             arguments=skipped[0].reason.arguments if skipped else (),
         )
-    run = Run(tuple(taking_part), sources, Path(out), left_out)
+    run = Run(tuple(taking_part), sources, out, left_out)
     suites_run = {suite_of(experiment.name) for experiment in taking_part}
     missing = dict.fromkeys(name for name in names if name != ALL and name not in suites_run)
     return Benchmark(run, tuple(skipped), tuple(missing))
+
+
+def _usable(
+    experiment: Experiment, sources: Sequence[AbstractSource], skipped: list[Skipped]
+) -> tuple[tuple[AbstractSource, ...], dict[str, dict[str, str]]]:
+    """The data sets that it can be run on, and why methods are left out there; adds the others."""
+    usable: list[AbstractSource] = []
+    reasons: dict[str, dict[str, str]] = {}
+    for source in sources:
+        try:
+            reasons[source.name] = _unsuited_methods(experiment, source)
+            usable.append(source)
+        except UserError as error:
+            skipped.append(Skipped(experiment.name, source.name, error))
+    return tuple(usable), reasons
 
 
 def suite_of(experiment: str) -> str:

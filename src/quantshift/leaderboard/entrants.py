@@ -38,13 +38,13 @@ def added_method(text: str) -> MethodSpec:
     if given is not None:
         file, name = given
         if not file.is_file():
-            raise UserError(f"there is no Python file {str(file)!r}", arguments=["add"])
+            raise UserError(f"there is no Python file {str(file)!r}", arguments=["added"])
         method = MethodSpec(name, f"{file.name}:{name}", folder=file.absolute().parent)
     elif is_import_path(text):
         name = text.rpartition(":")[2]
         method = MethodSpec(name, text)
     else:
-        raise UserError(f"{text!r} is not of the form FILE.py:Class", arguments=["add"])
+        raise UserError(f"{text!r} is not of the form FILE.py:Class", arguments=["added"])
     check_options(method.cls, {})
     if name in catalogue.quantifiers():
         raise UserError(f"{text!r}: there is a method called {name!r} already; rename the class")

@@ -11,6 +11,9 @@ from quantshift.base.types import Reals
 NEARNESS = 1e-10
 """Pull towards the start, which decides between equal maxima and is negligible otherwise."""
 
+SMALLEST_PIVOT = 0.01 * NEARNESS
+"""Of a factorisation: pivots are at least NEARNESS, but for rounding."""
+
 
 @compiled
 def move(p: Reals, step: Reals, length: float, following: Reals) -> None:
@@ -47,7 +50,7 @@ def constrained_step(
             for i in range(n_classes):
                 if not free[i]:
                     target[k] += model[k, i] * p[i]
-        factorise(model, root, free)
+        factorise(model, root, free, SMALLEST_PIVOT)
         solve(root, free, target)
         # As far towards the target as possible without a negative share.
         length, blocking = 1.0, -1
@@ -77,10 +80,10 @@ def constrained_step(
 
 
 @compiled
-def factorise(matrix: Reals, root: Reals, free: NDArray[np.bool_]) -> bool:
+def factorise(matrix: Reals, root: Reals, free: NDArray[np.bool_], smallest: float) -> bool:
     """Cholesky factor of the free rows and columns, in place; False if they are not definite.
 
-    Pivots should be at least NEARNESS; if rounding makes them smaller, they are raised.
+    Squares of pivots that rounding makes smaller than `smallest` are raised to it.
     """
     definite = True
     for k in range(len(matrix)):
@@ -97,7 +100,7 @@ def factorise(matrix: Reals, root: Reals, free: NDArray[np.bool_]) -> bool:
                 root[k, i] = rest / root[i, i]
             else:
                 definite = definite and rest > 0.0
-                root[k, k] = math.sqrt(max(rest, 0.01 * NEARNESS))
+                root[k, k] = math.sqrt(max(rest, smallest))
     return definite
 
 

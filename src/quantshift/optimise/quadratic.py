@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Prevalences, Reals
-from quantshift.optimise.newton_steps import factorise, solve
+from quantshift.optimise.newton_steps import SMALLEST_PIVOT, factorise, solve
 
 FLAT = 1e-10
 """Curvatures below this fraction of the largest count as flat, and are replaced by it."""
@@ -183,7 +183,7 @@ def _search(model: Reals, pull: Reals, start: Prevalences, p: Prevalences) -> No
             aim[k], level_change[k] = pull[k], 1.0
             for m in range(n_classes):
                 aim[k] += model[k, m] * start[m]
-        factorise(model, root, free)
+        factorise(model, root, free, SMALLEST_PIVOT)
         solve(root, free, aim)
         solve(root, free, level_change)
         missing, change = 1.0, 0.0

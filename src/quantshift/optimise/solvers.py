@@ -36,7 +36,13 @@ from numpy.typing import NDArray
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Ints, Reals
 from quantshift.optimise.mixture_newton import STATIONARY, newton_mixtures
-from quantshift.optimise.newton_steps import NEARNESS, constrained_step, factorise, move
+from quantshift.optimise.newton_steps import (
+    NEARNESS,
+    SMALLEST_PIVOT,
+    constrained_step,
+    factorise,
+    move,
+)
 
 STEEPEST = 1e8
 """Factor in EM's step beyond which the share of a class must not be set to zero."""
@@ -468,7 +474,7 @@ def _maximise_many(
                 gradient[k] -= NEARNESS * (now[k] - start[k])
                 model[k, k] += NEARNESS
                 usable[k] = True
-            concave = factorise(model, root, usable)
+            concave = factorise(model, root, usable, SMALLEST_PIVOT)
             if not concave:
                 concave = _make_definite(model, curvature, now, gradient, usable, root)
             stretch = 1.0 if concave else 2.0 * stretch
@@ -618,7 +624,7 @@ def _make_definite(
     for k in range(n_classes):
         usable[k] = p[k] > 0.0 or gradient[k] > 0.0
     added, more = 0.0, 0.01
-    while not factorise(model, root, usable):
+    while not factorise(model, root, usable, SMALLEST_PIVOT):
         for k in range(n_classes):
             for i in range(n_classes):
                 model[k, i] += more * curvature[k, i]

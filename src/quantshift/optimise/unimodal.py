@@ -11,8 +11,9 @@ import numpy as np
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Reals
+from quantshift.statistics.numpy_sums import LONGEST_PART, numpy_sum
 
-MOST_BINS = 128
+MOST_BINS = LONGEST_PART
 """Numpy splits longer sums, in a way that is not reproduced here."""
 
 HELLINGER, TOPSOE, SQUARED_EUCLIDEAN = 0, 1, 2
@@ -25,7 +26,7 @@ _GOLDEN = (math.sqrt(5.0) - 1) / 2
 
 
 @compiled
-def nearest_mixtures(
+def nearest_weights(
     samples: Reals, own: Reals, rest: Reals, n_steps: int, divergence: int
 ) -> tuple[Reals, Reals]:
     """Weights of `own`, and divergences of the mixtures from the samples, both (n_samples, m).
@@ -52,7 +53,7 @@ def nearest_common_mixtures(
 ) -> tuple[Reals, Reals]:
     """One weight of `own` in all channels, and the mean divergence there, both (n_samples,).
 
-    Like `nearest_mixtures`, but searches around the best weight of the grid. At most
+    Like `nearest_weights`, but searches around the best weight of the grid. At most
     `MOST_BINS` channels.
     """
     n_samples, n_channels, n_bins = samples.shape
@@ -101,7 +102,7 @@ def _mean_distance(
 ) -> float:
     for c in range(len(each)):
         each[c] = _distance(weight, sample[c], own[c], rest[c], divergence, terms)
-    return _sum(each) / len(each)
+    return numpy_sum(each) / len(each)
 
 
 @compiled
@@ -147,7 +148,7 @@ def _distance(
             terms[b] = _relative_entropy(mixed, middle) + _relative_entropy(there, middle)
         else:
             terms[b] = (mixed - there) * (mixed - there)
-    total = _sum(terms)
+    total = numpy_sum(terms)
     return math.sqrt(max(1.0 - total, 0.0)) if divergence == HELLINGER else total
 
 
@@ -158,29 +159,3 @@ def _relative_entropy(p: float, q: float) -> float:
         return 0.0
     ratio = p / q
     return p * (math.log1p((p - q) / q) if 0.5 < ratio < 2.0 else math.log(ratio))
-
-
-@compiled
-def _sum(a: Reals) -> float:
-    # Sums in the same order as numpy.
-    n = len(a)
-    if n < 8:
-        few = 0.0
-        for i in range(n):
-            few += a[i]
-        return few
-    s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
-    whole = n // 8 * 8
-    for i in range(8, whole, 8):
-        s0 += a[i]
-        s1 += a[i + 1]
-        s2 += a[i + 2]
-        s3 += a[i + 3]
-        s4 += a[i + 4]
-        s5 += a[i + 5]
-        s6 += a[i + 6]
-        s7 += a[i + 7]
-    total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
-    for i in range(whole, n):
-        total += a[i]
-    return float(total)

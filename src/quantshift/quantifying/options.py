@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from quantshift.base.keywords import as_names
-from quantshift.base.options import COLUMNS, LABELS, TABLES, option
+from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.replicates import ITEMS, SHARES_OF
 from quantshift.quantifiers.base.guarding import ASSUMPTIONS

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from quantshift.base.extras import extra_needed
 from quantshift.base.files import (
     check_new_folder,
     check_replaceable,
@@ -35,11 +34,13 @@ from quantshift.base.files import (
     write_errors,
 )
 from quantshift.base.forks import uses_tables
+from quantshift.base.imports import extra_needed
 from quantshift.base.nouns import counted
 from quantshift.base.processes import WorkerPool
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.metrics import measure_called
 from quantshift.report.formats import TABLE_FORMATS, save_tables
+from quantshift.report.options import FIGURE_FORMATS, FORMATS, ReportOptions
 from quantshift.report.page import Contents, Provenance, contents_of, provenance_of, render_page
 from quantshift.report.page.gaps import gaps_of
 from quantshift.report.page.sections import sections_of
@@ -55,10 +56,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUMMARY, PAGE = "summary.md", "report.html"
-FIGURE_FORMATS = ("pdf", "svg", "png")
-
-FORMATS = ("html", *FIGURE_FORMATS, *(name for name in TABLE_FORMATS if name != "html"))
-"""All formats: html for the page and tables; pdf, svg and png for figures; others for tables."""
 
 UNREAD = ("setting", "classifier_converged")
 """Core columns that no table or figure shows."""
@@ -74,7 +71,6 @@ class Report:
     gaps: tuple[str, ...]
 
 
-@uses_tables
 def build_report(
     results: ResultStore | str | Path | pl.DataFrame,
     out: str | Path | None = None,
@@ -105,41 +101,72 @@ def build_report(
     overwrite: replace files that have the names of report files but do not belong to a report.
     progress: called with the current step.
     """
-    measure_called(measure)
-    for name in formats:
+    options = ReportOptions(formats, measure, methods, against_paper, overwrite)
+    background = Background(abouts or {}, provenance or Provenance({}), planned)
+    return write_report(
+        results, out, options, background, workers=workers, on_step=progress or _silent
+    )
+
+
+@dataclass(frozen=True)
+class Background:
+    """What a report says besides the results.
+
+    abouts, provenance: of a frame; a store has its own. planned: the cells that a store should
+    contain.
+    """
+
+    abouts: Mapping[str, About]
+    provenance: Provenance
+    planned: Planned | None
+
+
+@uses_tables
+def write_report(
+    results: ResultStore | str | Path | pl.DataFrame,
+    out: str | Path | None,
+    options: ReportOptions,
+    background: Background,
+    *,
+    workers: int,
+    on_step: OnStep,
+) -> Report:
+    """The same with what is shown and said as two arguments."""
+    measure_called(options.measure)
+    for name in options.formats:
         if name not in FORMATS:
             raise unknown_name("report format", name, FORMATS)
-    if set(formats) & set(FIGURE_FORMATS):
+    if set(options.formats) & set(FIGURE_FORMATS):
         with extra_needed("report", f"figures ({', '.join(FIGURE_FORMATS)})"):
             import_module("matplotlib")
-    on_step = progress or _silent
+    methods = options.methods
     if isinstance(results, pl.DataFrame):
         if out is None:
             raise UserError("say where to write the report of a frame: out=DIR")
-        frame, described = _chosen(results, methods), abouts or {}
-        origin, target = provenance or Provenance({}), Path(out)
+        frame, described = _chosen(results, methods), background.abouts
+        origin, target = background.provenance, Path(out)
     else:
         store = results if isinstance(results, ResultStore) else ResultStore.open(results)
         target = store.path / REPORT if out is None else Path(out)
         on_step("results")
         described = {name: store.about(name) for name in store.experiments}
         frame = _read(store, described, methods)
-        origin = _provenance(store, planned, methods)
+        origin = _provenance(store, background.planned, methods)
     _check_estimates(frame)
-    check_place(target, overwrite=overwrite)
+    check_report_place(target, overwrite=options.overwrite)
     for name in frame["experiment"].unique() if "experiment" in frame.columns else ():
         check_name("experiment", name)
     contents = contents_of(
         frame,
         abouts=described,
-        measure=measure,
+        measure=options.measure,
         methods=methods,
-        against_paper=against_paper,
+        against_paper=options.against_paper,
         progress=on_step,
     )
     del frame
-    with _aside(target, overwrite=overwrite) as folder:
-        written = _write(contents, origin, folder, formats, workers, on_step)
+    with _aside(target, overwrite=options.overwrite) as folder:
+        written = _write(contents, origin, folder, options.formats, workers, on_step)
         relative = [path.relative_to(folder) for path in written]
     sections = sections_of(subjects_of(contents.rows, contents.abouts))
     return Report(
@@ -312,7 +339,7 @@ def _saver(
     pool.shutdown()
 
 
-def check_place(target: Path, *, overwrite: bool = False) -> None:
+def check_report_place(target: Path, *, overwrite: bool = False) -> None:
     """Check that the folder can be written and the report would not replace other files."""
     for name in (SUMMARY, PAGE):
         check_replaceable(target / name, overwrite=overwrite, ours=_is_of_a_report)

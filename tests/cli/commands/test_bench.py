@@ -178,14 +178,14 @@ def test_errors_are_one_line(alone, quantshift, tmp_path, arguments, message):
 
 def test_the_estimate_before_a_run(quantshift, tmp_path, monkeypatch):
     monkeypatch.setattr("quantshift.cli.commands.bench.n_cores", lambda: 2)
-    monkeypatch.setattr("quantshift.cli.commands.bench.load", lambda: 0.2)
+    monkeypatch.setattr("quantshift.cli.commands.bench.load_average", lambda: 0.2)
     asked = ("bench", "paper", "--out", tmp_path / "out", "--dry-run", "--methods", "CC,SLD")
     code, said, _ = quantshift(*asked, "--jobs=2")
     assert code == 0
     assert "total" in said
     guess = "a guess from runs on the small data sets of the package"
     assert said.splitlines()[-1].endswith(f"with 2 workers ({guess})")
-    monkeypatch.setattr("quantshift.cli.commands.bench.load", lambda: 3.0)
+    monkeypatch.setattr("quantshift.cli.commands.bench.load_average", lambda: 3.0)
     assert (
         quantshift(*asked, "--jobs=2")[1]
         .splitlines()[-1]

@@ -149,7 +149,7 @@ def test_lists_name_reviews_and_damaged_data_sets(quantshift, churn):
     ("arguments", "message"),
     [
         (("import", "--out", "d"), "nothing to import: give a table, --features or --posteriors"),
-        (("import", "churn.csv", "--out", "d"), "name it with --label"),
+        (("import", "churn.csv", "--out", "d"), "name it (--label)"),
         (("import", "none.csv", "--label", "y", "--out", "d"), "none.csv: no such file"),
         (("import", "churn.csv", "--label", "lft", "--out", "d"), "did you mean 'left'?"),
         (("import", "churn.doc", "--label", "y", "--out", "d"), "unknown format"),

@@ -5,6 +5,7 @@ import typer
 from typer.testing import CliRunner
 
 from quantshift.cli.commands.report import report
+from quantshift.cli.declared import with_options
 from quantshift.errors import UserError
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import executor
@@ -34,7 +35,7 @@ def runs(tmp_path_factory):
 @pytest.fixture
 def call():
     app = typer.Typer()
-    app.command()(report)
+    app.command()(with_options(report))
 
     def invoke(*arguments):
         result = CliRunner().invoke(app, [*map(str, arguments)])
@@ -64,9 +65,13 @@ def test_the_default_folder_is_inside_the_results(call, runs):
 
 
 def test_a_wrong_format_is_refused(call, runs):
-    result = call(runs, "--formats", "docx")
-    assert result.exit_code == 2
-    assert "docx" in result.output
+    with pytest.raises(UserError, match="unknown report format 'docx'"):
+        call(runs, "--formats", "docx")
+
+
+def test_a_wrong_reference_is_refused(call, runs):
+    with pytest.raises(UserError, match="unknown reference 'papre'; did you mean 'paper'"):
+        call(runs, "--against", "papre")
 
 
 def test_a_folder_without_results_is_a_user_error(call, tmp_path):

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift.data import Wishes, describe, import_lequa, render
+from quantshift.data import ImportOptions, describe, import_lequa, render
 from quantshift.data.importing.lequa import is_lequa
 from quantshift.errors import DataError, UserError
 from quantshift.shifts import GivenSamples
@@ -211,7 +211,7 @@ def test_training_samples_need_prevalences_and_the_same_columns(tmp_path):
     with pytest.raises(UserError, match=r"4\.txt: its columns differ from those of"):
         import_lequa(public, tmp_path / "d")
     with pytest.raises(UserError, match="the folder has its own samples"):
-        import_lequa(public, tmp_path / "d", wishes=Wishes(samples=path))
+        import_lequa(public, tmp_path / "d", options=ImportOptions(samples=path))
 
 
 def test_the_sizes_are_those_of_the_files(tmp_path):

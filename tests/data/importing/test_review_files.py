@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from quantshift.data import DataFolder, Wishes
+from quantshift.data import DataFolder, ImportOptions
 from quantshift.data.importing.review_layouts import ReviewTally
 from quantshift.errors import DataError, UserError
 from quantshift.tables.formats import csv as csv_tables
@@ -29,7 +29,7 @@ TSV = b"stars\ttext\n5\tgood book\n"
 
 
 def run(path: Path, **options: object) -> DataFolder:
-    return imported(path, wishes=Wishes(overwrite=True), **options)
+    return imported(path, options=ImportOptions(overwrite=True), **options)
 
 
 def first_malformed(data: DataFolder) -> str | None:

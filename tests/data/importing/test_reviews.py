@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quantshift.data import DataFolder, ReviewFile, Wishes, describe, import_reviews, render
+from quantshift.data import DataFolder, ImportOptions, ReviewFile, describe, import_reviews, render
 from quantshift.data.importing.review_layouts import ReviewTally
 from quantshift.errors import DataError, UserError
 from tests.data.made_reviews import tally_of, texts_of
 
 LONG = "x" * 200
-AGAIN = Wishes(overwrite=True)
+AGAIN = ImportOptions(overwrite=True)
 LAYOUTS = "quantshift.data.importing.review_layouts"
 
 
@@ -66,7 +66,7 @@ def test_limits_can_be_moved(tmp_path):
     kept = {
         (chars, useful): tally_of(
             import_reviews(
-                sources, tmp_path / "c", min_chars=chars, min_useful=useful, wishes=AGAIN
+                sources, tmp_path / "c", min_chars=chars, min_useful=useful, options=AGAIN
             )
         ).kept
         for chars in (0, 2, 3)
@@ -113,7 +113,7 @@ def test_the_data_set_does_not_depend_on_workers_or_block_size(tmp_path, monkeyp
             min_chars=50,
             min_useful=0,
             workers=workers,
-            wishes=AGAIN,
+            options=AGAIN,
         )
         found.add((data.path / "manifest.json").read_bytes())
     assert len(found) == 1
@@ -155,7 +155,7 @@ def test_a_fault_in_the_second_file_leaves_the_old_data_set(tmp_path):
     old = import_reviews([ReviewFile("A", tmp_path / "a.txt")], tmp_path / "c")
     sources = [ReviewFile("A", tmp_path / "a.txt"), ReviewFile("B", tmp_path / "b.txt.gz")]
     with pytest.raises(DataError, match=r"b\.txt\.gz: truncated"):
-        import_reviews(sources, tmp_path / "c", wishes=AGAIN)
+        import_reviews(sources, tmp_path / "c", options=AGAIN)
     assert DataFolder.open(tmp_path / "c").hash == old.hash
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.txt", "b.txt.gz", "c"]
 
@@ -236,7 +236,9 @@ def test_nothing_to_import_and_impossible_limits(tmp_path):
     with pytest.raises(UserError, match="at least 1 worker"):
         import_reviews([ReviewFile("A", tmp_path / "a")], tmp_path / "c", workers=0)
     with pytest.raises(UserError, match="only its name, its title and whether to overwrite"):
-        import_reviews([ReviewFile("A", tmp_path / "a")], tmp_path / "c", wishes=Wishes(fewest=3))
+        import_reviews(
+            [ReviewFile("A", tmp_path / "a")], tmp_path / "c", options=ImportOptions(fewest=3)
+        )
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,7 @@ def test_the_description(tmp_path):
     (tmp_path / "b.json").write_text(review(vote="2") * 1500 + review("short") + review())
     (tmp_path / "e.txt").write_text(f"4\t{LONG}\nno tab\n0\t{LONG}\n")
     sources = [ReviewFile("Books", tmp_path / "b.json"), ReviewFile("R&B", tmp_path / "e.txt")]
-    data = import_reviews(sources, tmp_path / "c", wishes=Wishes(title="Mine"))
+    data = import_reviews(sources, tmp_path / "c", options=ImportOptions(title="Mine"))
     text = render(describe(data))
     overview, _, tables = text.partition("\n\nClasses")
     assert [line.rsplit(maxsplit=1) for line in overview.splitlines()[2:]] == [

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, save_npz
 
-from quantshift.data import DataFile, Wishes, import_arrays, import_table
+from quantshift.data import DataFile, ImportOptions, import_arrays, import_table
 from quantshift.errors import UserError
 
 N = 30
@@ -43,8 +43,8 @@ def test_lists_with_true_prevalences(main, tmp_path):
     # Columns in another order than the classes, samples in another than the list's.
     truth = prevalences(tmp_path, [(10, 0.5, 0.2, 0.3), (9, 0.0, 1.0, 0.0)], ("2", "0", "1"))
     samples = lists(tmp_path, {"10": [20, 25, 25], "9": [21, 3]})
-    wishes = Wishes(samples=samples, prevalences=truth)
-    data = import_table(main, tmp_path / "d", label="y", wishes=wishes)
+    options = ImportOptions(samples=samples, prevalences=truth)
+    data = import_table(main, tmp_path / "d", label="y", options=options)
     data.verify()
     dataset = data.dataset()
     # Of the rows without label 20, 21 and 25 are in samples; the others are left out.
@@ -63,7 +63,7 @@ def test_lists_with_true_prevalences(main, tmp_path):
 
 def test_prevalences_are_counted_where_items_have_labels(main, tmp_path):
     samples = lists(tmp_path, {"b": [0, 1, 3, 4], "a": [2]})
-    data = import_table(main, tmp_path / "d", label="y", wishes=Wishes(samples=samples))
+    data = import_table(main, tmp_path / "d", label="y", options=ImportOptions(samples=samples))
     given = data.dataset().given
     assert given.names == ("a", "b")
     assert_allclose(given.prevalences, [[0, 0, 1], [0.5, 0.5, 0]])
@@ -81,8 +81,8 @@ def test_a_file_per_sample(ending, main, tmp_path):
     for name, frame in frames.items():
         frame.write_csv(folder / f"{name}.{ending}")
     truth = prevalences(tmp_path, [(0, 0.5, 0.5, 0.0), (2, 1, 0, 0), (10, 0.3333, 0.3333, 0.3333)])
-    wishes = Wishes(samples=folder, prevalences=truth)
-    data = import_table(main, tmp_path / "d", label="y", wishes=wishes)
+    options = ImportOptions(samples=folder, prevalences=truth)
+    data = import_table(main, tmp_path / "d", label="y", options=options)
     data.verify()
     dataset = data.dataset()
     assert len(dataset) == 26
@@ -110,9 +110,9 @@ def test_texts_in_a_file_per_sample(tmp_path):
     (tmp_path / "s").mkdir()
     pl.DataFrame({"text": ["four, four", "two"]}).write_csv(tmp_path / "s" / "0.txt")
     truth = prevalences(tmp_path, [(0, 0.5, 0.5)], ("a", "b"))
-    wishes = Wishes(samples=tmp_path / "s", prevalences=truth)
+    options = ImportOptions(samples=tmp_path / "s", prevalences=truth)
     dataset = import_table(
-        tmp_path / "t.csv", tmp_path / "d", label="y", text="text", wishes=wishes
+        tmp_path / "t.csv", tmp_path / "d", label="y", text="text", options=options
     ).dataset()
     assert dataset.features.vocabulary.to_pylist() == ["four", "one", "three", "two"]
     assert dataset.features.rows(dataset.given.samples[0]).toarray().tolist() == [
@@ -136,7 +136,7 @@ def test_arrays_in_a_file_per_sample(kind, tmp_path):
         tmp_path / "d",
         **{kind: tmp_path / "p.npy"},
         labels=DataFile(tmp_path / "y.npy"),
-        wishes=Wishes(samples=tmp_path / "s", prevalences=truth),
+        options=ImportOptions(samples=tmp_path / "s", prevalences=truth),
     )
     data.verify()
     dataset = data.dataset()
@@ -162,25 +162,25 @@ def test_arrays_in_a_file_per_sample(kind, tmp_path):
     ],
 )
 def test_lists_that_do_not_fit_are_refused(samples, truth, message, main, tmp_path):
-    wishes = Wishes(
+    options = ImportOptions(
         samples=lists(tmp_path, samples),
         prevalences=None if truth is None else prevalences(tmp_path, truth),
     )
     with pytest.raises(UserError, match=message):
-        import_table(main, tmp_path / "d", label="y", wishes=wishes)
+        import_table(main, tmp_path / "d", label="y", options=options)
     assert not (tmp_path / "d").exists()
 
 
 def test_columns_of_prevalences_are_the_classes(main, tmp_path):
     truth = prevalences(tmp_path, [("a", 1, 0, 0)], ("0", "1", "3"))
-    wishes = Wishes(samples=lists(tmp_path, {"a": [0]}), prevalences=truth)
+    options = ImportOptions(samples=lists(tmp_path, {"a": [0]}), prevalences=truth)
     with pytest.raises(UserError, match="after the first are 0, 1, 3, but the classes are 0, 1, 2"):
-        import_table(main, tmp_path / "d", label="y", wishes=wishes)
+        import_table(main, tmp_path / "d", label="y", options=options)
 
 
 def test_prevalences_without_samples_are_refused(main, tmp_path):
     with pytest.raises(UserError, match="give the samples too"):
-        import_table(main, tmp_path / "d", label="y", wishes=Wishes(prevalences=main))
+        import_table(main, tmp_path / "d", label="y", options=ImportOptions(prevalences=main))
 
 
 @pytest.mark.parametrize(
@@ -196,27 +196,29 @@ def test_sample_files_that_do_not_fit_are_refused(content, message, main, tmp_pa
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "0.csv").write_text(content)
     truth = prevalences(tmp_path, [(0, 1, 0, 0)])
-    wishes = Wishes(samples=tmp_path / "s", prevalences=truth)
+    options = ImportOptions(samples=tmp_path / "s", prevalences=truth)
     with pytest.raises(UserError, match=message):
-        import_table(main, tmp_path / "d", label="y", wishes=wishes)
+        import_table(main, tmp_path / "d", label="y", options=options)
     with pytest.raises(UserError, match="give the file of their true prevalences"):
-        import_table(main, tmp_path / "d", label="y", wishes=Wishes(samples=tmp_path / "s"))
+        import_table(main, tmp_path / "d", label="y", options=ImportOptions(samples=tmp_path / "s"))
     assert not (tmp_path / "d").exists()
 
 
 def test_an_empty_folder_and_two_files_of_a_sample_are_refused(main, tmp_path):
     (tmp_path / "s").mkdir()
-    wishes = Wishes(samples=tmp_path / "s", prevalences=prevalences(tmp_path, [(0, 1, 0, 0)]))
+    options = ImportOptions(
+        samples=tmp_path / "s", prevalences=prevalences(tmp_path, [(0, 1, 0, 0)])
+    )
     with pytest.raises(UserError, match="no tables or arrays in it"):
-        import_table(main, tmp_path / "d", label="y", wishes=wishes)
+        import_table(main, tmp_path / "d", label="y", options=options)
     for name in ("0.csv", "0.txt"):
         (tmp_path / "s" / name).write_text("x,word\n1,u\n")
     with pytest.raises(UserError, match=r"0\.csv and 0\.txt are the same sample"):
-        import_table(main, tmp_path / "d", label="y", wishes=wishes)
+        import_table(main, tmp_path / "d", label="y", options=options)
 
 
 def test_rows_cannot_be_counted_where_some_are_ragged(main, tmp_path):
     main.write_text(main.read_text() + "1\n")
-    wishes = Wishes(samples=lists(tmp_path, {"a": [0]}))
+    options = ImportOptions(samples=lists(tmp_path, {"a": [0]}))
     with pytest.raises(UserError, match="1 rows of the data have too many or too few cells"):
-        import_table(main, tmp_path / "d", label="y", wishes=wishes)
+        import_table(main, tmp_path / "d", label="y", options=options)

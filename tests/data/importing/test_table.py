@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, issparse, save_npz
 
-from quantshift.data import DataFile, Wishes, import_arrays, import_table
+from quantshift.data import DataFile, ImportOptions, import_arrays, import_table
 from quantshift.errors import DataError, UserError
 from quantshift.tables.preparation import TableColumns
 
@@ -123,16 +123,18 @@ def test_small_classes_can_be_left_out(tmp_path):
         fraction=1, shuffle=True, seed=0
     ).write_csv(tmp_path / "t.csv")
     data = import_table(
-        tmp_path / "t.csv", tmp_path / "d", label="y", wishes=Wishes(fewest=10)
+        tmp_path / "t.csv", tmp_path / "d", label="y", options=ImportOptions(fewest=10)
     ).manifest
     assert data["classes"] == [{"name": "a", "items": 20}, {"name": "b", "items": 12}]
     assert data["rows"]["left_out"] == {"no label": 1, "class of fewer than 10 rows": 3}
     with pytest.raises(DataError, match="no class has 100 rows"):
-        import_table(tmp_path / "t.csv", tmp_path / "e", label="y", wishes=Wishes(fewest=100))
+        import_table(
+            tmp_path / "t.csv", tmp_path / "e", label="y", options=ImportOptions(fewest=100)
+        )
 
 
 @pytest.mark.parametrize(
-    ("cells", "wishes", "classes", "kind"),
+    ("cells", "options", "classes", "kind"),
     [
         (["0", "1"], {}, [0, 1], "i"),
         (["1.0", "2.0"], {}, [1, 2], "i"),
@@ -145,18 +147,20 @@ def test_small_classes_can_be_left_out(tmp_path):
         (["z", "ä", "a"], {}, ["a", "z", "ä"], "U"),
     ],
 )
-def test_labels_of_any_kind(cells, wishes, classes, kind, tmp_path):
+def test_labels_of_any_kind(cells, options, classes, kind, tmp_path):
     pl.DataFrame({"x": [0.5, 2.5] * 15, "y": (cells * 30)[:30]}).write_csv(tmp_path / "t.csv")
-    data = import_table(tmp_path / "t.csv", tmp_path / "d", label="y", wishes=Wishes(**wishes))
+    data = import_table(
+        tmp_path / "t.csv", tmp_path / "d", label="y", options=ImportOptions(**options)
+    )
     dataset = data.dataset()
     assert dataset.classes.tolist() == classes
     assert dataset.classes.dtype.kind == dataset.labels.dtype.kind == kind
-    assert dataset.ordinal is wishes.get("ordinal", False)
+    assert dataset.ordinal is options.get("ordinal", False)
     assert sum(entry["items"] for entry in data.manifest["classes"]) == 30
 
 
 @pytest.mark.parametrize(
-    ("cells", "wishes", "message"),
+    ("cells", "options", "message"),
     [
         (["a"], {}, "are all 'a'; at least two classes"),
         (["0.5", "1"], {}, r"look continuous \(0.5\)"),
@@ -169,10 +173,12 @@ def test_labels_of_any_kind(cells, wishes, classes, kind, tmp_path):
         (["1", "2"], {"name": "a/b"}, "for instance 'a-b'"),
     ],
 )
-def test_labels_that_are_none_are_refused(cells, wishes, message, tmp_path):
+def test_labels_that_are_none_are_refused(cells, options, message, tmp_path):
     pl.DataFrame({"x": [0.5, 2.5] * 15, "y": (cells * 30)[:30]}).write_csv(tmp_path / "t.csv")
     with pytest.raises(UserError, match=message):
-        import_table(tmp_path / "t.csv", tmp_path / "d", label="y", wishes=Wishes(**wishes))
+        import_table(
+            tmp_path / "t.csv", tmp_path / "d", label="y", options=ImportOptions(**options)
+        )
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
@@ -288,7 +294,7 @@ def test_posteriors_in_the_order_of_the_sorted_classes(kind, positive, tmp_path)
         tmp_path / "d",
         posteriors=path,
         labels=DataFile(tmp_path / "y.npy"),
-        wishes=Wishes(positive=positive),
+        options=ImportOptions(positive=positive),
     )
     data.verify()
     dataset = data.dataset()

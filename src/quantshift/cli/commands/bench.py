@@ -7,21 +7,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from quantshift.base.keywords import split_names
 from quantshift.base.nouns import counted
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
-from quantshift.cli.commands.run import resume_command, tell_summary
-from quantshift.cli.machine import load, n_cores
+from quantshift.cli.commands.run import DryRun, resume_command, tell_summary
+from quantshift.cli.machine import load_average, n_cores
 from quantshift.cli.progress import say
-from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
-from quantshift.experiments.documents.document import parse_overrides
 from quantshift.experiments.executors import executor
+from quantshift.experiments.options import ExperimentOptions, RunOptions
 from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import run_experiments
-from quantshift.leaderboard.benchmark import Benchmark, plan_benchmark
+from quantshift.leaderboard.benchmark import Benchmark, planned_benchmark
 from quantshift.leaderboard.duration import expected_duration
-from quantshift.leaderboard.entrants import added_method
+from quantshift.leaderboard.options import EntrantOptions
 from quantshift.results.store import ResultStore
 
 
@@ -34,51 +32,14 @@ def bench(
             show_default=False,
         ),
     ],
+    *,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
     ] = Path("runs/bench"),
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Run only these methods and those of --add (default: all that suit the data).",
-            show_default=False,
-        ),
-    ] = None,
-    add: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE.py:CLASS",
-            help="Your own quantifier; may be given several times. The file is executed, so add "
-            "only code that you trust.",
-            show_default=False,
-        ),
-    ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="Data sets to use instead of those of the experiments, as in `quantshift run`; "
-            "may be given several times.",
-            show_default=False,
-        ),
-    ] = None,
-    profile: Annotated[
-        Profile, typer.Option(help="quick: smaller sizes; paper: full sizes.")
-    ] = Profile.QUICK,
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    redo: Redo = None,
-    classifier: Classifier = None,
-    settings: Settings = None,
-    documents: Annotated[
-        int, typer.Option(help="Size of the synthetic corpus, if it is used.", min=1)
-    ] = 20_000,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Print the plan and its estimated run time, then stop."),
-    ] = False,
+    who: EntrantOptions,
+    experiment_options: ExperimentOptions,
+    options: RunOptions,
+    dry_run: DryRun = False,
 ) -> None:
     """Run all methods on suites of experiments, and write the leaderboard.
 
@@ -105,27 +66,18 @@ def bench(
     from quantshift.leaderboard.build import build_leaderboard
 
     console = Console()
-    planned = plan_benchmark(
-        suites,
-        out,
-        data=data or (),
-        methods=split_names(methods) if methods else None,
-        added=[added_method(text) for text in add or ()],
-        profile=profile.value,
-        overrides=parse_overrides(settings or []),
-        classifier=classifier,
-        n_documents=documents,
-    )
+    planned = planned_benchmark(suites, out, experiment_options, who)
+    n_workers = options.n_workers or n_cores()
     _tell_left_out(planned, console)
     if dry_run:
-        _tell_plan(planned, jobs or n_cores(), console)
+        _tell_plan(planned, n_workers, console)
         return
-    chosen = executor(jobs or n_cores(), cluster, apart=bool(add))
+    chosen = executor(n_workers, options.cluster, apart=bool(who.added))
     try:
         with cell_progress(console) as progress:
-            summary = run_experiments(planned.run, chosen, redo=redo, progress=progress)
+            summary = run_experiments(planned.run, chosen, redo=options.redo, progress=progress)
     except KeyboardInterrupt:
-        command = resume_command(sys.argv[1:], redo)
+        command = resume_command(sys.argv[1:], options.redo)
         say(console, f"\nstopped; nothing is lost. To resume: {command}")
         raise typer.Exit(130) from None
     tell_summary(summary, out, console)
@@ -166,9 +118,9 @@ def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
         if duration.known
         else "a guess from runs on the small data sets of the package"
     )
-    cores, load_average = n_cores(), load()
-    if load_average + n_workers > cores + 0.5:
-        load_now = f"load {load_average:.1f}, {counted(cores, 'core')}"
+    cores, busy = n_cores(), load_average()
+    if busy + n_workers > cores + 0.5:
+        load_now = f"load {busy:.1f}, {counted(cores, 'core')}"
         source += f"; longer, because other programs are busy: {load_now}"
     workers = counted(n_workers, "worker")
     say(console, f"{time} with {workers} ({source})")

@@ -10,21 +10,22 @@ from rich.console import Console
 from rich.table import Table
 
 from quantshift.cli.commands.cells import cell_progress
-from quantshift.cli.commands.report import Format, report
+from quantshift.cli.commands.report import report
+from quantshift.cli.declared import Only
 from quantshift.cli.demonstration import DEFAULT_METHOD, error_table, run_demo
 from quantshift.cli.machine import n_cores
+from quantshift.experiments.options import RunOptions
 from quantshift.quantifiers.baselines import BASELINE
+from quantshift.report.options import ReportOptions
 from quantshift.report.wording import UNSEEN
 
 
 def demo(
+    *,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
     ] = Path("runs/demo"),
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Worker processes (default: all cores).", min=1),
-    ] = None,
+    options: Annotated[RunOptions, Only("n_workers")],
 ) -> None:
     """A small-scale run of all the paper's experiments, on embedded synthetic reviews.
 
@@ -36,7 +37,7 @@ def demo(
     """
     console = Console()
     with cell_progress(console) as progress:
-        store = run_demo(out, n_workers=jobs or n_cores(), progress=progress)
+        store = run_demo(out, n_workers=options.n_workers or n_cores(), progress=progress)
     console.print(_rendered(error_table(store.read().collect())))
     console.print(
         "Synthetic reviews, small samples. No method is best under every shift, and under concept "
@@ -45,7 +46,7 @@ def demo(
         f"`quantshift quantify` uses {DEFAULT_METHOD} unless the sample refutes its assumption.",
         style="dim",
     )
-    report(out, formats=[Format.HTML])
+    report(out, options=ReportOptions(formats=("html",)))
 
 
 def _rendered(frame: pl.DataFrame) -> Table:

@@ -11,8 +11,7 @@ from quantshift.answers.conditions import Condition
 from quantshift.answers.options import ConditionOptions, PrintOptions
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.words import percent
-from quantshift.base.keywords import split_names
-from quantshift.base.options import as_keywords
+from quantshift.base.options import as_keywords, split_names
 from quantshift.cli.declared import Only
 from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.outputs import OutputFiles, leave, provenance

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +10,12 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from quantshift.base.keywords import split_names
 from quantshift.base.nouns import counted
+from quantshift.base.options import as_keywords
 from quantshift.cli.machine import n_cores
 from quantshift.cli.progress import say
 from quantshift.experiments.planning import planned
-from quantshift.metrics import MEASURES
+from quantshift.report.options import ReportOptions
 from quantshift.results.description import REPORT
 from quantshift.results.predictions import write_predictions
 from quantshift.results.store import ResultStore
@@ -24,28 +23,11 @@ from quantshift.results.store import ResultStore
 LINE_EVERY_SECONDS = 5.0
 
 
-class Reference(StrEnum):
-    """What the results can be compared with."""
-
-    PAPER = "paper"
-
-
-class Format(StrEnum):
-    """Formats of the report's files."""
-
-    HTML = "html"
-    PDF = "pdf"
-    SVG = "svg"
-    PNG = "png"
-    TEX = "tex"
-    MD = "md"
-    CSV = "csv"
-
-
 def report(
     results: Annotated[
         Path, typer.Argument(metavar="RUNS", help="A folder of results.", show_default=False)
     ],
+    *,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -56,41 +38,7 @@ def report(
             show_default=False,
         ),
     ] = None,
-    formats: Annotated[
-        list[Format] | None,
-        typer.Option(
-            "--formats",
-            "-f",
-            help="Write only these; may be given several times (default: all). "
-            "html: the page and tables; pdf, svg, png: figures; tex, md, csv: tables.",
-            show_default=False,
-        ),
-    ] = None,
-    measure: Annotated[
-        str,
-        typer.Option(
-            "--measure",
-            "-m",
-            metavar="NAME",
-            help=f"The error measure: {', '.join(MEASURES)}.",
-        ),
-    ] = "ae",
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            "--methods",
-            metavar="A,B",
-            help="Show only these methods, in this order (default: all).",
-            show_default=False,
-        ),
-    ] = None,
-    against: Annotated[
-        Reference | None,
-        typer.Option(help="Compare with the published numbers.", show_default=False),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are not part of a report.")
-    ] = False,
+    options: ReportOptions,
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -121,25 +69,20 @@ def report(
     """
     console = Console()
     store = ResultStore.open(results)
-    chosen = split_names(methods) if methods else None
     if predictions is not None:
-        written_files = write_predictions(store, predictions, methods=chosen)
+        written_files = write_predictions(store, predictions, methods=options.methods)
         say(console, f"{counted(len(written_files), 'file')} of predictions in {predictions}")
         return
     # Imported here because reports need packages that take a second to import.
-    from quantshift.report.build import FORMATS, build_report
+    from quantshift.report.build import build_report
 
     with _report_progress(console) as progress:
         written = build_report(
             store,
             out,
-            measure=measure,
-            methods=chosen,
-            formats=[str(name) for name in formats] if formats else FORMATS,
-            against_paper=against is Reference.PAPER,
+            **as_keywords(options),
             planned=planned(store.description),
             workers=n_cores(),
-            overwrite=overwrite,
             progress=progress,
         )
     folder = (out or results / REPORT).resolve()

@@ -14,14 +14,14 @@ from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
 from quantshift.cli.machine import n_cores
 from quantshift.cli.progress import say
-from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
-from quantshift.experiments.documents.document import parse_overrides
-from quantshift.experiments.documents.loading import experiments_of, library_names, load_experiment
+from quantshift.experiments.documents.loading import experiments_of
 from quantshift.experiments.executors import executor
+from quantshift.experiments.options import ExperimentOptions, RunOptions
 from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
-from quantshift.experiments.sources import sources_of
 from quantshift.results.store import ResultStore
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and exit; nothing is run.")]
 
 
 def run(
@@ -37,36 +37,9 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
     ],
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="A data set made with `quantshift data import`, or the name of an embedded data "
-            "set (see `quantshift data list`); may be given several times (default: those named "
-            "in the experiment, or synthetic reviews).",
-            show_default=False,
-        ),
-    ] = None,
-    profile: Annotated[
-        Profile | None,
-        typer.Option(
-            help="paper: full sizes (default with --data); quick: the same grids, smaller sizes "
-            "(default without --data).",
-            show_default=False,
-        ),
-    ] = None,
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    redo: Redo = None,
-    classifier: Classifier = None,
-    settings: Settings = None,
-    documents: Annotated[
-        int, typer.Option(help="Size of the synthetic corpus, if no --data is given.", min=1)
-    ] = 20_000,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan with its counts and exit.")
-    ] = False,
+    experiment_options: ExperimentOptions,
+    options: RunOptions,
+    dry_run: DryRun = False,
 ) -> None:
     """Run experiments; results that exist are not computed again.
 
@@ -91,28 +64,19 @@ def run(
         quantshift run my.toml --data reviews --out runs/mine --set shift.test_repeats=10
     """
     console = Console()
-    overrides = parse_overrides(settings or [])
-    loaded = tuple(
-        load_experiment(
-            e,
-            profile=_profile(e, profile, on_own_data=bool(data)),
-            overrides=overrides,
-            classifier=classifier,
-        )
-        for e in experiments_of(experiments)
-    )
-    sources = {e.name: sources_of(e, data or (), n_documents=documents) for e in loaded}
+    loaded = tuple(experiment_options.load(name) for name in experiments_of(experiments))
+    sources = {e.name: experiment_options.sources(e) for e in loaded}
     prepared = Run(loaded, sources, out)
     if dry_run:
         store = ResultStore.open(out) if (out / "store.json").exists() else None
         say(console, text_table(plan_table(prepared.plan(store))))
         return
-    chosen = executor(jobs or n_cores(), cluster)
+    chosen = executor(options.n_workers or n_cores(), options.cluster)
     try:
         with cell_progress(console) as progress:
-            summary = run_experiments(prepared, chosen, redo=redo, progress=progress)
+            summary = run_experiments(prepared, chosen, redo=options.redo, progress=progress)
     except KeyboardInterrupt:
-        command = resume_command(sys.argv[1:], redo)
+        command = resume_command(sys.argv[1:], options.redo)
         say(console, f"\nstopped; nothing is lost. To resume: {command}")
         raise typer.Exit(130) from None
     tell_summary(summary, out, console)
@@ -133,12 +97,6 @@ def resume_command(arguments: Sequence[str], redo: str | None) -> str:
         place = kept.index("--redo")
         del kept[place : place + 2]
     return command_line(["quantshift", *kept])
-
-
-def _profile(experiment: str, wanted: Profile | None, *, on_own_data: bool) -> str:
-    # A user's own file is run as written, because it may have no quick profile.
-    quick = not on_own_data and experiment in library_names()
-    return (wanted or (Profile.QUICK if quick else Profile.PAPER)).value
 
 
 def tell_summary(summary: RunSummary, out: Path, console: Console) -> None:

@@ -20,54 +20,12 @@ from quantshift.data.content import Content
 from quantshift.data.importing import samples as sampling
 from quantshift.data.importing.classes import classes_of, codes_of
 from quantshift.data.importing.items import AbstractItems
+from quantshift.data.importing.options import ImportOptions
 from quantshift.errors import DataError, UserError
 from quantshift.shifts.given import PART, Given
 from quantshift.tables.columns.kinds import names_of
 from quantshift.tables.columns.names import NO_NAME
 from quantshift.tables.reading import Progress
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wishes:
-    """The user's settings for a data set, whatever its files.
-
-    ordinal     the labels are numbers whose order has a meaning
-    positive    of two classes, the one that comes last
-    fewest      leave out classes with fewer rows than this
-    samples     given samples: a table with the columns `sample` and `row`, or a folder of files; or
-                several folders by the name of their part ("dev", "test"), which begins the names of
-                their samples
-    prevalences their true prevalences: a table with the sample in the first column, then a column
-                per class; or a table for each part
-    test_share  keep this share of every class for testing, in all experiments; 0: every experiment
-                splits the items itself
-    max_train   at most this many items are for training, all others for testing; 0: no limit
-    split_seed  seed of that split
-    name        in results, valid as a folder name (default: that of the folder)
-    title       display name (default: the name of the main file)
-    overwrite   replace an older data set, once the new one is complete
-    """
-
-    ordinal: bool = False
-    positive: str | None = None
-    fewest: int = 0
-    samples: Path | Mapping[str, Path] | None = None
-    prevalences: Path | Mapping[str, Path] | None = None
-    test_share: float = 0.0
-    max_train: int = 0
-    split_seed: int = 0
-    name: str | None = None
-    title: str | None = None
-    overwrite: bool = False
-
-    @property
-    def sample_paths(self) -> tuple[Path, ...]:
-        """All files and folders of given samples and their prevalences."""
-        paths: list[Path] = []
-        for place in (self.samples, self.prevalences):
-            if place is not None:
-                paths += place.values() if isinstance(place, Mapping) else [place]
-        return tuple(paths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +58,7 @@ class MainFile:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowCounts:
     """How many rows of the main file were used, and how many rows the samples' files added."""
 
     read: int
@@ -109,12 +67,14 @@ class Rows:
     of_samples: int
 
 
-def assemble(main: MainFile, wishes: Wishes, progress: Progress = None) -> tuple[Content, Rows]:
+def assemble(
+    main: MainFile, options: ImportOptions, progress: Progress = None
+) -> tuple[Content, RowCounts]:
     """The content of the data set, and how its rows were used."""
-    samples = _samples(wishes, len(main.items), main.ragged)
-    labels = _without_rare(main.side_columns.labels, wishes.fewest)
+    samples = _samples(options, len(main.items), main.ragged)
+    labels = _without_rare(main.side_columns.labels, options.fewest)
     classes = classes_of(
-        labels, f"labels in {main.path.name}", ordinal=wishes.ordinal, positive=wishes.positive
+        labels, f"labels in {main.path.name}", ordinal=options.ordinal, positive=options.positive
     )
     is_used = labels.is_not_null().to_numpy().copy()
     is_used[samples.rows()] = True
@@ -127,23 +87,23 @@ def assemble(main: MainFile, wishes: Wishes, progress: Progress = None) -> tuple
     content = Content(
         labels=joined,
         classes=tuple(classes),
-        ordinal=wishes.ordinal,
+        ordinal=options.ordinal,
         categories=None if categories is None else _names(categories, used, n_more),
         groups={
             name: _names(column, used, n_more) for name, column in main.side_columns.groups.items()
         },
-        given=_given(samples.names, positions, joined, sorted(classes), wishes.prevalences),
-        test=_test_items(codes_of(joined, classes), wishes) if wishes.test_share else None,
+        given=_given(samples.names, positions, joined, sorted(classes), options.prevalences),
+        test=_test_items(codes_of(joined, classes), options) if options.test_share else None,
         **parts,
     )
     n_unlabelled = int((~is_used & main.side_columns.labels.is_null().to_numpy()).sum())
     left_out = {
         "no label": n_unlabelled,
-        f"class of fewer than {wishes.fewest} rows": len(main.items) - len(used) - n_unlabelled,
+        f"class of fewer than {options.fewest} rows": len(main.items) - len(used) - n_unlabelled,
         "too many or too few cells": main.ragged,
     }
     reasons = {reason: n_rows for reason, n_rows in left_out.items() if n_rows}
-    return content, Rows(len(main.items) + main.ragged, len(used), reasons, n_more)
+    return content, RowCounts(len(main.items) + main.ragged, len(used), reasons, n_more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,30 +125,30 @@ class _Samples:
         return tuple(np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True))
 
 
-def _samples(wishes: Wishes, n_rows: int, ragged: int) -> _Samples:
-    if wishes.samples is None:
+def _samples(options: ImportOptions, n_rows: int, ragged: int) -> _Samples:
+    if options.samples is None:
         return _Samples(())
-    if isinstance(wishes.samples, Mapping):
+    if isinstance(options.samples, Mapping):
         files = {
             f"{part}{PART}{name}": path
-            for part, folder in wishes.samples.items()
+            for part, folder in options.samples.items()
             for name, path in sampling.sample_files(folder).items()
         }
         return _Samples(tuple(files), files=files)
-    if wishes.samples.is_dir():
-        if wishes.prevalences is None:
+    if options.samples.is_dir():
+        if options.prevalences is None:
             raise UserError(
-                f"{wishes.samples}: items of samples in a folder have no labels; give the file of "
+                f"{options.samples}: items of samples in a folder have no labels; give the file of "
                 "their true prevalences too"
             )
-        files = sampling.sample_files(wishes.samples)
+        files = sampling.sample_files(options.samples)
         return _Samples(tuple(files), files=files)
     if ragged:
         raise DataError(
             f"{ragged} rows of the data have too many or too few cells, so the row numbers of the "
             "samples are ambiguous; fix these rows"
         )
-    lists = sampling.read_lists(wishes.samples, n_rows)
+    lists = sampling.read_lists(options.samples, n_rows)
     return _Samples(lists.names, lists=lists.rows)
 
 
@@ -213,7 +173,7 @@ def _given(
     elif truth is not None:
         prevalences = sampling.read_prevalences(truth, names, classes)
     else:
-        prevalences = sampling.counted(positions, names, codes, len(classes))
+        prevalences = sampling.counted_prevalences(positions, names, codes, len(classes))
     empty = next((name for name, rows in zip(names, positions, strict=True) if not len(rows)), None)
     if empty is not None:
         raise DataError(f"sample {empty!r} has no items; leave it out")
@@ -228,21 +188,21 @@ def _given(
     return Given(np.flatnonzero(is_train), positions, prevalences, names)
 
 
-def _test_items(codes: Codes, wishes: Wishes) -> Indices:
+def _test_items(codes: Codes, options: ImportOptions) -> Indices:
     """Positions of the items kept for testing, the same share of every class.
 
     The split is scikit-learn's, so that results are comparable with published ones: studies split
     tables with its `train_test_split`, stratified, with seed 0.
     """
-    train_share = 1 - wishes.test_share
-    if wishes.max_train and int(len(codes) * train_share) > wishes.max_train:
-        train_share = wishes.max_train / len(codes)
+    train_share = 1 - options.test_share
+    if options.max_train and int(len(codes) * train_share) > options.max_train:
+        train_share = options.max_train / len(codes)
     try:
         _, test = train_test_split(
             np.arange(len(codes)),
             train_size=train_share,
             stratify=codes,
-            random_state=wishes.split_seed,
+            random_state=options.split_seed,
         )
     except ValueError:  # for a class with one item, or fewer items than classes
         raise DataError(

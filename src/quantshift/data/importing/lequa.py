@@ -26,10 +26,11 @@ from quantshift.base.forks import uses_tables
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing import samples as sampling
 from quantshift.data.importing.arrays import numbers
-from quantshift.data.importing.assembly import MainFile, SideColumns, Wishes
+from quantshift.data.importing.assembly import MainFile, SideColumns
 from quantshift.data.importing.classes import classes_of, labels_of
 from quantshift.data.importing.items import AbstractItems, MatrixItems, TextItems
-from quantshift.data.importing.table import check_wishes, import_items, source_of
+from quantshift.data.importing.options import ImportOptions
+from quantshift.data.importing.table import check_import, import_items, source_of
 from quantshift.errors import DataError, UserError
 from quantshift.tables.reading import Frame, Progress, read_frame
 
@@ -53,7 +54,7 @@ def import_lequa(
     folder: str | Path,
     out: str | Path,
     *,
-    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    options: ImportOptions = ImportOptions(),  # noqa: B008 - frozen
     progress: Progress = None,
 ) -> DataFolder:
     """Import a LeQua task: its folder `public`, or the folder that contains it.
@@ -62,19 +63,19 @@ def import_lequa(
     ordered.
     """
     public = _public(Path(folder))
-    if wishes.samples is not None or wishes.prevalences is not None:
+    if options.samples is not None or options.prevalences is not None:
         raise UserError(f"{folder}: the folder has its own samples; do not give others")
     training = _training_files(public)
     has_samples = public / TRAINING not in training.values()
     task = public.parent.name if public.name == PUBLIC else public.name
-    wishes = replace(
-        wishes,
-        ordinal=wishes.ordinal or has_samples,
-        title=wishes.title or f"LeQua {task or public.absolute().name}",
+    options = replace(
+        options,
+        ordinal=options.ordinal or has_samples,
+        title=options.title or f"LeQua {task or public.absolute().name}",
         samples=_parts(public, "{}_samples"),
         prevalences=_parts(public, "{}_prevalences.txt"),
     )
-    check_wishes(out, wishes, list(training.values()))
+    check_import(out, options, list(training.values()))
     main = next(iter(training.values()))
     tables = _read(training, progress)
     table = pl.concat(tables)
@@ -100,7 +101,7 @@ def import_lequa(
         **({"text": TEXT} if isinstance(items, TextItems) else {}),
     }
     file = MainFile(main, items, SideColumns(labels, None, groups))
-    return import_items(file, Path(out), wishes, about, progress)
+    return import_items(file, Path(out), options, about, progress)
 
 
 def _public(folder: Path) -> Path:

@@ -28,6 +28,7 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from quantshift.data.importing.options import ReviewLimits
 from quantshift.data.stored_texts import Texts
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.tables.broken_files import explained
@@ -71,19 +72,15 @@ class ReviewLayout:
 
 
 @dataclass(frozen=True)
-class ReviewLimits:
-    """Which reviews are kept: texts that are long enough, with enough useful votes."""
-
-    min_chars: int
-    min_useful: int
-
-
-@dataclass(frozen=True)
 class ReviewColumns:
-    """The names of the two columns that are read from a table."""
+    """The names of the two columns that are read from a table.
 
-    text: str
-    stars: str
+    lenient: every line of a CSV file is a row, whatever its quotes.
+    """
+
+    text: str = "text"
+    stars: str = "stars"
+    lenient: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,21 +135,16 @@ class Sifted:
     n_judged_bad: int
 
 
-def read_parts(
-    path: Path, columns: ReviewColumns, *, lenient: bool = False
-) -> Generator[ReviewPart]:
-    """The parts of a file; consume each part's blocks before you request the next part.
-
-    With `lenient`, every line of a CSV file is a row, whatever its quotes.
-    """
+def read_parts(path: Path, columns: ReviewColumns) -> Generator[ReviewPart]:
+    """The parts of a file; consume each part's blocks before you request the next part."""
     name = str(path)
     with explained(name):
         if path.suffix.lower() == ZIP:
-            yield from _zip_parts(name, path, columns, lenient=lenient)
+            yield from _zip_parts(name, path, columns)
             return
         layout = layout_of(path)
         if layout.parse is None:
-            table = open_file(table_file(path), lenient=lenient)
+            table = open_file(table_file(path), lenient=columns.lenient)
             blocks = _table_blocks(table, columns, path.stat().st_size)
             yield ReviewPart(name, layout, _explained_blocks(name, blocks))
             return
@@ -194,9 +186,7 @@ def sift(
     return _sift_lines(block, layout.parse, limits)
 
 
-def _zip_parts(
-    archive_name: str, path: Path, columns: ReviewColumns, *, lenient: bool
-) -> Generator[ReviewPart]:
+def _zip_parts(archive_name: str, path: Path, columns: ReviewColumns) -> Generator[ReviewPart]:
     with path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
         members = [m for m in archive.infolist() if not m.is_dir() and not _is_metadata(m.filename)]
         if not members:
@@ -211,7 +201,8 @@ def _zip_parts(
                 spool = _spooled(archive, member)
                 file = TableFile(name, spool.path, known, ending, compressed, spool)
                 check_content(file)
-                blocks = _table_blocks(open_file(file, lenient=lenient), columns, raw.tell())
+                table = open_file(file, lenient=columns.lenient)
+                blocks = _table_blocks(table, columns, raw.tell())
             elif compressed:
                 raise DataError(f"{name}: a .gz file in an archive; unpack it first")
             else:

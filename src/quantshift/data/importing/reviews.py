@@ -25,13 +25,12 @@ from quantshift.base.files import file_sha256
 from quantshift.base.forks import uses_tables
 from quantshift.base.processes import WorkerPool
 from quantshift.data.folder import DataFolder
-from quantshift.data.importing.assembly import Wishes
+from quantshift.data.importing.options import ImportOptions, ReviewLimits
 from quantshift.data.importing.review_folder import ReviewsWriter, new_reviews
 from quantshift.data.importing.review_layouts import (
     Block,
     ReviewColumns,
     ReviewLayout,
-    ReviewLimits,
     ReviewPart,
     ReviewTally,
     Sifted,
@@ -40,11 +39,8 @@ from quantshift.data.importing.review_layouts import (
 )
 from quantshift.errors import DataError, UserError
 from quantshift.tables.broken_files import explained
-from quantshift.tables.columns.names import check_name
+from quantshift.tables.columns.names import check_data_set_name
 from quantshift.tables.reading import Progress
-
-MIN_CHARS = 200
-MIN_USEFUL = 1
 
 LARGE_BYTES = 100_000_000
 """Larger sources (in total) are filtered by processes, which take a second or two to start."""
@@ -87,17 +83,16 @@ class SourceSummary:
     tally: ReviewTally
 
 
-@uses_tables
 def import_reviews(
     files: Sequence[ReviewFile],
     out: str | Path,
     *,
     text: str = "text",
     stars: str = "stars",
-    min_chars: int = MIN_CHARS,
-    min_useful: int = MIN_USEFUL,
+    min_chars: int = ReviewLimits.min_chars,
+    min_useful: int = ReviewLimits.min_useful,
     lenient: bool = False,
-    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    options: ImportOptions = ImportOptions(),  # noqa: B008 - frozen
     workers: int = 2,
     progress: Progress = None,
 ) -> DataFolder:
@@ -108,26 +103,45 @@ def import_reviews(
 
     text, stars: columns of the files that are tables. min_chars, min_useful: drop shorter texts,
     and reviews with fewer useful votes where there are votes. lenient: every line of a CSV file is
-    a row, and misplaced quotes are literal. wishes: name, title and overwrite.
+    a row, and misplaced quotes are literal. options: name, title and overwrite.
     """
-    if min_chars < 0 or min_useful < 0:
-        raise UserError(f"limits must not be negative, got {min_chars=} and {min_useful=}")
+    limits, columns = ReviewLimits(min_chars, min_useful), ReviewColumns(text, stars, lenient)
+    return import_limited(files, out, limits, columns, options, workers, progress)
+
+
+@uses_tables
+def import_limited(
+    files: Sequence[ReviewFile],
+    out: str | Path,
+    limits: ReviewLimits,
+    columns: ReviewColumns,
+    options: ImportOptions,
+    workers: int = 2,
+    progress: Progress = None,
+) -> DataFolder:
+    """The same with what is read and kept of reviews as two arguments."""
+    if limits.min_chars < 0 or limits.min_useful < 0:
+        raise UserError(
+            f"limits must not be negative, got min_chars={limits.min_chars} and "
+            f"min_useful={limits.min_useful}"
+        )
     if workers < 1:
         raise UserError(f"at least 1 worker is needed, got {workers}")
-    if wishes != Wishes(name=wishes.name, title=wishes.title, overwrite=wishes.overwrite):
+    if options != ImportOptions(
+        name=options.name, title=options.title, overwrite=options.overwrite
+    ):
         raise UserError(
             "reviews become a data set as they are: only its name, its title and whether to "
             "overwrite an older one can be chosen"
         )
-    if wishes.name is not None:
-        check_name(wishes.name)
+    if options.name is not None:
+        check_data_set_name(options.name)
     ordered, categories = _in_category_order(files)
     sizes = [_size(file.path) for file in ordered]
-    limits, columns = ReviewLimits(min_chars, min_useful), ReviewColumns(text, stars)
     summaries: list[SourceSummary] = []
     inputs = [file.path for file in ordered]
     with (
-        new_reviews(out, categories, overwrite=wishes.overwrite, inputs=inputs) as writer,
+        new_reviews(out, categories, overwrite=options.overwrite, inputs=inputs) as writer,
         ThreadPoolExecutor(1) as reader,
         _sifters(workers, sum(sizes)) as sifters,
     ):
@@ -138,13 +152,13 @@ def import_reviews(
             write = _writing(writer, categories.index(file.category))
             done = sum(sizes[:number]), sum(sizes)
             on_block = _reporting(write, progress, file.path.name, *done) if progress else write
-            parts = read_parts(file.path, columns, lenient=lenient)
+            parts = read_parts(file.path, columns)
             summaries.append(_import_file(file, parts, pipeline, on_block))
         _check_kept(categories, summaries, limits)
         return writer.commit(
             _about(summaries, limits),
-            name=wishes.name,
-            title=wishes.title,
+            name=options.name,
+            title=options.title,
             on_counted=None if progress is None else partial(progress, "counting words"),
         )
 

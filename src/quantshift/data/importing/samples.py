@@ -107,7 +107,9 @@ def read_prevalences(path: Path, names: Sequence[str], classes: Sequence[Any]) -
     return np.asarray(values / sums[:, np.newaxis])
 
 
-def counted(samples: Sequence[Indices], names: Sequence[str], codes: Codes, n: int) -> Prevalences:
+def counted_prevalences(
+    samples: Sequence[Indices], names: Sequence[str], codes: Codes, n: int
+) -> Prevalences:
     """The shares of the classes among the items of each sample; a code of -1 means no label."""
     for name, rows in zip(names, samples, strict=True):
         if (codes[rows] < 0).any():

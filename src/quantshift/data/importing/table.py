@@ -13,7 +13,7 @@ from quantshift.data.content import Content
 from quantshift.data.folder import DATA_SET, DataFolder, write_folder
 from quantshift.data.importing import samples as sampling
 from quantshift.data.importing.arrays import DataFile, read_column, read_matrix
-from quantshift.data.importing.assembly import MainFile, SideColumns, Wishes, assemble
+from quantshift.data.importing.assembly import MainFile, SideColumns, assemble
 from quantshift.data.importing.classes import classes_of, labels_of
 from quantshift.data.importing.items import (
     AbstractItems,
@@ -23,9 +23,10 @@ from quantshift.data.importing.items import (
     TextItems,
     read_posteriors,
 )
+from quantshift.data.importing.options import ImportedColumns, ImportOptions
 from quantshift.errors import DataError, UserError
 from quantshift.tables.columns.kinds import TEXT, LeftOut, choose
-from quantshift.tables.columns.names import NO_NAME, check_name, folder_name
+from quantshift.tables.columns.names import NO_NAME, check_data_set_name, folder_name
 from quantshift.tables.columns.spelling import alike
 from quantshift.tables.formats import sheet_of
 from quantshift.tables.reading import Frame, Progress, read_frame
@@ -37,7 +38,6 @@ FEW = 10
 """Classes with fewer items are noted."""
 
 
-@uses_tables
 def import_table(
     path: str | Path,
     out: str | Path,
@@ -49,7 +49,7 @@ def import_table(
     drop: Sequence[str] = (),
     codes: Sequence[str] = (),
     lenient: bool = False,
-    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    options: ImportOptions = ImportOptions(),  # noqa: B008 - frozen
     progress: Progress = None,
 ) -> DataFolder:
     """Import a table: the column `label`, and as features the column `text` or all the others.
@@ -58,24 +58,43 @@ def import_table(
     out. codes: numeric columns that hold category codes, not quantities. lenient: every line of a
     CSV file is a row, and misplaced quotes are literal.
     """
-    main = Path(path)
-    check_wishes(out, wishes, [main])
+    columns = ImportedColumns(label, text, categories, tuple(groups), tuple(drop), tuple(codes))
+    return import_columns(Path(path), out, columns, options, lenient=lenient, progress=progress)
+
+
+@uses_tables
+def import_columns(
+    main: Path,
+    out: str | Path,
+    columns: ImportedColumns,
+    options: ImportOptions,
+    *,
+    lenient: bool = False,
+    progress: Progress = None,
+) -> DataFolder:
+    """The same with the roles of columns as one argument."""
+    label = columns.label
+    if label is None:
+        raise UserError(f"{main}: which column holds the labels? name it", arguments=["label"])
+    check_import(out, options, [main])
     frame = read_frame(main, lenient=lenient, progress=progress)
-    _check_roles(frame, label, text, categories, groups, drop, codes)
+    _check_roles(frame, label, columns)
+    roles = {label: "the label"}
+    if columns.categories is not None:
+        roles[columns.categories] = "the categories"
+    roles |= dict.fromkeys(columns.groups, "a group") | dict.fromkeys(columns.drop, "dropped")
     side_columns = SideColumns(
         labels_of(frame.require(label), f"labels in {main.name}, column {label!r},"),
-        None if categories is None else frame.require(categories),
-        {name: frame.require(name) for name in groups},
+        None if columns.categories is None else frame.require(columns.categories),
+        {name: frame.require(name) for name in columns.groups},
     )
-    roles = {label: "the label", **({categories: "the categories"} if categories else {})}
-    roles |= dict.fromkeys(groups, "a group") | dict.fromkeys(drop, "dropped")
-    about: dict[str, Any] = {"label": label, "category": categories}
     items: AbstractItems
-    if text is not None:
-        items = TextItems(frame, text)
-        about["text"] = text
+    about: dict[str, Any] = {"label": label, "category": columns.categories}
+    if columns.text is not None:
+        items = TextItems(frame, columns.text)
+        about["text"] = columns.text
     else:
-        chosen, unfit = choose(frame.columns.drop(list(roles)), codes=codes)
+        chosen, unfit = choose(frame.columns.drop(list(roles)), codes=columns.codes)
         features = tuple(column for column in chosen if column.kind != TEXT)
         unfit += tuple(LeftOut(c.name, WORDS) for c in chosen if c.kind == TEXT)
         if not features:
@@ -87,7 +106,7 @@ def import_table(
     notes = [*frame.notes, *([_undecodable(frame.undecodable)] if frame.undecodable else [])]
     about |= {"notes": notes, "sources": [source_of(main)]}
     file = MainFile(main, items, side_columns, frame.ragged)
-    return import_items(file, Path(out), wishes, about, progress)
+    return import_items(file, Path(out), options, about, progress)
 
 
 @uses_tables
@@ -99,7 +118,7 @@ def import_arrays(
     posteriors: Path | DataFile | None = None,
     categories: DataFile | None = None,
     groups: Sequence[DataFile] = (),
-    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    options: ImportOptions = ImportOptions(),  # noqa: B008 - frozen
     progress: Progress = None,
 ) -> DataFolder:
     """Import arrays: features (.npz, .npy or a table of numbers) or posteriors, and labels."""
@@ -109,8 +128,8 @@ def import_arrays(
     main_file = given if isinstance(given, DataFile) else DataFile(given)
     main = main_file.path
     others = [labels, *([categories] if categories else []), *groups]
-    check_wishes(out, wishes, [main, *(file.path for file in others)])
-    if posteriors is not None and wishes.fewest:
+    check_import(out, options, [main, *(file.path for file in others)])
+    if posteriors is not None and options.fewest:
         raise UserError("posteriors have a column for every class: no class can be left out")
     without = tuple(o.column for o in others if o.path == main and o.column is not None)
     where = f"labels in {labels.path.name}"
@@ -140,49 +159,45 @@ def import_arrays(
         "notes": [],
         "sources": [source_of(file) for file in files],
     }
-    return import_items(MainFile(main, items, side_columns), Path(out), wishes, about, progress)
+    return import_items(MainFile(main, items, side_columns), Path(out), options, about, progress)
 
 
-def check_wishes(out: str | Path, wishes: Wishes, files: Sequence[Path]) -> None:
+def check_import(out: str | Path, options: ImportOptions, files: Sequence[Path]) -> None:
     """Refuse contradictory settings, and a folder that cannot be written."""
-    inputs = [*files, *wishes.sample_paths]
-    DATA_SET.check_free(Path(out), overwrite=wishes.overwrite, inputs=inputs)
-    if wishes.name is not None:
-        check_name(wishes.name)
-    if wishes.ordinal and wishes.positive is not None:
+    inputs = [*files, *options.sample_paths]
+    DATA_SET.check_free(Path(out), overwrite=options.overwrite, inputs=inputs)
+    if options.name is not None:
+        check_data_set_name(options.name)
+    if options.ordinal and options.positive is not None:
         raise UserError("ordered labels already have an order: a positive class cannot be named")
-    if not 0 <= wishes.test_share < 1:
+    if not 0 <= options.test_share < 1:
         raise UserError(
-            f"test_share={wishes.test_share:g} is not between 0 and 1; give e.g. 0.3",
+            f"test_share={options.test_share:g} is not between 0 and 1; give e.g. 0.3",
             arguments=["test_share"],
         )
-    if wishes.max_train and not wishes.test_share:
+    if options.max_train and not options.test_share:
         raise UserError(
             "max_train limits the training items of a split; give test_share too",
             arguments=["test_share"],
         )
-    if wishes.test_share and wishes.samples is not None:
+    if options.test_share and options.samples is not None:
         raise UserError(
             "given samples are the test data, so the items cannot be split as well; leave out "
             "test_share",
             arguments=["test_share"],
         )
-    if wishes.prevalences is not None and wishes.samples is None:
+    if options.prevalences is not None and options.samples is None:
         raise UserError("prevalences belong to given samples: give the samples too")
 
 
-def _check_roles(
-    frame: Frame,
-    label: str,
-    text: str | None,
-    categories: str | None,
-    groups: Sequence[str],
-    drop: Sequence[str],
-    codes: Sequence[str],
-) -> None:
+def _check_roles(frame: Frame, label: str, columns: ImportedColumns) -> None:
     roles: dict[str, str] = {}
-    named = [(label, "the label"), (text, "the text"), (categories, "the categories")]
-    named += [(name, "dropped") for name in dict.fromkeys(drop)]
+    named: list[tuple[str | None, str]] = [
+        (label, "the label"),
+        (columns.text, "the text"),
+        (columns.categories, "the categories"),
+        *((name, "dropped") for name in dict.fromkeys(columns.drop)),
+    ]
     for name, role in named:
         if name is None:
             continue
@@ -190,7 +205,7 @@ def _check_roles(
         if name in roles:
             raise UserError(f"column {name!r} is {roles[name]} and cannot also be {role}")
         roles[name] = role
-    for name in (*groups, *codes):
+    for name in (*columns.groups, *columns.codes):
         frame.require(name)
         if roles.get(name) in ("the label", "the text", "dropped"):
             raise UserError(f"column {name!r} is {roles[name]}; it cannot be a group or a code")
@@ -199,13 +214,13 @@ def _check_roles(
 
 
 def import_items(
-    main: MainFile, out: Path, wishes: Wishes, about: Mapping[str, Any], progress: Progress
+    main: MainFile, out: Path, options: ImportOptions, about: Mapping[str, Any], progress: Progress
 ) -> DataFolder:
     """Assemble items, labels and given samples, and write them; about: entries of the manifest."""
-    content, rows = assemble(main, wishes, progress)
+    content, rows = assemble(main, options, progress)
     manifest = {
-        "name": wishes.name or folder_name(out.absolute().name),
-        "title": wishes.title or main.path.name,
+        "name": options.name or folder_name(out.absolute().name),
+        "title": options.title or main.path.name,
         "kind": content.kind,
         "items": len(content.labels),
         "unlabelled": content.labels.null_count(),
@@ -213,13 +228,13 @@ def import_items(
         **content.described(),
         **about,
         "notes": [*about["notes"], *_notes(content)],
-        "sources": [*about["sources"], *map(source_of, wishes.sample_paths)],
+        "sources": [*about["sources"], *map(source_of, options.sample_paths)],
     }
     return write_folder(
         out,
         content,
         manifest,
-        overwrite=wishes.overwrite,
+        overwrite=options.overwrite,
         progress=None if progress is None else partial(progress, "counting words"),
     )
 

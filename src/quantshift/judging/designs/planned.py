@@ -100,7 +100,7 @@ def _by_inclusion(items: JudgedItems, pi: Reals, level: float) -> ShareEstimate:
     H = int(codes.max()) + 1
     sums = np.bincount(codes, weights=1 / pi, minlength=H)
     shares = np.asarray(sums / sums.sum(), dtype=np.float64)
-    found = strata.stratified(shares, strata.counted(codes, y, H, K, 1 / pi), n, level=level)
+    found = strata.stratified(shares, strata.label_counts(codes, y, H, K, 1 / pi), n, level=level)
     influence = np.zeros((n, K))
     influence[items.known] = n / (1 / pi).sum() * (np.eye(K)[y] - found.prevalence) / pi[:, None]
     return ShareEstimate(

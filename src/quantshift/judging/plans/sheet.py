@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
+from quantshift.base.options import suggests_arguments
 from quantshift.errors import UserError
 from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.designs.registry import plan_named

@@ -15,12 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Indices
 from quantshift.errors import DataError
+from quantshift.statistics.numpy_sums import pairwise_plan
 
 BLOCK_ITEMS = 1 << 16
 """Items gathered at once: few enough for the processor's cache, many enough for numpy."""
-
-LONGEST_PART = 128
-"""Numbers that numpy adds without splitting them into halves."""
 
 LARGEST = int(np.iinfo(np.int64).max)
 
@@ -131,29 +129,6 @@ def means_by_plan(
             means[i, k] = open_sums[0].real / size
             means[i, min(k + 1, last)] = open_sums[0].imag / size
     return means
-
-
-@lru_cache(maxsize=64)
-def pairwise_plan(size: int) -> NDArray[np.int64]:
-    """The order in which numpy adds `size` numbers: halves, down to parts of at most 128.
-
-    For each part, which gets eight running sums: its end, and how many sums of earlier parts are
-    added to its own.
-    """
-    parts: list[list[int]] = []
-
-    def split(start: int, length: int) -> None:
-        if length <= LONGEST_PART:
-            parts.append([start + length, 0])
-            return
-        half = length // 2
-        half -= half % 8
-        split(start, half)
-        split(start + half, length - half)
-        parts[-1][1] += 1
-
-    split(0, size)
-    return np.array(parts, dtype=np.int64)
 
 
 def whole_pool(n_items: int) -> Indices:

@@ -34,6 +34,7 @@ from sklearn.base import BaseEstimator
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.errors import UserError
+from quantshift.optimise.newton_steps import factorise, solve
 from quantshift.optimise.quadratic import row_products
 from quantshift.prevalence.weights import Weights, total_of
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, Samples
@@ -317,28 +318,9 @@ def _minimum(
     """The minimum over the free coordinates, the others at `least`, in place (Cholesky)."""
     n = len(target)
     for k in range(n):
-        if not free[k]:
-            continue
-        aim[k] = target[k]
+        aim[k] = target[k] if free[k] else least
         for j in range(n):
-            if not free[j]:
+            if free[k] and not free[j]:
                 aim[k] -= gram[k, j] * least
-        for j in range(k + 1):
-            if free[j]:
-                rest = gram[k, j]
-                for m in range(j):
-                    if free[m]:
-                        rest -= root[k, m] * root[j, m]
-                root[k, j] = math.sqrt(max(rest, TINY)) if j == k else rest / root[j, j]
-        for j in range(k):
-            if free[j]:
-                aim[k] -= root[k, j] * aim[j]
-        aim[k] /= root[k, k]
-    for k in range(n - 1, -1, -1):
-        if not free[k]:
-            aim[k] = least
-            continue
-        for j in range(k + 1, n):
-            if free[j]:
-                aim[k] -= root[j, k] * aim[j]
-        aim[k] /= root[k, k]
+    factorise(gram, root, free, TINY)
+    solve(root, free, aim)

@@ -13,7 +13,7 @@ def divergence_called(divergence: str | Divergence) -> Divergence:
     return DIVERGENCES[divergence]
 
 
-def check_options(n_bins: int, divergence: str | Divergence) -> None:
+def check_histograms(n_bins: int, divergence: str | Divergence) -> None:
     """Refuse options of matched histograms that cannot be used."""
     if n_bins < 2:
         raise UserError(f"n_bins must be at least 2, got {n_bins}")

@@ -35,7 +35,7 @@ from quantshift.quantifiers.base.estimator import (
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.hdx import MOST_BINS, feature_places, feature_ranges
-from quantshift.quantifiers.matching.histogram_options import check_options, divergence_called
+from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
 from quantshift.quantifiers.matching.matching import (
     DIAGNOSTICS,
     bin_numbers,
@@ -83,7 +83,7 @@ class DMy(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        check_options(self.n_bins, self.divergence)
+        check_histograms(self.n_bins, self.divergence)
         self.histograms_ = class_histograms(
             self._represent(posteriors), codes, self.n_bins, weights
         )
@@ -125,7 +125,7 @@ class DMx(AbstractQuantifier):
         self.cdf = cdf
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        check_options(self.n_bins, self.divergence)
+        check_histograms(self.n_bins, self.divergence)
         self.low_, self.width_ = feature_ranges(items, "DMx")
         self.histograms_ = class_histograms(
             self._represent_items(items), codes, self.n_bins, items.weights

@@ -34,7 +34,7 @@ from quantshift.optimise.unimodal import (
     SQUARED_EUCLIDEAN,
     TOPSOE,
     nearest_common_mixtures,
-    nearest_mixtures,
+    nearest_weights,
 )
 from quantshift.prevalence.simplex import of_positive
 from quantshift.prevalence.weights import Weights
@@ -45,11 +45,10 @@ from quantshift.quantifiers.base.estimator import (
     repeated,
 )
 from quantshift.quantifiers.base.means import class_means, sample_means
-from quantshift.quantifiers.base.samples import means_by_plan, pairwise_plan
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import DIAGNOSTICS as ADJUSTED
-from quantshift.quantifiers.counting.adjusted import SINGULAR, adjust, adjust_binary, adjust_counts
-from quantshift.quantifiers.matching.histogram_options import check_options, divergence_called
+from quantshift.quantifiers.counting.adjusted import SINGULAR, adjust, adjust_binary
+from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
 
 HDY_BINS = tuple(range(10, 111, 10))
 SEARCH_TOLERANCE = 1e-6
@@ -107,7 +106,7 @@ class DyS(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        check_options(self.n_bins, self.divergence)
+        check_histograms(self.n_bins, self.divergence)
         self.histograms_ = class_histograms(
             self._represent(posteriors), codes, self.n_bins, weights
         )
@@ -223,36 +222,16 @@ class SMM(AbstractWithoutOptions):
         mean_of_second, mean_of_first = self.means_[0].tolist()
         separation = mean_of_second - mean_of_first
         degenerate = abs(separation) < SINGULAR
+        means = sample_means(representation, index, weights)
         if degenerate:
-            means = sample_means(representation, index, weights)
             p_hat, clipped = of_positive(means[:, 0]), np.zeros(len(index), dtype=bool)
-        elif weights is None:
-            plan = pairwise_plan(index.shape[1])
-            index = np.ascontiguousarray(index)
-            p_hat, clipped = _matched_means(
-                representation, index, plan, mean_of_second, mean_of_first
-            )
         else:
-            means = sample_means(representation, index, weights)
             p_hat, clipped = adjust_binary(means[:, 0], mean_of_second, mean_of_first)
         return p_hat, {
             "clipped": clipped,
             "separation": repeated(separation, len(index)),
             "fallback": repeated(degenerate, len(index)),
         }
-
-
-@compiled
-def _matched_means(
-    row: NDArray[np.float64],
-    index: Indices,
-    plan: NDArray[np.int64],
-    mean_of_second: float,
-    mean_of_first: float,
-) -> tuple[Prevalences, NDArray[np.bool_]]:
-    """Prevalences of two classes in one call, because calls take most of the time of one sample."""
-    means = means_by_plan(row, index, plan)
-    return adjust_counts(means.ravel(), mean_of_second, mean_of_first)
 
 
 def _mean(
@@ -339,7 +318,7 @@ def match(
 
     numbers = [number for known, number in COMPILED if divergence is known]
     if numbers and samples.shape[-1] <= MOST_BINS:
-        weights, distances = nearest_mixtures(
+        weights, distances = nearest_weights(
             np.ascontiguousarray(samples), second_class, first_class, search_steps(1.0), numbers[0]
         )
     else:

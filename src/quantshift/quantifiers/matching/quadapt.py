@@ -27,7 +27,7 @@ from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.one_against_rest import normalised_shares
 from quantshift.quantifiers.base.tags import SAMPLE_ONLY, Reading, Tags
-from quantshift.quantifiers.matching.histogram_options import check_options, divergence_called
+from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
 from quantshift.quantifiers.matching.matching import (
     bin_numbers,
     match,
@@ -74,7 +74,7 @@ class QuaDapt(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        check_options(self.n_bins, self.divergence)
+        check_histograms(self.n_bins, self.divergence)
         if not len(self.merging_factors) or not all(0 < m < 1 for m in self.merging_factors):
             raise UserError(
                 f"merging_factors must be between 0 and 1, got {list(self.merging_factors)}"

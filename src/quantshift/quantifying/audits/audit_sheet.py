@@ -12,9 +12,8 @@ import numpy as np
 from quantshift.answers.words import shortened
 from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
-from quantshift.base.options import taken
+from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import DataError, UserError
 from quantshift.labelling.audit import AuditPlan, plan_audit

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from quantshift.answers.batch_names import compared_batches, in_sequence
 from quantshift.answers.conditions import check_conditions
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
-from quantshift.base.options import taken
+from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.intervals.prediction import ITEMS, PrevalenceInterval
 from quantshift.quantifying.audits.auditing import read_audit

@@ -11,7 +11,7 @@ from quantshift.answers.kinds import INTERVAL
 from quantshift.answers.notebook import Summary
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
-from quantshift.base.extras import extra_needed
+from quantshift.base.imports import extra_needed
 from quantshift.quantifying.training.group_errors import GroupErrors
 
 if TYPE_CHECKING:

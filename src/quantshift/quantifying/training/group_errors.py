@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quantshift.answers.records import as_frame
-from quantshift.base.extras import extra_needed
+from quantshift.base.imports import extra_needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

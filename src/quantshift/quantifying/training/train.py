@@ -14,9 +14,8 @@ import polars as pl
 
 from quantshift.answers.rows import NO_CONTENT, NOT_DRAWN, Rows
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
-from quantshift.base.options import taken
+from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes

@@ -59,7 +59,7 @@ def class_diagonals(outcomes: Outcomes) -> Figure:
         figure, panels = titled_panels(outcomes.classes, height=_PANEL_HEIGHT)
         _unit_squares(panels.values())
         for position, axes in enumerate(panels.values()):
-            means = class_means(outcomes.rows, position)
+            means = mean_estimates(outcomes.rows, position)
             for method in outcomes.methods:
                 line = means.filter(pl.col("method") == method)
                 look = line_look(outcomes.styles[method])
@@ -74,7 +74,7 @@ def class_diagonals(outcomes: Outcomes) -> Figure:
     return figure
 
 
-def class_means(rows: pl.DataFrame, position: int) -> pl.DataFrame:
+def mean_estimates(rows: pl.DataFrame, position: int) -> pl.DataFrame:
     """Mean estimate of a class per method and true prevalence; null where a method has none."""
     rounded = rows.select(
         "method",

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
+from quantshift.base.options import suggests_arguments
 from quantshift.base.types import Posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.sketches.about import BATCH, BY, CELL, COUNT, LABEL, About

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
+from quantshift.base.options import suggests_arguments
 from quantshift.credentials import public_url
 from quantshift.errors import unknown_name
 from quantshift.sketches.about import (

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from quantshift.answers.conditions import check_conditions
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
-from quantshift.base.options import taken
+from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.quantifiers.base.guarding import COVARIATE

@@ -29,7 +29,7 @@ def folder_name(text: str) -> str:
     return name.encode()[:MOST_BYTES].decode(errors="ignore").rstrip(".") or "data"
 
 
-def check_name(name: str) -> str:
+def check_data_set_name(name: str) -> str:
     """The name, refused if it is not a valid folder name."""
     if folder_name(name) != name:
         raise UserError(

@@ -31,7 +31,7 @@ def in_strata(
     known, y, K = items.known, items.labels[items.known], items.n_classes
     H = int(codes.max()) + 1
     shares = np.bincount(codes, minlength=H) / len(codes)
-    counts = strata.counted(codes[known], y, H, K, weights)
+    counts = strata.label_counts(codes[known], y, H, K, weights)
     found = strata.stratified(shares, counts, len(codes), level=level, unseen=unseen)
     influence = found.rates[codes] - found.prevalence
     each = shares / np.maximum(np.bincount(codes[known], minlength=H), 1)
