@@ -214,6 +214,8 @@ class GuardedSLD(AbstractGuarded):
             "z": "float",
             "explained": "float",
             "in_doubt": "bool",
+            **{f"p_{name}": "float" for name in P_VALUES},
+            "power": "float",
         }
     )
 
