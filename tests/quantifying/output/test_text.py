@@ -6,10 +6,11 @@ import io
 
 from rich.cells import cell_len
 
+from quantshift.answers.kinds import CANNOT
 from quantshift.answers.rows import NOT_DRAWN, Rows
 from quantshift.answers.shares import Share
 from quantshift.quantifying.output.result import Audited, LeftOutColumn, Quantification, UsedColumn
-from tests.quantifying.made import BATCH, FOUND, SHARES, UNKNOWN
+from tests.quantifying.made import BATCH, FOUND, SHARES, UNKNOWN, found_with
 
 
 def with_batches(*batches, **changes) -> Quantification:
@@ -118,6 +119,25 @@ def test_what_cannot_be_estimated_is_said_first():
         .to_text()
         .startswith("pos: cannot be estimated without items; between 0 and 100%\n")
     )
+
+
+def test_batches_that_only_labels_can_settle_are_counted_first():
+    unknown = tuple(dataclasses.replace(share, estimate=None) for share in SHARES)
+    wide = dataclasses.replace(
+        BATCH,
+        name="b",
+        shares=unknown,
+        kind=CANNOT,
+        reason="no evidence",
+        can_be_estimated=False,
+        why_not="the assumptions allow 37.5 to 50.0%",
+    )
+    first, second, *_ = found_with(BATCH, wide).to_text().splitlines()
+    assert first == (
+        "pos: cannot be estimated without labels in 1 of 2 batches (b: the assumptions allow 37.5 "
+        "to 50.0%)"
+    )
+    assert second == "pos: 43.0% (new.csv)"
 
 
 def test_batches_that_cannot_be_estimated_come_before_those_that_can():

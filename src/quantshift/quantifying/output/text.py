@@ -206,7 +206,9 @@ def extremes(result: Quantification) -> Iterator[str]:
     if unknown:
         why = shortened(unknown[0].why_not or CONFUSED, 200)
         which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
-        yield f"{lead}: cannot be estimated in {which} ({shortened(unknown[0].name)}: {why})"
+        without = " without labels" * all(b.n_items and b.reason != NEITHER for b in unknown)
+        where = f"{shortened(unknown[0].name)}: {why}"
+        yield f"{lead}: cannot be estimated{without} in {which} ({where})"
     telling, least = large_enough(known)
     if len(telling) == 1:
         yield f"{lead}: {percent(telling[0][0])} ({with_size(telling[0][1])})"
