@@ -2,7 +2,33 @@
 
 from dataclasses import dataclass
 
-from quantshift.base.options import OUTPUT, SCRIPTS, option
+from quantshift.base.options import COLUMNS, LABELS, OUTPUT, SCRIPTS, TABLES, OptionText, option
+
+MISSING = OptionText(
+    "Values that mean a missing label (default: an empty cell, NA, N/A, NaN, NULL, None).",
+    reads="names",
+    metavar="NA,unknown",
+    panel=COLUMNS,
+    shows_default=False,
+)
+POSITIVE = OptionText(
+    "The class reported first (default: the second of two).",
+    metavar="CLASS",
+    panel=COLUMNS,
+    shows_default=False,
+)
+LENIENT = OptionText(
+    "Read CSV line by line where a quote is left open, instead of stopping there.", panel=TABLES
+)
+LEVEL = OptionText("Confidence level of the intervals.", least=0.5, most=0.999)
+SEED = OptionText("Random seed.")
+PRECISION_OF_LABELS = OptionText(
+    "Target half-width of the interval (margin of error; default: 0.05).",
+    metavar="0.03",
+    panel=LABELS,
+    shows_default=False,
+)
+"""Options that tables with labels and tables with verdicts have in common."""
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,17 @@ class OptionText:
     short: str | None = None
 
 
-def option(default: Any, help: str, **text: Any) -> Any:  # noqa: A002 - as every library calls it
-    """A field with its default value, its help and the other fields of `OptionText`."""
-    return field(default=default, metadata={_KEY: OptionText(help, **text)})
+def option(
+    default: Any,
+    help: str | OptionText,  # noqa: A002 - as every library calls it
+    **text: Any,
+) -> Any:
+    """A field with its default value, its help and the other fields of `OptionText`.
+
+    help: or all of them, for an option that several dataclasses have.
+    """
+    shown = help if isinstance(help, OptionText) else OptionText(help, **text)
+    return field(default=default, metadata={_KEY: shown})
 
 
 def option_texts(declared: "type[DataclassInstance]") -> dict[str, OptionText]:

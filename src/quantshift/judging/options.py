@@ -8,6 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from quantshift.answers.options import (
+    LENIENT,
+    LEVEL,
+    MISSING,
+    POSITIVE,
+    PRECISION_OF_LABELS,
+    SEED,
+)
 from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option, split_names
 from quantshift.errors import UserError
 from quantshift.judging.designs.registry import plans, stated_designs
@@ -140,26 +148,9 @@ class JudgeOptions:
         metavar="A,B,...",
         panel=COLUMNS,
     )
-    positive: str | None = option(
-        None,
-        "The class reported first (default: the second of two).",
-        metavar="CLASS",
-        panel=COLUMNS,
-        shows_default=False,
-    )
-    missing: tuple[str, ...] | None = option(
-        None,
-        "Values that mean a missing label (default: an empty cell, NA, N/A, NaN, NULL, None).",
-        reads="names",
-        metavar="NA,unknown",
-        panel=COLUMNS,
-        shows_default=False,
-    )
-    lenient: bool = option(
-        False,
-        "Read CSV line by line where a quote is left open, instead of stopping there.",
-        panel=TABLES,
-    )
+    positive: str | None = option(None, POSITIVE)
+    missing: tuple[str, ...] | None = option(None, MISSING)
+    lenient: bool = option(False, LENIENT)
     external: bool = False
 
     @property
@@ -218,7 +209,7 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class RateOptions:
-    """Known rates of the judge, instead of labels, and the level of the intervals."""
+    """Known rates of the judge, instead of labels."""
 
     sensitivity: Rate | None = option(
         None,
@@ -239,8 +230,8 @@ class RateOptions:
 class LevelOptions:
     """The level of the intervals, and the seed of what is drawn at random."""
 
-    level: float = option(0.95, "Confidence level of the intervals.", least=0.5, most=0.999)
-    seed: int = option(0, "Random seed.")
+    level: float = option(0.95, LEVEL)
+    seed: int = option(0, SEED)
 
 
 @dataclass(frozen=True)
@@ -251,13 +242,7 @@ class PlanOptions:
     default by score if there is one, else by verdict.
     """
 
-    precision: float | None = option(
-        None,
-        "Target half-width of the interval (margin of error; default: 0.05).",
-        metavar="0.03",
-        panel=LABELS,
-        shows_default=False,
-    )
+    precision: float | None = option(None, PRECISION_OF_LABELS)
     n_labels: int | None = option(
         None,
         "Instead of --precision: the number of items you can label.",

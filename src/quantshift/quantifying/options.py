@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from quantshift.answers.options import (
+    LENIENT,
+    LEVEL,
+    MISSING,
+    POSITIVE,
+    PRECISION_OF_LABELS,
+    SEED,
+)
 from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.replicates import ITEMS, SHARES_OF
@@ -104,21 +112,8 @@ class ColumnOptions:
         metavar="COLUMN",
         panel=COLUMNS,
     )
-    missing: tuple[str, ...] | None = option(
-        None,
-        "Values that mean a missing label (default: an empty cell, NA, N/A, NaN, NULL, None).",
-        reads="names",
-        metavar="NA,unknown",
-        panel=COLUMNS,
-        shows_default=False,
-    )
-    positive: str | None = option(
-        None,
-        "The class reported first (default: the second of two).",
-        metavar="CLASS",
-        panel=COLUMNS,
-        shows_default=False,
-    )
+    missing: tuple[str, ...] | None = option(None, MISSING)
+    positive: str | None = option(None, POSITIVE)
     groups: str | None = option(
         None,
         "Column of regions, years or sites in the labelled table: leave each one out in turn and "
@@ -127,11 +122,7 @@ class ColumnOptions:
         metavar="COLUMN",
         panel=COLUMNS,
     )
-    lenient: bool = option(
-        False,
-        "Read CSV line by line where a quote is left open, instead of stopping there.",
-        panel=TABLES,
-    )
+    lenient: bool = option(False, LENIENT)
 
     def __post_init__(self) -> None:
         for name in ("text", "features", "posteriors", "drop"):
@@ -157,14 +148,18 @@ class ColumnOptions:
 class TrainingOptions:
     """How a model is made."""
 
-    method: str = option(AUTO, "auto, or a name from `quantshift list quantifiers`.")
+    method: str = option(
+        AUTO,
+        "auto, a name from `quantshift list quantifiers`, or a class of your own: "
+        "package.module:Class or FILE.py:Class.",
+    )
     classifier: str = option(
         AUTO,
         "auto (the better of logistic regression and boosting; for texts logistic), logistic, "
         "naive-bayes, forest, boosting, or package.module:name of any scikit-learn classifier or "
         "pipeline.",
     )
-    seed: int = option(0, "Random seed.")
+    seed: int = option(0, SEED)
 
 
 @dataclass(frozen=True)
@@ -272,13 +267,7 @@ class SheetOptions:
     sequential: draw more rows, which people label from the top until the interval is narrow enough.
     """
 
-    precision: float | None = option(
-        None,
-        "Target half-width of the interval (margin of error; default: 0.05).",
-        metavar="0.03",
-        panel=LABELS,
-        shows_default=False,
-    )
+    precision: float | None = option(None, PRECISION_OF_LABELS)
     labels: int | None = option(
         None, "Instead of --precision: how many items to label.", metavar="50", panel=LABELS
     )
@@ -307,7 +296,7 @@ class EstimationOptions:
     is a range.
     """
 
-    level: float = option(0.95, "Confidence level of the intervals.", least=0.5, most=0.999)
+    level: float = option(0.95, LEVEL)
     replicates: int = option(1000, "Bootstrap replicates.", least=100)
     simultaneous: bool = option(
         False, "Intervals that are valid for all classes at once (three or more)."

@@ -1,4 +1,4 @@
-"""The options of `quantify` that are about sketches, declared once."""
+"""The options of sketches, and of `quantify` with them, declared once."""
 
 from dataclasses import dataclass
 from typing import Any
