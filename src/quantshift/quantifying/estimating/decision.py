@@ -8,21 +8,25 @@ which method to use (declared) and the items do not contradict it. Otherwise the
 nothing. For guarded methods `quantshift.quantifiers.base.guarding` weighs the tests.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from quantshift.answers.kinds import INTERVAL, RANGE
-from quantshift.base.types import Reals
-from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.base.types import Prevalences, Reals
+from quantshift.intervals.prediction import PrevalenceInterval, Replicates
 from quantshift.quantifiers.base.guarding import (
+    AUTO,
     CONFIDENCE_INTERVAL,
     DECLARED,
     NEITHER,
     NO_EVIDENCE,
+    PRIOR,
     REFUTED,
     WIDEST,
     Grounds,
+    kinds_of,
 )
 from quantshift.quantifying.output.result import Assumption, Shift
 
@@ -59,11 +63,27 @@ class Decision:
     @classmethod
     def of_grounds(cls, grounds: Grounds) -> "Decision":
         """That of a guarded method on one sample."""
-        kind, reason = str(grounds.kind), str(grounds.reason)
+        reason = str(grounds.reason)
         if reason == NEITHER:
             reason = REFUTED if grounds.refuted else NO_EVIDENCE
-        kind = INTERVAL if kind == CONFIDENCE_INTERVAL else RANGE
+        kind = INTERVAL if grounds.kind == CONFIDENCE_INTERVAL else RANGE
         return cls(kind, reason, str(grounds.rests_on))
+
+    @classmethod
+    def of_scores(cls, assume: str, *, refuted: bool, apart: float) -> "Decision":
+        """That of the default method where only scores are known, which are never evidence.
+
+        apart: the largest difference between estimates under different assumptions.
+        """
+        (kind,), (reason,) = kinds_of(
+            None if assume == AUTO else assume,
+            refuted=np.array([refuted]),
+            doubles=np.ones(1),
+            apart=np.array([apart]),
+            width=np.zeros(1),
+            informative=True,
+        )
+        return cls(INTERVAL if kind == CONFIDENCE_INTERVAL else RANGE, str(reason), PRIOR)
 
     def with_limits(self, low: Reals, high: Reals) -> "Decision":
         """The decision about limits of which the widest may be too wide to act upon."""
@@ -75,6 +95,12 @@ class Decision:
         if shift is not None and shift.stands_out:
             return cls(RANGE, REFUTED)
         return cls(INTERVAL, DECLARED)
+
+
+def spread(assumptions: Sequence[Assumption]) -> float:
+    """The largest difference between the estimates of a class under different assumptions."""
+    ranges = [[a.prevalence[label] for a in assumptions] for label in assumptions[0].prevalence]
+    return max(max(values) - min(values) for values in ranges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +116,33 @@ class Evidence:
     decision: Decision
     why_not: str = ""
     cure: str = ""
+
+    @classmethod
+    def of_sample(
+        cls,
+        drawn: Replicates,
+        i: int,
+        shares: tuple[Prevalences, Reals, Reals],
+        *,
+        simultaneous: bool,
+        assumptions: tuple[Assumption, ...],
+        shift: Shift | None,
+        decision: Decision,
+    ) -> "Evidence":
+        """That on the i-th sample of `drawn`. shares: the estimate and its limits."""
+        prevalence, low, high = shares
+        interval = PrevalenceInterval(
+            prevalence=prevalence,
+            low=low,
+            high=high,
+            level=drawn.level,
+            classes=drawn.point.classes,
+            replicates=drawn.values[i],
+            simultaneous=simultaneous,
+            informative=drawn.informative[i],
+            bias=drawn.values[i].mean(axis=0) - prevalence,
+        )
+        return cls(interval, assumptions, shift, decision)
 
     def refused(self, why_not: str, cure: str = "") -> "Evidence":
         """The evidence on items from which nothing can be estimated."""

@@ -32,7 +32,7 @@ from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
 from quantshift.diagnosis.which_shift import shift_tests
 from quantshift.errors import UserError
 from quantshift.intervals.information import indistinct, told_apart
-from quantshift.intervals.prediction import PrevalenceInterval, Replicates, limits, stretched
+from quantshift.intervals.prediction import Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.guarding import COVARIATE as COVARIATE_SHIFT
 from quantshift.quantifiers.base.items import Items
@@ -159,22 +159,18 @@ def _by_chosen_method(
         assumptions.append(weighed.assumptions(model))
     if options.simultaneous:
         low, high = stretched(p_hat, low, high, drawn.values, level)
-    found = []
-    for i, shift in enumerate(shifts):
-        interval = PrevalenceInterval(
-            prevalence=p_hat[i],
-            low=low[i],
-            high=high[i],
-            level=level,
-            classes=estimate.classes,
-            replicates=drawn.values[i],
+    return drawn, [
+        Evidence.of_sample(
+            drawn,
+            i,
+            (p_hat[i], low[i], high[i]),
             simultaneous=options.simultaneous,
-            informative=drawn.informative[i],
-            bias=drawn.values[i].mean(axis=0) - p_hat[i],
+            assumptions=assumptions[i],
+            shift=shift,
+            decision=Decision.of_chosen_method(shift),
         )
-        decision = Decision.of_chosen_method(shift)
-        found.append(Evidence(interval, assumptions[i], shift, decision))
-    return drawn, found
+        for i, shift in enumerate(shifts)
+    ]
 
 
 def _widened_by_groups(model: Model, evidence: Evidence) -> Evidence:

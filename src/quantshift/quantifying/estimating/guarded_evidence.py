@@ -14,9 +14,9 @@ from scipy.special import ndtr
 
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
-from quantshift.base.types import Indices, Prevalences, Reals
+from quantshift.base.types import Flags, Indices, Prevalences, Reals
 from quantshift.intervals.guarded import answer_limits
-from quantshift.intervals.prediction import PrevalenceInterval, Replicates, stretched
+from quantshift.intervals.prediction import Replicates, stretched
 from quantshift.quantifiers.base.guarding import (
     CONFIDENCE_INTERVAL,
     COVARIATE,
@@ -87,28 +87,20 @@ class GuardedSamples:
 
     def resample(self, progress: OnProgress) -> None:
         """Draw the replicates, if an answer needs them."""
-        needed = (self.grounds.kind == CONFIDENCE_INTERVAL).any() and self.assume != COVARIATE
-        done = 0
-        for columns, _ in self.drawn.estimates() if needed else ():
+        drawn, own, done = self.drawn, self._own, 0
+        for columns, _ in drawn.estimates() if own.any() else ():
             done += len(columns)
-            progress("resampling", done, self.drawn.n_bootstrap)
-        for i, grounds in enumerate(self.grounds):
-            if not needed or not self._is_own(grounds):
-                # For comparing batches.
-                size = int(self.drawn.sizes[i])
-                self.drawn.values[i] = replicates_of(
-                    grounds.estimate,
-                    grounds.members,
-                    size,
-                    self.drawn.n_bootstrap,
-                    self.drawn.seed,
-                )
+            progress("resampling", done, drawn.n_bootstrap)
+        # The others are needed for comparing batches.
+        for i in np.flatnonzero(~own):
+            p_hat, members = self.grounds.estimate[i], self.grounds.members[i]
+            size = int(drawn.sizes[i])
+            drawn.values[i] = replicates_of(p_hat, members, size, drawn.n_bootstrap, drawn.seed)
 
     def evidence(self, options: EstimationOptions) -> Iterator[Evidence]:
         """That on each sample; after `resample`."""
         drawn, grounds = self.drawn, self.grounds
-        own = np.array([self._is_own(each) for each in grounds])
-        unguarded = drawn.limits() if own.any() else (grounds.low, grounds.high)
+        unguarded = drawn.limits() if self._own.any() else (grounds.low, grounds.high)
         low, high = answer_limits(
             grounds, self.assume, unguarded, drawn.sizes, of=options.of, level=options.level
         )
@@ -116,23 +108,21 @@ class GuardedSamples:
         if options.simultaneous:
             low, high = stretched(p_hat, low, high, drawn.values, options.level)
         for i, each in enumerate(grounds):
-            interval = PrevalenceInterval(
-                prevalence=p_hat[i],
-                low=low[i],
-                high=high[i],
-                level=options.level,
-                classes=drawn.point.classes,
-                replicates=drawn.values[i],
+            yield Evidence.of_sample(
+                drawn,
+                i,
+                (p_hat[i], low[i], high[i]),
                 simultaneous=options.simultaneous,
-                informative=drawn.informative[i],
-                bias=drawn.values[i].mean(axis=0) - p_hat[i],
+                assumptions=self._assumptions(each),
+                shift=_shift(each, self.assume),
+                decision=Decision.of_grounds(each),
             )
-            decision = Decision.of_grounds(each)
-            yield Evidence(interval, self._assumptions(each), _shift(each, self.assume), decision)
 
-    def _is_own(self, grounds: Grounds) -> bool:
-        """Whether the limits are those of the method without its guard."""
-        return str(grounds.kind) == CONFIDENCE_INTERVAL and self.assume != COVARIATE
+    @property
+    def _own(self) -> Flags:
+        """Which limits are those of the method without its guard, (n_samples,)."""
+        is_interval = self.grounds.kind == CONFIDENCE_INTERVAL
+        return np.asarray(is_interval & (self.assume != COVARIATE))
 
     def _assumptions(self, grounds: Grounds) -> tuple[Assumption, ...]:
         """The estimates under each assumption, that of the estimate first."""

@@ -13,7 +13,8 @@ from quantshift.intervals.prediction import SMALL
 from quantshift.labelling.audit import FEWEST_LABELS
 from quantshift.quantifiers.base.guarding import NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.baselines import BASELINE
-from quantshift.quantifying.output.result import Assumption, Audited
+from quantshift.quantifying.estimating.decision import spread
+from quantshift.quantifying.output.result import Audited
 from quantshift.quantifying.output.verdicts import Explained
 from quantshift.quantifying.training.group_errors import FORWARD, GroupErrors
 
@@ -202,10 +203,5 @@ def _doubt(about: Explained) -> str | None:
         return "more has changed than the shares of the classes"
     if about.decision.reason == NO_EVIDENCE:
         return "the items cannot tell what has changed"
-    apart = about.shift is None and _spread(about.assumptions) > APART
+    apart = about.shift is None and spread(about.assumptions) > APART
     return "the estimates under different assumptions are far apart" if apart else None
-
-
-def _spread(assumptions: Sequence[Assumption]) -> float:
-    ranges = [[a.prevalence[label] for a in assumptions] for label in assumptions[0].prevalence]
-    return max(max(values) - min(values) for values in ranges)

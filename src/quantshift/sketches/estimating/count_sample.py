@@ -6,22 +6,15 @@ from functools import cached_property
 
 import numpy as np
 
-from quantshift.answers.kinds import INTERVAL, RANGE
+from quantshift.answers.kinds import RANGE
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifiers.base.estimator import AbstractClassifying
-from quantshift.quantifiers.base.guarding import (
-    AGREEING,
-    AGREEMENT,
-    DECLARED,
-    NO_EVIDENCE,
-    PRIOR,
-    REFUTED,
-)
+from quantshift.quantifiers.base.guarding import AGREEMENT
 from quantshift.quantifiers.likelihood.allowed_range import half_width
 from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
-from quantshift.quantifying.estimating.decision import Decision, Evidence
+from quantshift.quantifying.estimating.decision import Decision, Evidence, spread
 from quantshift.quantifying.estimating.evidence import (
     ALL_ALIKE,
     NO_BETTER_THAN_CHANCE,
@@ -181,14 +174,8 @@ def _evidence(
     assumptions = _assumptions(model, batch, interval)
     decision = Decision.of_chosen_method(shift)
     if model.tests_itself:
-        apart = _spread(assumptions, model)
         refuted = shift is not None and shift.stands_out
-        if not refuted and options.assume == PRIOR:
-            decision = Decision(INTERVAL, DECLARED, PRIOR)
-        elif not refuted and apart < AGREEING:
-            decision = Decision(INTERVAL, AGREEMENT, PRIOR)
-        else:
-            decision = Decision(RANGE, REFUTED if refuted else NO_EVIDENCE, PRIOR)
+        decision = Decision.of_scores(options.assume, refuted=refuted, apart=spread(assumptions))
     evidence = Evidence(interval, assumptions, shift, decision)
     if why_not:
         return evidence.refused(why_not)
@@ -212,12 +199,6 @@ def _as_far_as_known(interval: PrevalenceInterval, batch: OwnBatch) -> Prevalenc
         low=np.maximum(np.minimum(interval.low, (covariate - h)[0]), 0.0),
         high=np.minimum(np.maximum(interval.high, (covariate + h)[0]), 1.0),
     )
-
-
-def _spread(assumptions: Sequence[Assumption], model: Model) -> float:
-    """The largest difference between estimates under different assumptions."""
-    points = np.array([[a.prevalence[label] for label in model.classes] for a in assumptions])
-    return float((points.max(axis=0) - points.min(axis=0)).max())
 
 
 def _assumptions(
