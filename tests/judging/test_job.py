@@ -50,7 +50,7 @@ def test_the_answer(found, table):
     (quality,) = found.overall.judges
     assert quality.naive["pass"] == pytest.approx((table["judge"] == "pass").mean())
     assert found.overall.labels.design == "random"
-    assert found.overall.labels.told
+    assert found.overall.labels.stated
     assert found.rows[0].read == found.rows[0].used == 400
     rates = {(r.label, r.verdict): r for r in quality.rates}
     assert rates["pass", "pass"].low < 0.95 < rates["pass", "pass"].high
@@ -98,7 +98,7 @@ def test_halves_are_recognised_and_a_contradiction_is_one_line(table, column, de
     chosen = halves(table, column, 45)
     guess = judge(chosen, verdict="judge", label="human")
     assert guess.overall.labels.design == design
-    assert not guess.overall.labels.told
+    assert not guess.overall.labels.stated
     assert any("Say how" in advice for advice in guess.overall.advice)
     line = refused(chosen, verdict="judge", label="human", labels="random")
     assert f"it looks like {design}" in line
@@ -129,7 +129,7 @@ def test_items_labelled_elsewhere(table):
     answer = judge(table.drop("truth"), verdict="judge", label="human", labelled=other)
     assert answer.overall.labels.design == "elsewhere"
     # It was "as you say" where the user had said nothing.
-    assert not answer.overall.labels.told
+    assert not answer.overall.labels.stated
     assert "labelled elsewhere, for another purpose (they are in a table" in answer.to_text()
     told = judge(
         table.drop("truth"), verdict="judge", label="human", labelled=other, labels="elsewhere"

@@ -331,10 +331,10 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
         assert batch.kind == "confidence interval that holds at every look"
         assert batch.shares[1].low <= 0.3 <= batch.shares[1].high
     assert looks[60].shares[1].low >= looks[20].shares[1].low
-    assert not looks[20].audit.looked.reached
-    assert looks[20].audit.looked.n_needed > 20
+    assert not looks[20].audit.progress.reached
+    assert looks[20].audit.progress.n_needed > 20
     assert "label about" in looks[20].advice[0]
-    assert looks[200].audit.looked.reached
+    assert looks[200].audit.progress.reached
     assert looks[200].advice[0].startswith("You can stop")
     gap = pl.Series([None, *labels[1:30], *[None] * (len(labels) - 30)], dtype=pl.String)
     blank.with_columns(sentiment=gap).write_csv(tmp_path / "s.csv")

@@ -460,7 +460,9 @@ def test_features_that_say_nothing_leave_any_share_possible():
     assert [(s.estimate, s.low, s.high) for s in batch.shares] == [(None, 0, 1), (None, 0, 1)]
     assert not batch.can_be_estimated
     told = found.to_text()
-    assert told.startswith(f"label = yes: cannot be estimated from these columns: {batch.why_not};")
+    assert told.startswith(
+        f"label = yes: cannot be estimated from these columns: {batch.no_estimate_reason};"
+    )
 
 
 def twins(n, seed, classes):
@@ -493,7 +495,7 @@ def test_if_each_of_several_classes_has_a_twin_nothing_is_estimated():
     found = quantify(twins(300, 1, classes).drop("kind"), train=twins(500, 0, classes), **options)
     (batch,) = found.batches
     assert not batch.can_be_estimated
-    assert "can tell no class from all the others" in batch.why_not
+    assert "can tell no class from all the others" in batch.no_estimate_reason
 
 
 def test_a_method_without_interval_is_refused_before_the_work(folder):
@@ -643,7 +645,7 @@ def test_many_batches_are_what_they_are_alone(folder, model):
 def test_json_holds_everything(folder, model):
     found = quantify(folder / "new.csv", model=model, **FAST)
     told = json.loads(found.to_json())
-    assert told["format"] == 3
+    assert told["format"] == 4
     assert told["batches"][0]["shares"][1]["label"] == "positive"
     assert told["batches"][0]["shift"]["p_value"] > 0
     assert told["training"]["n_items"] == 600

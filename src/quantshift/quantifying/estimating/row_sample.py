@@ -112,7 +112,7 @@ class RowSample(AbstractSample):
     def _unless_unknown(self, name: str, evidence: Evidence) -> Evidence:
         """The evidence, unless most values of a column are unknown from training."""
         unknown = self.pool.unknown.get(name)
-        if unknown is None or evidence.why_not:
+        if unknown is None or evidence.no_estimate_reason:
             return evidence
         return evidence.refused(why_unknown(unknown), cure_of(unknown))
 
