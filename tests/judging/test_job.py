@@ -10,7 +10,7 @@ import pytest
 import quantshift
 from quantshift.errors import DataError, UserError
 from quantshift.judging import Judgement, json_schema, judge
-from quantshift.judging.plans.sheet import plan_labels, write_label_sheet
+from quantshift.judging.plans.sheet import plan_labels
 from tests.judging.made import drawn, halves, labelled, verdicts
 from tests.quantifying.output.test_result import check
 
@@ -449,7 +449,7 @@ def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
         planned = plan_labels(
             posts, score="score", label="breaks", labelled=filled, n_labels=total - 200 * number
         )
-        write_label_sheet(planned, tmp_path / f"sheet{number}.csv")
+        planned.write(tmp_path / f"sheet{number}.csv")
         rows = pl.read_csv(tmp_path / f"sheet{number}.csv")
         assert len(rows) == total
         filled = tmp_path / f"filled{number}.csv"
@@ -467,7 +467,7 @@ def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
 def test_a_group_that_a_plan_left_out_is_still_planned(table, tmp_path):
     """It was said to be chosen by verdict."""
     bare = table.drop("truth")
-    write_label_sheet(plan_labels(bare, verdict="judge", n_labels=60), tmp_path / "sheet.csv")
+    plan_labels(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
     sheet = pl.read_csv(tmp_path / "sheet.csv").filter(pl.col("system") == "A")
     filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
     found = judge(bare, verdict="judge", label="label", labelled=filled, by="system")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.judging import judge, plan_labels, write_label_sheet
+from quantshift.judging import judge, plan_labels
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.judged_items import ExternalLabels
 from tests.judging.made import coded, drawn, halves, verdicts
@@ -102,7 +102,7 @@ def test_limits_allow_for_verdicts_without_labels(table, older, design, tmp_path
         frame, options["labelled"] = whole.drop("truth"), older
     elif design == "planned":
         frame = whole.drop("truth")
-        write_label_sheet(plan_labels(frame, n_labels=100, **ASKED), tmp_path / "sheet.csv")
+        plan_labels(frame, n_labels=100, **ASKED).write(tmp_path / "sheet.csv")
         sheet = pl.read_csv(tmp_path / "sheet.csv")
         filled = sheet.with_columns(human=whole["truth"].gather(sheet["item"] - 1))
         options["labelled"] = filled.filter(pl.col("judge") != "unsure")

@@ -22,7 +22,8 @@ from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
 from quantshift.errors import unknown_name
 from quantshift.history.series import Control, Point, Series, controls_of
-from quantshift.quantifying.output.advice import BIASED, CONFUSED
+from quantshift.labelling.sheets.filled import BIASED
+from quantshift.quantifying.output.advice import CONFUSED
 from quantshift.quantifying.output.result import Quantification
 from quantshift.quantifying.output.text import extremes, marks
 

@@ -11,7 +11,7 @@ import pytest
 from quantshift.answers.rows import Rows
 from quantshift.errors import DataError, UserError
 from quantshift.labelling.audit import audit_interval
-from quantshift.quantifying import draw_audit_sheet, quantify, train, write_audit_sheet
+from quantshift.quantifying import draw_audit_sheet, quantify, train
 from quantshift.quantifying.training.learning import n_folds
 from quantshift.quantifying.training.model import column_order
 from quantshift.tables.columns.labels import label_name
@@ -150,7 +150,7 @@ def test_a_change_from_one_batch_to_the_next_is_marked(folder, model):
 def test_audit_from_plan_to_estimate(folder, model, tmp_path):
     sheet = draw_audit_sheet(folder / "new.csv", model=model, precision=0.08)
     assert 30 < sheet.plan.n_labels < 200
-    write_audit_sheet(sheet, tmp_path / "audit.csv")
+    sheet.write(tmp_path / "audit.csv")
     drawn = pl.read_csv(tmp_path / "audit.csv")
     assert drawn.columns[:3] == ["item", "sentiment", "review"]
     assert drawn["sentiment"].null_count() == len(drawn) == sheet.plan.n_labels
@@ -544,7 +544,7 @@ def test_audited_items_of_a_long_sample_are_kept(
     audited = truth[100:140]
     if by_number:
         sheet = draw_audit_sheet(folder / "new.csv", model=plain_model, labels=40)
-        write_audit_sheet(sheet, tmp_path / "audit.csv")
+        sheet.write(tmp_path / "audit.csv")
         rows = pl.read_csv(tmp_path / "audit.csv")
         audited = rows.with_columns(sentiment=truth["sentiment"].gather(rows["item"] - 1))
     (batch,) = quantify(folder / "new.csv", model=plain_model, audit=audited, **FAST).batches

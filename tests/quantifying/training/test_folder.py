@@ -121,7 +121,7 @@ def test_a_tampered_or_foreign_model_is_refused(saved, tmp_path):
     description = (saved / DESCRIPTION).read_text()
     (saved / DESCRIPTION).write_text(description.replace("positive", "negatives"))
     assert refused(saved) == "model.json has been changed or damaged; train the model again"
-    (saved / DESCRIPTION).write_text(description.replace('"format": 4', '"format": 7'))
+    (saved / DESCRIPTION).write_text(description.replace('"format": 5', '"format": 7'))
     assert (
         refused(saved) == "the model has format 7, but this version reads format 5; train it again"
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
-from quantshift.quantifying.audits.auditing import AuditTable, audited_codes
+from quantshift.quantifying.audits.audited import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.changes import with_changes
 from quantshift.quantifying.estimating.decision import Evidence

@@ -45,9 +45,6 @@ QUESTION = (
 )
 """What decides between two numbers."""
 
-BIASED = "the audit is biased"
-"""How warnings end of labels that may not be those of random items."""
-
 
 def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> float:
     """The half-width of the interval from this many random labels alone, for the class that is
