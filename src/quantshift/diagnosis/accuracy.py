@@ -38,7 +38,7 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.errors import DataError, UserError, check_level, unknown_name
-from quantshift.intervals.prediction import training_replicate
+from quantshift.intervals.engine import training_replicate
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.items import Items, drawn_weights, effective_size, uneven
