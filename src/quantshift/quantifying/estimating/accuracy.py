@@ -75,13 +75,12 @@ class AccuracyOfBatches:
         return sample_accuracy(
             self.errors,
             self.replicates,
-            self.model.posteriors(items),
+            Items(self.model.posteriors(items), weights=uneven(items.weights)),
             evidence.interval.prevalence,
             evidence.interval.replicates,
             method=method,
             level=self.level,
             seed=self.seed,
-            weights=uneven(items.weights),
         )
 
 
