@@ -89,7 +89,7 @@ def test_every_option_reaches_the_job(job, quantshift):
             TrainingOptions(method="SLD", classifier="forest", seed=7),
             BatchOptions("day", "week"),
             AuditOptions(call.audit.audit, sequential=True, precision=0.1),
-            EstimationOptions(level=0.9, replicates=200, simultaneous=True, assume="covariate"),
+            EstimationOptions(level=0.9, replicates=200, simultaneous=True),
             (),
         )
     )

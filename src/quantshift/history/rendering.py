@@ -72,6 +72,7 @@ def summary_line(
         _average_in_words(alarm) if alarm.batch == batch.name else alarm_text(alarm)
         for alarm in alarms
     ]
+    findings += [f"you declared: {result.declared}"] if result.declared else []
     findings += [warning for warning in result.warnings if warning.endswith(BIASED)]
     unknown = not all(one.can_be_estimated for one in result.batches)
     state = ALARMED if alarms else FAILED if failed or unknown or problems else OK

@@ -189,8 +189,8 @@ class Scores:
     """Scores of one class at every label.
 
     weight: of the score, from earlier labels; labelled: the score of the labelled item; remaining:
-    mean over the items not yet labelled; least, most: over all items. mean: over the labelled
-    items, including this one; all_mean: over all items.
+    mean over the items not yet labelled; least, most, variance: over all items. mean: over the
+    labelled items, including this one; all_mean: over all items.
     """
 
     weight: Reals
@@ -200,6 +200,7 @@ class Scores:
     most: float
     mean: Reals
     all_mean: float
+    variance: float = 0.0
 
     @classmethod
     def none(cls, n_labels: int) -> "Scores":
@@ -230,6 +231,7 @@ class Scores:
             most=float(f.max()),
             mean=np.cumsum(labelled) / (1 + n_before),
             all_mean=float(f.mean()),
+            variance=spread,
         )
 
 

@@ -14,6 +14,7 @@ from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.watching import Watch
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.job import quantify_tables
 from quantshift.quantifying.options import (
     AuditOptions,
@@ -48,6 +49,7 @@ def quantify(
     columns: ColumnOptions,
     training: TrainingOptions,
     estimation: EstimationOptions,
+    declared: Declaration,
     printing: PrintOptions,
     files: OutputFiles,
     short: SummaryOptions,
@@ -92,7 +94,9 @@ def quantify(
     inputs = [*vars(sources).values(), *vars(sketches).values(), audit.audit]
     files.check(inputs)
     _check_sources(sources, sketches)
-    request = Request(sources, columns, training, batches, audit, estimation, conditions.fail_if)
+    request = Request(
+        sources, columns, training, batches, audit, estimation, conditions.fail_if, declared
+    )
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
     console.quiet = short.summary and not console.is_terminal

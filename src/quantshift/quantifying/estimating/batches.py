@@ -21,6 +21,8 @@ from quantshift.labelling.audit import (
 )
 from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequence
 from quantshift.quantifiers.base.guarding import NEITHER
+from quantshift.quantifying.audits.settling import Question
+from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.quantifying.estimating.decision import LABELS, NO_ITEMS, Evidence
 from quantshift.quantifying.estimating.sample import ScoredBatch
 from quantshift.quantifying.options import AuditOptions
@@ -45,23 +47,29 @@ def batch_of(
     change: tuple[str, ...],
     audit_options: AuditOptions,
     *,
+    declared: Declaration = NOTHING_DECLARED,
     warned: bool = False,
 ) -> Batch:
     """A batch in plain numbers and words.
 
-    change: classes whose share differs from that of the batch before. warned: whether there are
+    change: classes whose share differs from that of the batch before. declared: what the user has
+    declared about the shift. warned: whether there are
     warnings about more than this batch.
     """
     n_items, decision, shift = scored.n_items, evidence.decision, evidence.shift
     unaudited = _unaudited(model, scored, evidence)
-    audit = _audit(model, scored, evidence, audit_options.target)
+    question = Question.of(evidence, model.classes)
+    audit = _audit(model, scored, evidence, audit_options.target, question)
     shares = unaudited if audit is None else audit.shares
     lead = next(share for share in unaudited if share.label == model.headline)
     why_not = evidence.why_not
     untold = bool(why_not) or decision.too_wide
     if decision.too_wide:
         why_not = why_not or f"the assumptions allow {limits(lead.low, lead.high)}"
-    answer = _explained(model, evidence, audit)
+    answer = _explained(model, evidence, audit, declared)
+    if question is not None:
+        n_deciding = question.labels_needed(_scores(model, scored, evidence))
+        answer = replace(answer, n_deciding=n_deciding)
     warnings = tuple(
         advising.batch_warnings(
             n_items=n_items,
@@ -108,11 +116,22 @@ def batch_of(
         kind=kind,
         reason=reason,
         unaudited_kind=CANNOT if untold else decision.kind,
-        command="" if audit is not None or advising.NOTHING_TO_DO in advice else scored.command,
+        command=_command(scored, audit, advice, question),
     )
 
 
-def _explained(model: Model, evidence: Evidence, audit: Audited | None) -> verdicts.Explained:
+def _command(
+    scored: ScoredBatch, audit: Audited | None, advice: Sequence[str], question: Question | None
+) -> str:
+    """The command that draws the items to label, if that is the advice."""
+    if audit is not None or advising.NOTHING_TO_DO in advice:
+        return ""
+    return scored.command if question is None else scored.deciding_command
+
+
+def _explained(
+    model: Model, evidence: Evidence, audit: Audited | None, declared: Declaration
+) -> verdicts.Explained:
     """What is to be put into words."""
     tags = model.quantifier.tags
     return verdicts.Explained(
@@ -127,6 +146,7 @@ def _explained(model: Model, evidence: Evidence, audit: Audited | None) -> verdi
         assumption=tags.in_words,
         interval_note=tags.interval_note,
         groups=None if model.groups is None else model.groups.column,
+        declared=declared.sentence,
     )
 
 
@@ -225,15 +245,17 @@ def shares_of(
 
 
 def _audit(
-    model: Model, scored: ScoredBatch, evidence: Evidence, precision: float | None
+    model: Model,
+    scored: ScoredBatch,
+    evidence: Evidence,
+    precision: float | None,
+    question: Question | None,
 ) -> Audited | None:
-    """What the labels say. precision: see `AuditOptions.target`."""
+    """What the labels say. precision: see `AuditOptions.target`. question: what they decide."""
     if len(scored.labelled) < FEWEST_LABELS:
         return None
     items, codes = np.array(list(scored.labelled)), np.array(list(scored.labelled.values()))
-    interval, posteriors = evidence.interval, scored.posteriors
-    # Without a usable estimate the posteriors stay as they are, and nothing can be contradicted.
-    scores = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
+    interval, scores = evidence.interval, _scores(model, scored, evidence)
     n_classes, level, looked = len(model.classes), interval.level, None
     if precision is None:
         powered = audit_interval(scores, items, codes, level=level, weights=scored.counts)
@@ -255,7 +277,15 @@ def _audit(
         counted=allowing(shares_of(model.classes, counted), scored.n_items, scored.n_left_out),
         contradicts=bool(outside.any()) and not evidence.why_not,
         looked=looked,
+        settled=None if question is None else question.settled(scored, scores),
     )
+
+
+def _scores(model: Model, scored: ScoredBatch, evidence: Evidence) -> Posteriors:
+    """The posteriors of a batch, adapted to its estimate if there is one."""
+    if evidence.why_not:
+        return scored.posteriors
+    return adapted(model, scored.posteriors, evidence.interval.prevalence)
 
 
 def _last_look(sequence: ConfidenceSequence) -> AuditInterval:

@@ -37,7 +37,8 @@ class RowSample(AbstractSample):
     """The items of tables.
 
     codes: of labelled items, by their position among the items, in the order of labelling.
-    commands: for batches that are files, the command that draws items of it to label.
+    commands: for batches that are files, the commands that draw items of it to label, a number of
+        them or until two shares are told apart.
     notes: about columns of the tables and about the audit.
     """
 
@@ -45,7 +46,7 @@ class RowSample(AbstractSample):
     by: str | None
     pool: Pool
     codes: Mapping[int, int]
-    commands: Mapping[str, str]
+    commands: Mapping[str, tuple[str, str]]
     notes: tuple[str, ...]
     accuracy: AccuracyOfBatches
 
@@ -127,7 +128,8 @@ class RowSample(AbstractSample):
             n_left_out=self.pool.left_out[name],
             # The order of the sheet is the order of labelling: a sequential audit relies on it.
             labelled={position[row]: code for row, code in self.codes.items() if row in position},
-            command=self.commands.get(name, ""),
+            command=self.commands.get(name, ("", ""))[0],
+            deciding_command=self.commands.get(name, ("", ""))[1],
         )
 
     def completed(self, batch: Batch, evidence: Evidence) -> Batch:
@@ -157,15 +159,17 @@ def _divided_by_content(by: str | None, model: Model) -> Iterator[str]:
         )
 
 
-def _commands(request: Request) -> list[str]:
-    """For every table of the sample the command that draws items of it to label."""
+def _commands(request: Request) -> Iterator[tuple[str, str]]:
+    """For every table of the sample the commands that draw items of it to label."""
     tables = sample_sources(request.sources.sample)
-    return [
-        audit_plan_command(
-            replace(request.sources, sample=table),
-            request.recipe,
-            n_labels=FEW_LABELS,
-            out=SHEET if len(tables) == 1 else f"audit-{number}.csv",
+    for number, table in enumerate(tables, start=1):
+        at_once, in_steps = (
+            audit_plan_command(
+                replace(request.sources, sample=table),
+                request.recipe,
+                n_labels=n_labels,
+                out=SHEET if len(tables) == 1 else f"audit-{number}.csv",
+            )
+            for n_labels in (FEW_LABELS, None)
         )
-        for number, table in enumerate(tables, start=1)
-    ]
+        yield at_once, in_steps

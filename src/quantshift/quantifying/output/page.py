@@ -251,7 +251,7 @@ STATES: Mapping[str, str] = MappingProxyType(
     {
         EVIDENCE: "The items show that only the shares of the classes have changed",
         AGREEMENT: "The share is the same under all assumptions",
-        DECLARED: "Nothing contradicts what you assume",
+        DECLARED: "Nothing contradicts what you declared",
     }
 )
 """Why an interval may be called one."""
@@ -273,6 +273,7 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
     facts = [
         ("method", f"{result.method}: {result.reason}"),
         ("assumes", f"{in_words}{formula}"),
+        *([("you declared", result.declared)] if result.declared else []),
     ]
     if training.n_items:
         facts += [

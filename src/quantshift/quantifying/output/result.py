@@ -93,10 +93,27 @@ class Looked:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """What labels decide between two shares of a class of which either might be true.
+
+    label: the class; shares: by the assumption that they follow from. outcome: the assumption whose
+    share is settled, "neither", or "open" if there are too few labels. n_labels: after how many
+    labels, or how many there are; n_needed: about how many it takes if one of the two is true.
+    """
+
+    label: str
+    shares: Mapping[str, float]
+    outcome: str
+    n_labels: int
+    n_needed: int
+
+
+@dataclass(frozen=True)
 class Audited:
     """What the labelled items of a batch show, with and without the help of the posteriors.
 
-    looked: the progress of an audit with many looks, whose limits hold at every look.
+    looked: the progress of an audit with many looks, whose limits hold at every look. settled: what
+    the labels decide, where the items alone left two shares.
     """
 
     n_labelled: int
@@ -105,6 +122,7 @@ class Audited:
     counted: tuple[Share, ...]
     contradicts: bool
     looked: Looked | None = None
+    settled: Settled | None = None
 
 
 @dataclass(frozen=True)
@@ -253,6 +271,7 @@ class Quantification(AbstractAnswer):
     by: the column that divides the sample into batches.
     in_sequence: whether batches follow one another, like dates, so that each is compared with the
         one before.
+    declared: what the user has declared about the shift, in a sentence; empty if nothing.
     """
 
     headline: str
@@ -274,6 +293,7 @@ class Quantification(AbstractAnswer):
     groups: GroupErrors | None = None
     by: str | None = None
     in_sequence: bool = True
+    declared: str = ""
 
     def to_text(self) -> str:
         """What a terminal shows."""

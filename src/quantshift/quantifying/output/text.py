@@ -108,6 +108,12 @@ def answer(result: Quantification, batch: Batch) -> str:
     return estimate_in_a_line(result, batch, "range" if batch.kind == RANGE else "")
 
 
+def declared_line(result: Quantification) -> Iterator[str]:
+    """What the user has declared about the shift, if anything."""
+    if result.declared:
+        yield f"  You declared: {result.declared}"
+
+
 def column_lines(
     columns: Sequence[UsedColumn], left_out_columns: Sequence[LeftOutColumn]
 ) -> Iterator[str]:
@@ -145,6 +151,7 @@ def _single(result: Quantification) -> Iterator[str]:
     yield answer(result, batch)
     if batch.carried:
         yield f"  {batch.carried}"
+    yield from declared_line(result)
     yield ""
     yield from share_table(result, headline_first(result, batch.shares), batch.kind)
     if batch.audit is not None:
@@ -159,6 +166,7 @@ def _single(result: Quantification) -> Iterator[str]:
 
 def _several(result: Quantification) -> Iterator[str]:
     yield from extremes(result)
+    yield from declared_line(result)
     yield ""
     few = 2 < len(result.classes) <= MOST_CLASSES_IN_A_ROW
     others = [label for label in result.classes if label != result.headline]
