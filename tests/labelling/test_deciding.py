@@ -13,6 +13,8 @@ from quantshift.labelling.deciding import (
     ON_ANYTHING_ELSE,
     OPEN,
     SECOND,
+    TOLERANCE,
+    TRUST,
     Decided,
     _bet_on,
     decide,
@@ -52,7 +54,7 @@ def test_without_scores_the_bet_on_the_other_share_is_walds_likelihood_ratio():
 def test_the_boundary_is_walds_less_what_is_bet_on_anything_else():
     y = np.zeros(60)
     found = decide(y, 0.5, 0.2)
-    ratio = likelihood_ratio(y, 0.2, 0.5)
+    ratio = likelihood_ratio(y, 0.2, 0.5 - TOLERANCE * 0.3)
     wald = int(np.flatnonzero(ratio >= (1 - ERROR) / ERROR)[0]) + 1
     assert found.against_first[wald - 1] >= (1 - ON_ANYTHING_ELSE) * ratio[wald - 1]
     assert int(np.flatnonzero(found.against_first >= 1 / ERROR)[0]) + 1 in (wald, wald + 1)
@@ -96,14 +98,14 @@ def test_scores_save_labels_and_wrong_ones_do_no_harm():
         f, y = sample(rng)
         first, second = float(y.mean()), float(y.mean()) - 0.12
         rows = rng.permutation(1000)[:400]
-        scores = Scores.of(f, rows, y[rows])
+        scores = Scores.of(f, rows, y[rows], trust=TRUST)
         by_scores = until_decided(y[rows], first, second, n_items=1000, scores=scores)
         with_scores.append(by_scores.n_labels)
         alone.append(until_decided(y[rows], first, second, n_items=1000).n_labels)
         # Posteriors that are far too high.
         f, y = sample(rng, tilt=-1.5)
         first, second = float(y.mean()), float(f.mean())
-        scores = Scores.of(f, rows, y[rows])
+        scores = Scores.of(f, rows, y[rows], trust=TRUST)
         found = until_decided(y[rows], first, second, n_items=1000, scores=scores)
         wrong += found.outcome != FIRST
     assert np.mean(with_scores) < 0.7 * np.mean(alone)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quantshift.base.types import Posteriors
-from quantshift.labelling.deciding import FIRST, SECOND, decide, expected_labels
+from quantshift.labelling.deciding import FIRST, SECOND, TRUST, decide, expected_labels
 from quantshift.labelling.sequence import Scores
 from quantshift.quantifiers.base.guarding import AGREEING, NO_EVIDENCE
 from quantshift.quantifying.estimating.decision import Evidence
@@ -60,7 +60,7 @@ class Question:
         n_items, scores = None, None
         if scored.counts is None:
             n_items = len(posteriors)
-            scores = Scores.of(posteriors[:, self.code], items, y)
+            scores = Scores.of(posteriors[:, self.code], items, y, trust=TRUST)
         found = decide(y, self.first, self.second, n_items=n_items, scores=scores)
         names = {FIRST: EITHER, SECOND: OR}
         return Settled(
