@@ -87,7 +87,7 @@ def batch_of(
             cure=evidence.cure,
             n_items=n_items,
             level=evidence.interval.level,
-            warned=warned or bool(warnings),
+            warned=warned or bool(warnings) or evidence.none_of_these is not None,
         )
     )
     kind, reason = decision.kind, decision.reason
@@ -116,6 +116,7 @@ def batch_of(
         kind=kind,
         reason=reason,
         unaudited_kind=CANNOT if untold else decision.kind,
+        none_of_these=evidence.none_of_these,
         command=_command(scored, audit, advice, question),
     )
 

@@ -108,6 +108,7 @@ class Evidence:
     """Everything about one sample that does not need labels.
 
     why_not: why nothing can be estimated from the items; empty if it can. cure: what to do then.
+    none_of_these: the share of items like those of no class in training; None if there are none.
     """
 
     interval: PrevalenceInterval
@@ -116,6 +117,7 @@ class Evidence:
     decision: Decision
     why_not: str = ""
     cure: str = ""
+    none_of_these: float | None = None
 
     @classmethod
     def of_sample(

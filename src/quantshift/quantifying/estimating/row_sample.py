@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
+from quantshift.diagnosis.unseen_class import OffersPositions, unlike_every_class
 from quantshift.quantifying.audits.auditing import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.changes import with_changes
@@ -107,8 +108,16 @@ class RowSample(AbstractSample):
             seed=seed,
             progress=progress,
         )
-        adjusted = zip(filled, with_adjusted_p_values(shown), strict=True)
-        return {name: self._unless_unknown(name, evidence) for name, evidence in adjusted}
+        unlike: Sequence[float | None] = [None] * len(filled)
+        if isinstance(self.model.guard, OffersPositions):
+            samples = list(filled.values())
+            unlike = unlike_every_class(self.model.guard, self.pool.items, samples, seed=seed)
+        return {
+            name: replace(self._unless_unknown(name, evidence), none_of_these=share)
+            for name, evidence, share in zip(
+                filled, with_adjusted_p_values(shown), unlike, strict=True
+            )
+        }
 
     def _unless_unknown(self, name: str, evidence: Evidence) -> Evidence:
         """The evidence, unless most values of a column are unknown from training."""

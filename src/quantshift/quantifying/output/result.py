@@ -205,6 +205,8 @@ class Batch:
     reason: why it is of that kind: "evidence", "agreement" (the assumptions give the same share),
         "declared", "refuted", "no evidence", "neither", "labels" or "no items".
     unaudited_kind: the kind of `unaudited`.
+    none_of_these: the share of items like those of no class in training, perhaps of a class that
+        training has never seen; None where there are none or nothing was examined.
     command: the command that draws random items of the batch to label, if that is the advice and
         the batch is a file.
     """
@@ -229,6 +231,7 @@ class Batch:
     kind: str = INTERVAL
     reason: str = ""
     unaudited_kind: str = INTERVAL
+    none_of_these: float | None = None
     command: str = field(default="", compare=False)
     scores: Mapping[str, tuple[float, ...]] = field(kw_only=True)
 

@@ -81,10 +81,29 @@ def marks(batch: Batch) -> list[str]:
 
 
 def alarms(result: Quantification) -> Iterator[str]:
-    """Warnings that must come first: tables of which many rows were left out."""
+    """Warnings that must come first: tables of which many rows were left out, unseen classes."""
     for rows in _all_rows(result):
         if is_much(rows):
             yield from row_warnings(rows)
+    several = len(result.batches) > 1
+    yield from merged(
+        (shortened(batch.name) if several else "", none_of_these_text(batch.none_of_these))
+        for batch in result.batches
+        if batch.none_of_these is not None
+    )
+
+
+def none_of_these_text(share: float) -> str:
+    """That items are like those of no class.
+
+    >>> none_of_these_text(0.07).split(",")[0]
+    'none of these: at least 7% of the items look like no class of the training table'
+    """
+    return (
+        f"none of these: at least {100 * share:.0f}% of the items look like no class of the "
+        "training table, perhaps because they are of a class that it does not have; the shares "
+        "below leave such a class out, so label some of them"
+    )
 
 
 def answer(result: Quantification, batch: Batch) -> str:
