@@ -125,9 +125,7 @@ def test_classes_left_out_of_real_tables_are_found(name, left_out):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "left_out"), [(n, c) for n, cs in OVERLAPPING.items() for c in cs]
-)
+@pytest.mark.parametrize(("name", "left_out"), OVERLAPPING)
 def test_tables_whose_classes_overlap_raise_no_false_alarm(name, left_out):
     training, known, _ = without_a_class(name, left_out)
     model = train(training, label="label")

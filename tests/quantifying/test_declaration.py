@@ -76,7 +76,7 @@ def test_a_declaration_that_the_items_contradict_is_said_to_be(model):
     assert batch.reason == "refuted"
     assert "This contradicts what you declared." in batch.verdict
     (freely,) = quantify(SAMPLE, model=model, assume="auto", **FAST).batches
-    assert "declared" not in f"{freely.verdict} {freely.carried}"
+    assert "declared" not in f"{freely.verdict} {freely.basis}"
 
 
 @pytest.mark.parametrize(

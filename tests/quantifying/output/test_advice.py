@@ -102,7 +102,7 @@ def test_what_an_estimate_rests_on_is_no_more_than_is_known():
     assert "cannot explain. The estimate assumes instead that items that look alike" in said
     assert said.endswith("it is not a confidence interval")
     declared = Decision(INTERVAL, "declared", "covariate")
-    assert rests_on(Shift(False, "assumed", 1.0), declared).startswith("assumes, as you said,")
+    assert rests_on(Shift(False, "assumed", 1.0), declared).startswith("assumes, as you declared,")
     for shift, decision in ((UNREFUTED, UNTOLD), (UNREFUTED, EVIDENT), (REFUTED, CONTRADICTED)):
         for word in ("ruled out", "fits", "proved"):
             assert word not in rests_on(shift, decision)

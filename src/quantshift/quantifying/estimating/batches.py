@@ -290,7 +290,7 @@ def _audit(
 
 def _scores(model: Model, scored: ScoredBatch, evidence: Evidence) -> Posteriors:
     """The posteriors of a batch, adapted to its estimate if there is one."""
-    if evidence.why_not:
+    if evidence.no_estimate_reason:
         return scored.posteriors
     return adapted(model, scored.posteriors, evidence.interval.prevalence)
 

@@ -107,7 +107,8 @@ def spread(assumptions: Sequence[Assumption]) -> float:
 class Evidence:
     """Everything about one sample that does not need labels.
 
-    no_estimate_reason: why nothing can be estimated from the items; empty if it can. cure: what to do then.
+    no_estimate_reason: why nothing can be estimated from the items; empty if it can. cure: what to
+    do then.
     none_of_these: the share of items like those of no class in training; None if there are none.
     """
 

@@ -112,8 +112,8 @@ class Settled:
 class Audited:
     """What the labelled items of a batch show, with and without the help of the posteriors.
 
-    progress: the progress of an audit with many looks, whose limits hold at every look. settled: what
-    the labels decide, where the items alone left two shares.
+    progress: that of an audit with many looks, whose limits hold at every look. settled: what the
+    labels decide, where the items alone left two shares.
     """
 
     n_labelled: int
