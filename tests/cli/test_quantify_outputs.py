@@ -9,6 +9,7 @@ import pytest
 
 from quantshift.cli.commands import quantify as verb
 from quantshift.cli.commands import train as train_verb
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.options import (
     AuditOptions,
     BatchOptions,
@@ -91,6 +92,7 @@ def test_every_option_reaches_the_job(job, quantshift):
             AuditOptions(call.audit.audit, sequential=True, precision=0.1),
             EstimationOptions(level=0.9, replicates=200, simultaneous=True),
             (),
+            Declaration(assume="covariate"),
         )
     )
 

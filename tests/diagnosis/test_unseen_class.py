@@ -91,10 +91,17 @@ def test_an_answer_begins_with_the_share_of_none_of_these():
     assert same.none_of_these is None
 
 
-LEFT_OUT = [("uci_image_seg", 1), ("uci_image_seg", 2), ("uci_image_seg", 7), ("uci_page_block", 2)]
-"""Classes that do not overlap with the others; those of other sets cannot be told by anybody."""
+LEFT_OUT = [("uci_image_seg", 1), ("uci_image_seg", 2), ("uci_image_seg", 7)]
+"""Classes that do not overlap with the others."""
 
-OVERLAPPING = [("uci_yeast", 1), ("uci_cmc", 2), ("uci_abalone", 8), ("uci_waveform-v1", 0)]
+OVERLAPPING = [
+    ("uci_yeast", 1),
+    ("uci_cmc", 2),
+    ("uci_abalone", 8),
+    ("uci_waveform-v1", 0),
+    ("uci_page_block", 2),
+]
+"""Classes that do, in the other sets: a tenth of them in a sample is not found, or not always."""
 
 
 def without_a_class(name: str, left_out: int):

@@ -113,7 +113,14 @@ class ColumnOptions:
         panel=COLUMNS,
     )
     missing: tuple[str, ...] | None = option(None, MISSING)
-    positive: str | None = option(None, POSITIVE)
+    positive: str | None = option(
+        None,
+        replace(
+            POSITIVE,
+            help="The class reported first (default: the one called yes, true, 1 or positive, else "
+            "the rarest in training).",
+        ),
+    )
     groups: str | None = option(
         None,
         "Column of regions, years or sites in the labelled table: leave each one out in turn and "

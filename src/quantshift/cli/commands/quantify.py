@@ -29,8 +29,8 @@ from quantshift.sketches.options import SketchSources
 
 
 @dataclass(frozen=True)
-class SummaryOptions:
-    """One line instead of the whole answer."""
+class LengthOptions:
+    """How much of the answer is printed: one line, all that matters, or everything."""
 
     summary: bool = option(
         False,
@@ -38,6 +38,7 @@ class SummaryOptions:
         "dates or numbered), alarms and failed conditions.",
         panel=OUTPUT,
     )
+    verbose: bool = option(False, "Of many batches, print the details of every one.", panel=OUTPUT)
 
 
 def quantify(
@@ -52,7 +53,7 @@ def quantify(
     declared: Declaration,
     printing: PrintOptions,
     files: OutputFiles,
-    short: SummaryOptions,
+    length: LengthOptions,
     watching: WatchOptions,
     alarms: AlarmOptions,
     conditions: ConditionOptions,
@@ -87,7 +88,7 @@ def quantify(
 
         quantshift quantify --sketch week.parquet --model model/
     """
-    if printing.as_json and short.summary:
+    if printing.as_json and length.summary:
         raise UserError("the result is printed either as JSON or as one line: choose one")
     watch = Watch(watching, alarms, conditions.fail_if)
     check_standard_input(sources.sample, sources.train)
@@ -99,7 +100,7 @@ def quantify(
     )
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
-    console.quiet = short.summary and not console.is_terminal
+    console.quiet = length.summary and not console.is_terminal
     with item_progress(console) as progress:
         if sketches.sketch is None:
             result = quantify_tables(request, progress)
@@ -108,16 +109,16 @@ def quantify(
             from quantshift.sketches.estimating.job import quantify_counts
 
             result = quantify_counts(request, sketches, progress)
-    is_text = not printing.as_json and not short.summary
+    is_text = not printing.as_json and not length.summary
     if is_text:
         # Before the history, so that it is seen even if nothing can be appended there.
-        typer.echo(result.to_text())
+        typer.echo(result.to_text(verbose=length.verbose))
     watched = watch.over(result)
     for problem in watched.problems:
         typer.echo(f"warning: {problem}", err=True)
     if printing.as_json:
         typer.echo(watched.to_json())
-    elif short.summary:
+    elif length.summary:
         typer.echo(watched.summary_line())
     for text in watched.about_history() if is_text else ():
         typer.echo(f"\n{text}")
@@ -125,7 +126,7 @@ def quantify(
     for line in files.write(result, circumstances, inputs):
         if is_text:
             typer.echo(line)
-    leave(watched.failures, can_be_estimated=watched.can_be_estimated, printed=short.summary)
+    leave(watched.failures, can_be_estimated=watched.can_be_estimated, printed=length.summary)
 
 
 def _check_sources(sources: Sources, sketches: SketchSources) -> None:

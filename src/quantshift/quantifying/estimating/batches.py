@@ -37,6 +37,9 @@ CHANGE_LEVEL = 0.99
 SMALLEST_CHANGE = 0.01
 """Smaller changes are not reported, however significant; see `changed_classes`."""
 
+MOST_DECIDING = 100
+"""If it takes more labels to tell two shares apart, they serve better to measure the share."""
+
 SCORE_BINS = 20
 
 
@@ -69,9 +72,8 @@ def batch_of(
             no_estimate_reason or f"the assumptions allow {limits(lead.low, lead.high)}"
         )
     answer = _explained(model, evidence, audit, declared)
-    if question is not None:
-        n_deciding = question.labels_needed(_scores(model, scored, evidence))
-        answer = replace(answer, n_deciding=n_deciding)
+    n_deciding = _deciding_labels(model, scored, evidence, question)
+    answer = replace(answer, n_deciding=n_deciding)
     warnings = tuple(
         advising.batch_warnings(
             n_items=n_items,
@@ -123,17 +125,27 @@ def batch_of(
         reason=reason,
         unaudited_kind=CANNOT if untold else decision.kind,
         none_of_these=evidence.none_of_these,
-        command=_command(scored, audit, advice, question),
+        command=_command(scored, audit, advice, n_deciding),
     )
 
 
+def _deciding_labels(
+    model: Model, scored: ScoredBatch, evidence: Evidence, question: Question | None
+) -> int | None:
+    """About how many labels settle which of two shares is true, if a few do."""
+    if question is None:
+        return None
+    n_labels = question.labels_needed(_scores(model, scored, evidence))
+    return n_labels if n_labels <= MOST_DECIDING else None
+
+
 def _command(
-    scored: ScoredBatch, audit: Audited | None, advice: Sequence[str], question: Question | None
+    scored: ScoredBatch, audit: Audited | None, advice: Sequence[str], n_deciding: int | None
 ) -> str:
     """The command that draws the items to label, if that is the advice."""
     if audit is not None or advising.NOTHING_TO_DO in advice:
         return ""
-    return scored.command if question is None else scored.deciding_command
+    return scored.command if n_deciding is None else scored.deciding_command
 
 
 def _explained(

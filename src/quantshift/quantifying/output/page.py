@@ -48,11 +48,14 @@ def render_page(
     chosen = leading_batch(result)
     found = headline_found(result, result.batches[chosen], result.headline)
     chosen_batch = f"{found.heading} ({found.limits}). {found.lead}"
+    title = found
+    if len(result.batches) > 1:
+        title = headline_of_all(result, result.headline)
     if not _is_series(result):
-        found = headline_of_all(result, result.headline)
+        found = title
     return render_answer(
         __package__,
-        title=f"{found.heading} ({found.limits})",
+        title=f"{title.heading} ({title.limits})",
         found=found,
         lead=found.lead,
         numbers=found.numbers,
@@ -260,9 +263,12 @@ STATES: Mapping[str, str] = MappingProxyType(
 def _warnings(result: Quantification) -> list[str]:
     several = len(result.batches) > 1
     return merged(
-        (batch_label(result, batch) if several else "", warning)
-        for batch in result.batches
-        for warning in batch.warnings
+        (
+            (batch_label(result, batch) if several else "", warning)
+            for batch in result.batches
+            for warning in batch.warnings
+        ),
+        len(result.batches) if several else None,
     )
 
 

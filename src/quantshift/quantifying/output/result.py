@@ -298,11 +298,11 @@ class Quantification(AbstractAnswer):
     in_sequence: bool = True
     declared: str = ""
 
-    def to_text(self) -> str:
-        """What a terminal shows."""
+    def to_text(self, *, verbose: bool = False) -> str:
+        """What a terminal shows. verbose: with the details of every one of many batches."""
         from quantshift.quantifying.output.text import render_text
 
-        return render_text(self)
+        return render_text(self, verbose=verbose)
 
     def to_json(self) -> str:
         """Everything as JSON, as described by `json_schema`; `format` is the layout's version."""

@@ -87,6 +87,13 @@ class Explained:
         return percent(found[0]) if found else None
 
 
+def shift_in_short(shift: Shift, of_a_class: str) -> str:
+    """What the tests say, without its numbers. of_a_class: see `parts`."""
+    if shift.kind in CHANGES:
+        return CHANGES[shift.kind].format(parts=of_a_class)
+    return NOT_EXPLAINED
+
+
 def parts(*, topics: bool) -> str:
     """What a class is made of: topics of texts, or subgroups of other items."""
     return "topics" if topics else "subgroups"

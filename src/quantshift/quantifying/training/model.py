@@ -103,8 +103,8 @@ class Model:
 
     @property
     def headline(self) -> str:
-        """The class of the headline: the positive one, the second of two, or the first."""
-        return headline_class(self.classes, self.positive)
+        """The class of the headline: the positive one, as named or by its name, or the rarest."""
+        return headline_class(self.classes, self.positive, self.training.counts)
 
     @property
     def guard(self) -> AbstractGuarded | None:
