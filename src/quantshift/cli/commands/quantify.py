@@ -126,7 +126,12 @@ def quantify(
     for line in files.write(result, circumstances, inputs):
         if is_text:
             typer.echo(line)
-    leave(watched.failures, can_be_estimated=watched.can_be_estimated, printed=length.summary)
+    leave(
+        watched.conditions,
+        alarms=watched.alarm_texts,
+        can_be_estimated=watched.can_be_estimated,
+        printed=length.summary,
+    )
 
 
 def _check_sources(sources: Sources, sketches: SketchSources) -> None:
