@@ -109,6 +109,7 @@ class Evidence:
 
     no_estimate_reason: why nothing can be estimated from the items; empty if it can. cure: what to
     do then.
+    none_of_these: the share of items like those of no class in training; None if there are none.
     """
 
     interval: PrevalenceInterval
@@ -117,6 +118,7 @@ class Evidence:
     decision: Decision
     no_estimate_reason: str = ""
     cure: str = ""
+    none_of_these: float | None = None
 
     @classmethod
     def of_sample(
