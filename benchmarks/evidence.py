@@ -1,8 +1,8 @@
 """What `GuardedSLD` claims, and whether it is true, in worlds of known shift.
 
     python benchmarks/evidence.py [--tables development] [--worlds prior,none,score,half,feature,
-        both,natural,posteriors] [--sizes 50,200,1000] [--first-repeat 0] [--repeats 2]
-        [--samples 6] [--bootstrap 200] [--csv FILE] [--read FILE [FILE ...]]
+        both,natural,posteriors] [--sizes 50,200,1000] [--natural-sizes 30,60,120,500]
+        [--first-repeat 0] [--repeats 2] [--samples 6] [--bootstrap 200] [--csv FILE] [--read FILE [FILE ...]]
 
 Every repetition trains on at most 2,000 random rows of a table and draws samples of the others:
 
@@ -45,7 +45,8 @@ from coverage_tables import TABLES, clustered_error
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
-from quantshift.intervals.guarded import guarded_intervals
+from quantshift.diagnosis.accuracy import METHODS, item_accuracy
+from quantshift.intervals.guarded import answer_limits, guarded_intervals
 from quantshift.intervals.prediction import item_interval
 from quantshift.quantifiers.base.guarding import AGREEING, CONFIDENCE_INTERVAL, EVIDENCE
 from quantshift.quantifiers.base.items import Items
@@ -56,7 +57,6 @@ from real_tables import LabelledTable, load
 from refutation import dense
 
 ARTIFICIAL = ("prior", "none", "score", "half", "feature", "both")
-NATURAL_SIZES = (30, 60, 120, 500)
 MOST_TRAINING, TRAINING_GROUPS = 2000, 2
 HULL_MARGIN = 0.04
 PRICES = (0.0034, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -68,6 +68,7 @@ def main() -> None:
     parser.add_argument("--tables", default="development" if known else "synthetic")
     parser.add_argument("--worlds", default=",".join([*ARTIFICIAL, "natural", "posteriors"]))
     parser.add_argument("--sizes", default="50,200,1000")
+    parser.add_argument("--natural-sizes", default="30,60,120,500")
     parser.add_argument("--first-repeat", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--samples", type=int, default=6, help="of each world and size")
@@ -191,7 +192,7 @@ def of_groups(table: LabelledTable, worlds: list[str], options: Any) -> Iterator
             samples, keys = [], []
             for other in names[(sizes >= SMALLEST) & (names != group)]:
                 rows = np.flatnonzero(groups == other)
-                for size in NATURAL_SIZES:
+                for size in map(int, options.natural_sizes.split(",")):
                     if size <= len(rows):
                         samples.append(rng.permutation(rows)[:size])
                         keys.append({"world": "natural", "set": "/".join(key.values())})
@@ -227,6 +228,7 @@ def answered(
         of="items",
     )
     auc = roc_auc_score(quantifier.held_out_codes_, quantifier.best_.out_of_fold[:, 1])
+    accuracies = accuracy_columns(trained, items, samples, positions, options)
     for i, (rows, key) in enumerate(zip(samples, keys, strict=True)):
         told = found.grounds[i]
         every = np.concatenate(
@@ -251,8 +253,51 @@ def answered(
             "population_high": population.high[i, 1],
             "items_low": by_items.low[i, 1],
             "items_high": by_items.high[i, 1],
+            "range_low": told.low[1],
+            "range_high": told.high[1],
+            **{name: float(values[i]) for name, values in accuracies.items()},
             "seconds": seconds,
         }
+
+
+def accuracy_columns(
+    trained: Trained, items: Items, samples: list[Any], positions: list[Any], options: Any
+) -> dict[str, Any]:
+    """The classifier's accuracy on each sample: the truth, and estimates with their limits.
+
+    Confidence is DoC with a slope of one: accuracy in training plus the change of the mean largest
+    posterior, which covariate shift changes as much as the accuracy of a calibrated classifier.
+    """
+    quantifier = trained.quantifier
+    seen = quantifier.unguarded_items(items).posteriors
+    found = {
+        method: item_accuracy(
+            quantifier.plain_,
+            Items(seen),
+            positions,
+            method=method,
+            n_bootstrap=min(options.bootstrap, 100),
+        )
+        for method in METHODS
+    }
+    right = seen.argmax(axis=1)
+    truth = [
+        (right[at] == trained.table.codes[rows]).mean()
+        for at, rows in zip(positions, samples, strict=True)
+    ]
+    confident = [seen[at].max(axis=1).mean() for at in positions]
+    held_out = quantifier.plain_.held_out_posteriors_.max(axis=1).mean()
+    training = found["leap"].training
+    return {
+        "accuracy": truth,
+        "accuracy_training": [training] * len(samples),
+        "accuracy_confidence": np.clip(training + np.array(confident) - held_out, 0.0, 1.0),
+        **{
+            f"accuracy_{method}{end}": getattr(each, name)
+            for method, each in found.items()
+            for end, name in (("", "accuracy"), ("_low", "low"), ("_high", "high"))
+        },
+    }
 
 
 def answered_by_posteriors(
@@ -267,10 +312,9 @@ def answered_by_posteriors(
         quantifier.plain_, Items(posteriors), positions, n_bootstrap=options.bootstrap, of="items"
     )
     sizes = np.array([float(len(rows)) for rows in samples])
-    least, most = told.if_covariate(sizes, of_items=True)
-    is_interval = (told.kind == CONFIDENCE_INTERVAL)[:, np.newaxis]
-    low = np.where(is_interval, np.minimum(interval.low, least), told.low)
-    high = np.where(is_interval, np.maximum(interval.high, most), told.high)
+    low, high = answer_limits(
+        told, None, (interval.low, interval.high), sizes, of="items", level=0.95
+    )
     auc = roc_auc_score(quantifier.held_out_codes_, quantifier.best_.out_of_fold[:, 1])
     for i, (rows, key) in enumerate(zip(samples, keys, strict=True)):
         row = common(trained, rows, key, told[i], low[i, 1], high[i, 1], auc)

@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from quantshift.base.types import Flags, Prevalences
 from quantshift.quantifiers.base.estimator import Diagnostics
 from quantshift.quantifiers.base.guarding import Grounds, kinds_of
-from quantshift.quantifiers.likelihood.allowed_range import half_width, range_limits
+from quantshift.quantifiers.likelihood.allowed_range import (
+    half_width,
+    joint_limits,
+    range_limits,
+)
 from quantshift.quantifiers.likelihood.goodness_of_fit import LEAST_AUC, LEAST_Z
 from quantshift.quantifiers.likelihood.score_test import LEVEL, ShiftEvidence
 
@@ -57,14 +61,22 @@ def grounds_of(
     by_features = (found["auc"] > LEAST_AUC) & (found["z"] > LEAST_Z)
     if tested_prior:
         by_features |= refuting(found, BY_FEATURES)
+    sizes = found["cell_counts"].sum(axis=1)
     low, high = range_limits(
         covariate,
         found["mixed"],
         (prior, found["prior_error"]),
-        half_width(covariate, found["auc"], found["cell_counts"].sum(axis=1)),
+        half_width(covariate, found["auc"], sizes),
         refuted=refuted,
         by_features=by_features,
     )
+    if tested_prior:
+        jointly = found["jointly_low"], found["jointly_high"]
+        widened = joint_limits(covariate, jointly, sizes)
+        low, high = (
+            np.where(by_features[:, np.newaxis], new, old)
+            for new, old in zip(widened, (low, high), strict=True)
+        )
     low, high = np.minimum(low, p_hat), np.maximum(high, p_hat)
     p_values = dict(zip(P_VALUES, found["p_values"].T, strict=True))
     kind, reason = kinds_of(

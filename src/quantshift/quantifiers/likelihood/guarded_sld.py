@@ -71,6 +71,7 @@ from quantshift.quantifiers.likelihood.guarded_grounds import (
     in_arrays,
     refuting,
 )
+from quantshift.quantifiers.likelihood.mixed_shift import MixedItems, mixed_shift
 from quantshift.quantifiers.likelihood.score_test import ScoredTraining
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassSLD
@@ -223,6 +224,7 @@ class GuardedSLD(AbstractGuarded):
     subclass_sld_: SubclassSLD
     training_: ModelledTraining
     scored_: ScoredTraining
+    mixed_training_: MixedItems
     mode_: str
 
     def __init__(
@@ -326,6 +328,10 @@ class GuardedSLD(AbstractGuarded):
         self.scored_ = ScoredTraining.of(
             self.best_.out_of_fold, codes, reference.position, weights=weights, seed=self.seed
         )
+        calibrated = self.plain_.calibrator_(self.best_.out_of_fold)
+        self.mixed_training_ = MixedItems.of(
+            calibrated, reference.position, weights, seed=self.seed
+        )
         self.reduction_ = Look(self.learnt_, division, reference, n_classes)
 
     def unguarded_items(self, items: Items) -> Items:
@@ -383,6 +389,10 @@ class GuardedSLD(AbstractGuarded):
             by_features |= refuting(tested, BY_FEATURES)
             by_scores = refuting(tested, BY_SCORES)
             in_doubt = by_features & ~by_scores & np.array([test.mostly_explains for test in tests])
+            tested = {
+                **tested,
+                **self._jointly(representation, index, weights, by_features),
+            }
         refuted, covariate = by_features | by_scores, pcc[self.chosen_]
         p_hat = self._chosen(mixed, covariate, refuted & ~in_doubt)
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
@@ -415,6 +425,20 @@ class GuardedSLD(AbstractGuarded):
             moved = np.abs(mixed - self.prior_).sum(axis=1, keepdims=True) / 2
             alternative = covariate + np.minimum(moved / MOVED, 1.0) * (mixed - covariate)
         return np.where(refuted[:, np.newaxis], alternative, mixed)
+
+    def _jointly(
+        self, seen: Represented, index: Indices, weights: Weights | None, wanted: Flags
+    ) -> Diagnostics:
+        """Limits of `mixed_shift` of some samples, (n_samples, n_classes); NaN of the others."""
+        low, high = np.full((2, len(index), len(self.classes_)), np.nan)
+        q = np.mean(seen.calibrated[self.chosen_], axis=0).T
+        for i in np.flatnonzero(wanted):
+            rows = index[i]
+            sample_weights = None if weights is None else weights[rows]
+            items = MixedItems.of(q[rows], seen.position[rows], sample_weights, seed=self.seed)
+            found = mixed_shift(self.mixed_training_, items)
+            low[i], high[i] = found.low, found.high
+        return {"jointly_low": low, "jointly_high": high}
 
     def _described(
         self, seen: Represented, index: Indices, weights: Weights | None

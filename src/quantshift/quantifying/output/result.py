@@ -184,7 +184,7 @@ class Batch:
     accuracy: of the classifier on this batch; None where it cannot be estimated.
     kind: of the answer: "confidence interval", "confidence interval that holds at every look",
         "range" or "cannot be estimated".
-    reason: why it is of that kind: "evidence", "agreement" (the assumptions give the same share),
+    reason: why it is of that kind: "evidence", "agreement" (the assumptions give similar shares),
         "declared", "refuted", "no evidence", "neither", "labels" or "no items".
     unaudited_kind: the kind of `unaudited`.
     command: the command that draws random items of the batch to label, if that is the advice and
