@@ -43,10 +43,10 @@ def test_both_changes_are_told_apart():
             sample, truth = items(4000, seed, tilt=tilt, delta=delta)
             found = mixed_shift(training, sample)
             errors.append(abs(found.prevalence[1] - truth))
-            assert found.high[1] - found.low[1] < 0.3
+            assert found.high[1] - found.low[1] < 0.45
             covered.append(found.low[1] <= truth <= found.high[1])
         assert np.mean(errors) < (0.06 if delta else 0.1)
-    assert np.mean(covered) >= 0.8
+    assert np.mean(covered) >= 0.9
 
 
 def test_a_poor_classifier_cannot_tell_and_says_so():
