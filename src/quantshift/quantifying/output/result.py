@@ -202,7 +202,7 @@ class Batch:
     accuracy: of the classifier on this batch; None where it cannot be estimated.
     kind: of the answer: "confidence interval", "confidence interval that holds at every look",
         "range" or "cannot be estimated".
-    reason: why it is of that kind: "evidence", "agreement" (the assumptions give the same share),
+    reason: why it is of that kind: "evidence", "agreement" (the assumptions give similar shares),
         "declared", "refuted", "no evidence", "neither", "labels" or "no items".
     unaudited_kind: the kind of `unaudited`.
     none_of_these: the share of items like those of no class in training, perhaps of a class that
