@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from quantshift.base.progress import OnProgress
 from quantshift.errors import UserError
-from quantshift.quantifying.options import AUTO, Recipe, Sources
+from quantshift.quantifying.options import AUTO, Grouping, Recipe, Sources
 from quantshift.quantifying.training.methods import name_of
 from quantshift.quantifying.training.model import Model, without_training
 from quantshift.quantifying.training.train import train_on_table
@@ -32,12 +32,30 @@ def model_for(
     if options.label is None:
         raise UserError("name the column of the labels", arguments=["label"])
     progress("training", 0, 0)
+    table = open_table(train, name="the training table", lenient=options.lenient)
+    offered = set.intersection(*(set(sample.columns) for sample in samples))
     return train_on_table(
-        open_table(train, name="the training table", lenient=options.lenient),
+        table,
         recipe,
-        offered=set.intersection(*(set(table.columns) for table in samples)),
+        offered=offered,
+        tied=_tied(recipe, samples, [name for name in table.columns if name in offered]),
         progress=progress,
     )
+
+
+def _tied(recipe: Recipe, samples: Sequence[OpenTable], shared: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are tied to the batches, among those that tables share."""
+    options = recipe.columns
+    if recipe.by is None or options.text or options.features or options.posteriors:
+        return ()
+    if not all(recipe.by in sample.columns for sample in samples):
+        return ()
+    # Imported here because most calls have no batches.
+    from quantshift.quantifying.reading.tied import tied_columns
+
+    nested = {name for sample in samples for name in sample.nested}
+    names = [name for name in shared if name not in {options.label, *nested, *options.drop}]
+    return tied_columns(samples, Grouping(recipe.by, recipe.every), names)
 
 
 def _loaded(folder: Source) -> Model:
@@ -59,6 +77,7 @@ def _check_same(model: Model, recipe: Recipe) -> None:
         ("label", options.label, options.label == columns.label),
         ("text", options.text, set(options.text) <= set(columns.text) and set(named) == used),
         ("features", options.features, set(named) == used),
+        ("categories", options.categories, set(options.categories) <= set(model.levels)),
         ("posteriors", options.posteriors, options.posteriors == columns.posteriors),
         ("drop", options.drop, not content & set(options.drop)),
         ("id", options.id, options.id not in content),
