@@ -146,7 +146,7 @@ def _by_chosen_method(
     _resample(drawn, by_kind, progress)
     low, high = drawn.limits()
     progress("testing for shift", 0, 0)
-    shifts = list(_shifts(subclasses, items, samples, seed))
+    shifts = adjusted(_shifts(subclasses, items, samples, seed))
     assumptions = []
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
         if subclasses is None or shift is None:
@@ -406,13 +406,18 @@ def _by_label(model: Model, p: Prevalences) -> dict[str, float]:
 
 def with_adjusted_p_values(found: Sequence[Evidence]) -> list[Evidence]:
     """The evidence on all batches, with p-values of the shift test adjusted for their number."""
-    tested = [i for i, evidence in enumerate(found) if evidence.shift is not None]
-    p_values = [evidence.shift.p_value for evidence in found if evidence.shift is not None]
-    evidence_of = list(found)
-    for i, p_adjusted in zip(tested, holm(p_values), strict=True):
-        shift = evidence_of[i].shift
-        assert shift is not None
-        evidence_of[i] = replace(
-            evidence_of[i], shift=replace(shift, p_adjusted=p_adjusted, n_tested=len(tested))
-        )
-    return evidence_of
+    shifts = adjusted([evidence.shift for evidence in found])
+    return [replace(each, shift=shift) for each, shift in zip(found, shifts, strict=True)]
+
+
+def adjusted(shifts: Sequence[Shift | None]) -> list[Shift | None]:
+    """The verdicts of the shift test with p-values adjusted for the number of batches.
+
+    Kinds of answers are decided afterwards: among many batches some are unlike training by chance.
+    """
+    p_values = iter(holm([shift.p_value for shift in shifts if shift is not None]))
+    n_tested = sum(shift is not None for shift in shifts)
+    return [
+        None if shift is None else replace(shift, p_adjusted=next(p_values), n_tested=n_tested)
+        for shift in shifts
+    ]

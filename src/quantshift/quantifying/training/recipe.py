@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from quantshift.base.progress import OnProgress
 from quantshift.errors import UserError
 from quantshift.quantifying.options import AUTO, Grouping, Recipe, Sources
-from quantshift.quantifying.training.methods import name_of
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT, name_of
 from quantshift.quantifying.training.model import Model, without_training
 from quantshift.quantifying.training.train import train_on_table
 from quantshift.tables.reading import OpenTable, Source, open_table
@@ -24,6 +24,7 @@ def model_for(
         return fitted
     if train is None:
         if options.posteriors:
+            _check_untrained(recipe.training.method)
             return without_training(options.posteriors, label=options.label)
         raise UserError(
             "give a training table, a model, or columns of posteriors",
@@ -56,6 +57,16 @@ def _tied(recipe: Recipe, samples: Sequence[OpenTable], shared: Sequence[str]) -
     nested = {name for sample in samples for name in sample.nested}
     names = [name for name in shared if name not in {options.label, *nested, *options.drop}]
     return tied_columns(samples, Grouping(recipe.by, recipe.every), names)
+
+
+def _check_untrained(method: str) -> None:
+    """Refuse a method that would have to learn from labelled rows."""
+    if method not in (AUTO, IF_COVARIATE_SHIFT.__name__):
+        raise UserError(
+            f"{name_of(method)} needs labelled rows to learn from: give a training table, or leave "
+            "the method out (the mean of the posteriors)",
+            arguments=["train", "method"],
+        )
 
 
 def _loaded(folder: Source) -> Model:
