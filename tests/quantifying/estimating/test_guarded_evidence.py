@@ -86,7 +86,7 @@ def test_a_sample_selected_by_its_score_is_never_an_interval_around_sld(model):
 
 
 def test_after_a_refutation_there_is_a_range(model):
-    sample = causes(1000, move=2.0, seed=2)
+    sample = causes(1000, move=2.5, seed=2)
     truth = float((sample["relapse"] == "yes").mean())
     (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
     assert batch.shift.rejected
@@ -117,7 +117,7 @@ def test_intervals_are_for_the_items_or_for_the_population(model):
 
 
 def test_what_is_assumed_can_be_said(model):
-    sample = causes(1000, move=2.0, seed=2).drop("relapse")
+    sample = causes(1000, move=2.5, seed=2).drop("relapse")
     found = {
         assume: quantify(sample, model=model, assume=assume, **FAST).batches[0]
         for assume in ("auto", "prior", "covariate")

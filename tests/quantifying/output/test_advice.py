@@ -76,7 +76,7 @@ def test_the_verdict_says_what_the_items_show_and_what_they_cannot():
         f"{nothing}, but with a changed mix of items the sample could look the same. Share"
     )
     agreed = dataclasses.replace(EVIDENT, reason="agreement")
-    assert f"{nothing}; if the mix of items has, the share is about the same." in verdict(
+    assert f"{nothing}; if the mix of items has, the share is similar." in verdict(
         UNREFUTED, TWO, decision=agreed
     )
     assert verdict(REFUTED, TWO, decision=CONTRADICTED).startswith(

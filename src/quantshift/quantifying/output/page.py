@@ -253,7 +253,7 @@ def _state(batch: Batch) -> tuple[str, str, str]:
 STATES: Mapping[str, str] = MappingProxyType(
     {
         EVIDENCE: "The items show that only the shares of the classes have changed",
-        AGREEMENT: "The share is the same under all assumptions",
+        AGREEMENT: "The interval covers all assumptions",
         DECLARED: "Nothing contradicts what you declared",
     }
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.answer import AbstractAnswer, schema_of
 from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import INTERVAL
 from quantshift.answers.notebook import Summary
@@ -202,7 +202,7 @@ class Batch:
     accuracy: of the classifier on this batch; None where it cannot be estimated.
     kind: of the answer: "confidence interval", "confidence interval that holds at every look",
         "range" or "cannot be estimated".
-    reason: why it is of that kind: "evidence", "agreement" (the assumptions give the same share),
+    reason: why it is of that kind: "evidence", "agreement" (the assumptions give similar shares),
         "declared", "refuted", "no evidence", "neither", "labels" or "no items".
     unaudited_kind: the kind of `unaudited`.
     none_of_these: the share of items like those of no class in training, perhaps of a class that
@@ -360,6 +360,4 @@ class Quantification(AbstractAnswer):
 
 def json_schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of the output of `Quantification.to_json`."""
-    from quantshift.answers.schema import schema_of
-
     return schema_of(Quantification, FORMAT)

@@ -163,7 +163,7 @@ def _what_changed(about: Explained) -> str:
             f"(p = {shift.p_doubles:.2g})."
         )
     if decision.reason == AGREEMENT:
-        return f"{nothing}; if the mix of items has, the share is about the same."
+        return f"{nothing}; if the mix of items has, the share is similar."
     if decision.reason == DECLARED:
         return f"{nothing}, as you declared."
     return f"{nothing}, but with a changed mix of items the sample could look the same."
@@ -212,7 +212,7 @@ def basis(about: Explained) -> str:
         )
     if decision.reason == AGREEMENT:
         return (
-            "about the same whether the shares of the classes or the mix of items has changed; "
+            "similar whether the shares of the classes or the mix of items has changed; "
             "the interval covers both"
         )
     if decision.reason == DECLARED:
