@@ -12,7 +12,7 @@ import numpy as np
 
 from quantshift.answers.kinds import RANGE
 from quantshift.diagnosis.accuracy import HeldOutErrors, sample_accuracy
-from quantshift.intervals.prediction import training_replicate
+from quantshift.intervals.engine import training_replicate
 from quantshift.quantifiers.base.guarding import AGREEMENT, COVARIATE, NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifying.estimating.decision import Decision, Evidence
@@ -57,7 +57,7 @@ class AccuracyOfBatches:
         """
         # LEAP needs adjusted shares: those of a method that only counts predictions are biased.
         only_counts = not self.model.quantifier.tags.adjusts
-        unknown = evidence.why_not or only_counts or not self.model.is_trained
+        unknown = evidence.no_estimate_reason or only_counts or not self.model.is_trained
         if unknown or not len(self.model.held_out[0]) or (audit is not None and audit.contradicts):
             return None
         weights = uneven(items.weights)
@@ -74,20 +74,19 @@ class AccuracyOfBatches:
             high=high,
             training=training,
             method=" and ".join(method.upper() for method in methods),
-            said=accuracy_sentence(estimate, low, high, training, level, evidence.decision),
+            sentence=accuracy_sentence(estimate, low, high, training, level, evidence.decision),
         )
 
     def _by(self, method: str, items: Items, evidence: Evidence) -> tuple[float, float, float]:
         return sample_accuracy(
             self.errors,
             self.replicates,
-            self.model.posteriors(items),
+            Items(self.model.posteriors(items), weights=uneven(items.weights)),
             evidence.interval.prevalence,
             evidence.interval.replicates,
             method=method,
             level=self.level,
             seed=self.seed,
-            weights=uneven(items.weights),
         )
 
 
