@@ -1,0 +1,1 @@
+"""A quantifier whose network was trained on simulated shifts, before it sees any data."""
