@@ -12,7 +12,7 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.intervals.prediction import ITEMS, PrevalenceInterval
-from quantshift.quantifying.audits.auditing import read_audit
+from quantshift.quantifying.audits.audited import read_audit
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample
