@@ -23,7 +23,7 @@ from training.families import FAMILIES
 from training.tasks import Batch, draw_tasks
 
 TRAIN_SIZES, SAMPLE_SIZES = (200, 400, 1000, 2000), (50, 100, 250, 500, 1000)
-REPORT_EVERY = 200
+REPORT_EVERY = 100
 UNLEARNT = ("centre", "scale", "heads")
 
 
@@ -35,12 +35,12 @@ class Configuration:
     """
 
     seeds: int = 3
-    tasks: int = 128
+    tasks: int = 512
     width: int = 160
     layers: int = 3
     heads: int = 4
-    learning_rate: float = 8e-4
-    planned_steps: int = 14_000
+    learning_rate: float = 1e-3
+    planned_steps: int = 5_000
     largest: int = 2000
 
 
@@ -141,8 +141,7 @@ def next_batch(
 ) -> tuple[Batch, Summaries]:
     """New tasks, and what a network sees of them."""
     n_train, n_sample = sizes(rng, configuration.largest)
-    n_tasks = configuration.tasks if n_train + n_sample <= 1500 else configuration.tasks // 2
-    batch = draw_tasks(n_tasks, n_train, n_sample, shares.device)
+    batch = draw_tasks(configuration.tasks, n_train, n_sample, shares.device)
     with torch.no_grad():
         return batch, summarise(batch.task, shares, xp)
 
@@ -150,9 +149,8 @@ def next_batch(
 def train(configuration: Configuration, seconds: float, out: Path, seed: int) -> None:
     """Train until the time is over or the planned steps are done; go on where a run had ended."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    checkpoint = out / "checkpoint.pt"
-    state = torch.load(checkpoint, map_location=device) if checkpoint.exists() else None
-    step = state["step"] if state else 0
+    states = [torch.load(path, map_location=device) for path in sorted(out.glob("network-*.pt"))]
+    step = states[0]["step"] if states else 0
     torch.manual_seed(seed + step)
     rng = random.Random(seed + step)
     shares = cell_shares(xp, dtype=torch.float32, device=device)
@@ -161,11 +159,10 @@ def train(configuration: Configuration, seconds: float, out: Path, seed: int) ->
         Trained(initial_weights(seen, configuration, seed + i), configuration.learning_rate)
         for i in range(configuration.seeds)
     ]
-    if state:
-        for network, saved in zip(networks, state["networks"], strict=True):
-            for name, tensor in saved["weights"].items():
-                network.weights[name].data.copy_(tensor)
-            network.optimiser.load_state_dict(saved["optimiser"])
+    for network, state in zip(networks, states, strict=False):
+        for name, tensor in state["weights"].items():
+            network.weights[name].data.copy_(tensor)
+        network.optimiser.load_state_dict(state["optimiser"])
     out.mkdir(parents=True, exist_ok=True)
     start, scores = time.monotonic(), []
     while step < configuration.planned_steps and time.monotonic() - start < seconds:
@@ -183,25 +180,19 @@ def train(configuration: Configuration, seconds: float, out: Path, seed: int) ->
         if step % REPORT_EVERY == 0 or step == configuration.planned_steps:
             print(f"{time.monotonic() - start:.0f} s, step {step}: {_report(scores)}", flush=True)
             scores = []
-            save(networks, step, checkpoint)
-    save(networks, step, checkpoint)
-    for i, network in enumerate(networks):
-        torch.save(
-            {name: tensor.detach().cpu() for name, tensor in network.weights.items()},
-            out / f"weights-{i}.pt",
-        )
+            save(networks, step, out)
+    save(networks, step, out)
     (out / "configuration.json").write_text(json.dumps({**asdict(configuration), "steps": step}))
 
 
-def save(networks: list[Trained], step: int, path: Path) -> None:
-    """Write a checkpoint; the one before stays until it is whole."""
-    part = path.with_suffix(".part")
-    networks_state = [
-        {"weights": network.weights, "optimiser": network.optimiser.state_dict()}
-        for network in networks
-    ]
-    torch.save({"step": step, "networks": networks_state}, part)
-    part.replace(path)
+def save(networks: list[Trained], step: int, folder: Path) -> None:
+    """Write a checkpoint of each network; the one before stays until the new one is whole."""
+    for i, network in enumerate(networks):
+        part = folder / f"network-{i}.part"
+        weights = {name: tensor.detach() for name, tensor in network.weights.items()}
+        state = {"step": step, "weights": weights, "optimiser": network.optimiser.state_dict()}
+        torch.save(state, part)
+        part.replace(folder / f"network-{i}.pt")
 
 
 def _report(scores: list[tuple[Tensor, Tensor]]) -> str:

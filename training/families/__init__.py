@@ -11,13 +11,13 @@ from training.families.selection import SelectedEnvironment, Selection
 from training.families.time import Time
 
 FAMILIES: tuple[Family, ...] = (
-    Selection(share=0.30),
+    Selection(share=0.28),
     SelectedEnvironment(share=0.10),
     Environment(share=0.10),
-    Time(share=0.10),
-    Prior(share=0.15),
+    Time(share=0.08),
+    Prior(share=0.13),
     Covariate(share=0.10),
-    Score(share=0.06),
+    Score(share=0.12),
     Local(share=0.05),
     NoShift(share=0.04),
 )

@@ -120,8 +120,13 @@ def logistic_regression(
 
 
 def area_under_curve(scores: Any, y: Any, weights: Any, xp: Any) -> Any:
-    """The weighted area under the ROC curve of continuous scores, (B,)."""
-    order = xp.argsort(scores, axis=1)
+    """The weighted area under the ROC curve, (B,); equal scores count as half of a pair."""
+    flipped = (xp.flip(values, axis=1) for values in (scores, y, weights))
+    return (_area_in_order(scores, y, weights, xp) + _area_in_order(*flipped, xp)) / 2
+
+
+def _area_in_order(scores: Any, y: Any, weights: Any, xp: Any) -> Any:
+    order = xp.argsort(scores, axis=1, stable=True)
     y, weights = (xp.take_along_axis(values, order, axis=1) for values in (y, weights))
     below = xp.cumulative_sum(weights * (1 - y), axis=1)
     above = weights * y
@@ -130,13 +135,14 @@ def area_under_curve(scores: Any, y: Any, weights: Any, xp: Any) -> Any:
 
 
 def largest_gap(first: Any, second: Any, weights: Any, other_weights: Any, xp: Any) -> Any:
-    """Kolmogorov's distance of two weighted sets of scores, and the mean difference, (B, 2)."""
+    """Kolmogorov's distance of two weighted sets of scores, (B,)."""
     values = xp.concat([first, second], axis=1)
     steps = xp.concat([weights, -other_weights], axis=1)
-    gaps = xp.cumulative_sum(
-        xp.take_along_axis(steps, xp.argsort(values, axis=1), axis=1), axis=1
-    )
-    return xp.stack([xp.max(xp.abs(gaps), axis=1), xp.mean(gaps, axis=1)], axis=1)
+    order = xp.argsort(values, axis=1, stable=True)
+    values = xp.take_along_axis(values, order, axis=1)
+    gaps = xp.cumulative_sum(xp.take_along_axis(steps, order, axis=1), axis=1)
+    last = xp.astype(values[:, 1:] != values[:, :-1], values.dtype)  # of equal scores
+    return xp.max(xp.abs(gaps[:, :-1] * last), axis=1)
 
 
 def most_likely_share(logits: Any, prior: Any, weights: Any, xp: Any) -> tuple[Any, Any, Any]:
@@ -400,11 +406,9 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
         xp.log(xp.clip(e.information, 1e-6, None)),
         5 * e.gain,
         xp.asinh(e.gain / xp.sum(task.sample_weights**2, axis=1)),
-        raw[:, 0],
-        tilted[:, 0],
-        raw[:, 1],
-        tilted[:, 1],
-        xp.log(tilted[:, 0] / chance),
+        raw,
+        tilted,
+        xp.log(xp.clip(tilted, 1e-3, None) / chance),
         *deviations,
         xp.log(xp.clip(deviations[1], 0.02, None) / xp.clip(deviations[0], 0.02, None)),
         mean(task.logits, task.weights, xp),
