@@ -1,5 +1,6 @@
 """The control chart: closed forms, what it must not answer to, and its rate of false alarms."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from quantshift.history.control import (
     LARGEST_CORRELATION,
     LARGEST_LEVEL,
     WEIGHT,
+    ChartOptions,
     _Learnt,
     charts,
 )
@@ -24,7 +26,7 @@ def chart(values, *, errors=None, sizes=None, n_baseline=10, level=0.01, **optio
     return control_chart(values, errors, sizes, n_baseline=n_baseline, level=level, **options)
 
 
-PLAIN = {"clip": np.inf, "caution": None, "hold": None}
+PLAIN = ChartOptions(clip=np.inf, caution=None, hold=None)
 
 
 def plain(values, *, n_baseline=10, level=0.01, errors=0.01, weight=WEIGHT):
@@ -36,8 +38,7 @@ def plain(values, *, n_baseline=10, level=0.01, errors=0.01, weight=WEIGHT):
         np.full(rows.shape, 1e6),
         n_baseline=n_baseline,
         level=level,
-        weight=weight,
-        **PLAIN,
+        options=replace(PLAIN, weight=weight),
     )
     return SimpleNamespace(centre=centre[0], smoothed=centre[0] + smoothed[0], reach=reach[0])
 
@@ -112,7 +113,7 @@ def test_a_change_that_is_not_seen_at_once_widens_the_limits_for_a_time_only():
     given = (np.full(changed.shape, 0.01), np.full(changed.shape, 1e6))
 
     def widened(group):
-        asked = {"n_baseline": 20, "level": 1e-9, "group": group}
+        asked = {"n_baseline": 20, "level": 1e-9, "options": ChartOptions(group=group)}
         reach = [charts(observations, *given, **asked)[2] for observations in (changed, unchanged)]
         return np.median(reach[0][:, -1] / reach[1][:, -1])
 
@@ -196,7 +197,9 @@ def test_a_plain_chart_of_normal_looks_alarms_as_often_as_asked():
     rng = np.random.default_rng(3)
     observations = 0.3 + 0.01 * rng.normal(size=(300, 80))
     errors, sizes = np.full(observations.shape, 0.01), np.full(observations.shape, 1e6)
-    _, smoothed, reach = charts(observations, errors, sizes, n_baseline=20, level=0.02, **PLAIN)
+    _, smoothed, reach = charts(
+        observations, errors, sizes, n_baseline=20, level=0.02, options=PLAIN
+    )
     rates = (np.abs(smoothed) > reach).mean(axis=1)
     error = np.std(rates) / np.sqrt(len(rates))
     assert abs(np.mean(rates) - 0.02) < 4 * error
@@ -252,13 +255,13 @@ def test_a_baseline_within_the_series(observations, n_baseline):
         chart(observations, n_baseline=n_baseline)
 
 
-def test_looks_with_heavy_tails_have_wider_limits():
+def test_observations_with_heavy_tails_have_wider_limits():
     rng = np.random.default_rng(0)
     observations = 0.1 + 0.01 * rng.standard_t(3, size=(1, 120))
     given = (observations, np.full(observations.shape, 0.01), np.full(observations.shape, 20_000.0))
     asked = {"n_baseline": 50, "level": 1 / 365}
     _, average, reach = charts(*given, **asked)
-    _, same_average, narrower = charts(*given, **asked, tails=False)
+    _, same_average, narrower = charts(*given, **asked, options=ChartOptions(tails=False))
     np.testing.assert_array_equal(average, same_average)
     # The excess kurtosis of clipped observations is about 1, of which the average has a fifth.
     assert (reach >= narrower).all()

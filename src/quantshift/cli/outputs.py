@@ -22,6 +22,20 @@ NOT_IN_PROVENANCE = frozenset({"as_json", "overwrite", "summary", "history", "at
 
 REPLACES = "Replace a file that quantshift did not create."
 Overwrite = Annotated[bool, typer.Option("--overwrite", help=REPLACES, rich_help_panel=OUTPUT)]
+OverwriteLabels = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
+]
+SheetFile = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
+]
+ResultsFolder = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
+]
+DataSetFolder = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and exit; nothing is run.")]
 
 
 @dataclass(frozen=True)

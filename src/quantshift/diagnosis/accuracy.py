@@ -38,7 +38,7 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.errors import DataError, UserError, check_level, unknown_name
-from quantshift.intervals.prediction import training_replicate
+from quantshift.intervals.engine import training_replicate
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.items import Items, drawn_weights, effective_size, uneven
@@ -278,23 +278,22 @@ def _replicates(
 def sample_accuracy(
     errors: HeldOutErrors,
     replicates: Sequence[HeldOutErrors],
-    posteriors: Posteriors,
+    items: Items,
     prevalence: Prevalences,
     replicated: Prevalences,
     *,
     method: str = LEAP,
     level: float = 0.95,
     seed: int = 0,
-    weights: Weights | None = None,
 ) -> tuple[float, float, float]:
     """Accuracy on one sample, and its limits, where prevalences have been replicated already.
 
-    replicates: of the held-out errors; prevalence: (n_classes,); replicated: at least as many rows
-    as there are replicates. The predictions of the sample's items are not resampled: their
-    variation is already part of the replicated prevalences.
+    replicates: of the held-out errors; items: with posteriors; prevalence: (n_classes,);
+    replicated: at least as many rows as there are replicates. The predictions of the sample's items
+    are not resampled: their variation is already part of the replicated prevalences.
     """
-    rows = [np.arange(len(posteriors))]
-    predictions = _Predictions(Items(posteriors, weights=weights), rows)
+    rows = [np.arange(len(items))]
+    predictions = _Predictions(items, rows)
     point = predictions.accuracies(errors, prevalence[np.newaxis], rows, method).accuracy[0]
     values = []
     for number, drawn_errors in enumerate(replicates):

@@ -1,16 +1,20 @@
 """`quantshift data`: create data sets from tables, reviews, arrays and posteriors; inspect them."""
 
-from dataclasses import replace
+from collections.abc import Container
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import click
 import typer
+from click.core import ParameterSource
 from rich.console import Console
 
 from quantshift.base.nouns import counted
-from quantshift.base.options import given_options, split_names
+from quantshift.base.options import split_names
 from quantshift.base.shell import command_line
+from quantshift.cli.outputs import DataSetFolder
 from quantshift.cli.progress import byte_progress, share_progress
 from quantshift.data.description import FORMATS, describe, find, find_embedded, render, render_list
 from quantshift.data.embedded.embedded import EMBEDDED
@@ -58,9 +62,7 @@ Shown = Annotated[
 @app.command("import")
 def import_(
     *,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
-    ],
+    out: DataSetFolder,
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -134,7 +136,8 @@ def import_(
             _refuse(
                 "reviews have stars and texts, and their categories are named with the files",
                 arrays,
-                replace(columns, text=None, label=None),
+                columns,
+                allowed=("text", "label"),
             )
             reviews = [ReviewFile.parse(file) for file in files or ()]
             named = _review_columns(columns, lenient=reading.lenient)
@@ -277,9 +280,7 @@ def fetch(
 
 @app.command("synthetic")
 def synthetic(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
-    ],
+    out: DataSetFolder,
     documents: Annotated[
         int, typer.Option("--documents", "-n", min=1, help="Number of documents.")
     ] = 20_000,
@@ -315,8 +316,8 @@ def _import_arrays(
         raise UserError("nothing to import: give a table, --features or --posteriors")
     if arrays.labels is None:
         raise UserError("arrays need --labels: a column as TABLE:COL, or a .npy file")
-    of_tables = replace(columns, categories=None, groups=())
-    _refuse("it names a column of a table; for arrays, use --labels FILE", of_tables)
+    reason = "it names a column of a table; for arrays, use --labels FILE"
+    _refuse(reason, columns, allowed=("categories", "groups"))
     labels = arrays.labels
     return import_arrays(
         out,
@@ -340,7 +341,9 @@ def _file_or_label_column(text: str, labels: DataFile) -> DataFile:
     return file
 
 
-def _refuse(reason: str, *declared: "DataclassInstance") -> None:
-    given = given_options(*declared)
-    if given:
-        raise UserError(f"--{given[0].replace('_', '-')} cannot be used here: {reason}")
+def _refuse(reason: str, *declared: "DataclassInstance", allowed: Container[str] = ()) -> None:
+    """Refuse options that were written on the command line, even with their default values."""
+    context = click.get_current_context()
+    for name in (own.name for one in declared for own in fields(one) if own.name not in allowed):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UserError(f"--{name.replace('_', '-')} cannot be used here: {reason}")

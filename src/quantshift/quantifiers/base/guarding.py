@@ -25,6 +25,15 @@ from numpy.typing import NDArray
 from quantshift.base.types import Flags, Prevalences, Reals
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.base.kinds import AGREEMENT as AGREEMENT
+from quantshift.quantifiers.base.kinds import CANNOT as CANNOT
+from quantshift.quantifiers.base.kinds import CONFIDENCE_INTERVAL as CONFIDENCE_INTERVAL
+from quantshift.quantifiers.base.kinds import DECLARED as DECLARED
+from quantshift.quantifiers.base.kinds import EVIDENCE as EVIDENCE
+from quantshift.quantifiers.base.kinds import NEITHER as NEITHER
+from quantshift.quantifiers.base.kinds import NO_EVIDENCE as NO_EVIDENCE
+from quantshift.quantifiers.base.kinds import RANGE as RANGE
+from quantshift.quantifiers.base.kinds import REFUTED as REFUTED
 
 AUTO, PRIOR, COVARIATE, BETWEEN = "auto", "prior", "covariate", "between"
 
@@ -33,11 +42,6 @@ ASSUMPTIONS = (AUTO, PRIOR, COVARIATE)
 subgroups), or covariate shift (P(Y|X) is)."""
 
 DECLARATIONS = (None, PRIOR, COVARIATE)
-
-CONFIDENCE_INTERVAL, RANGE, CANNOT = "confidence interval", "range", "cannot be estimated"
-
-EVIDENCE, AGREEMENT, DECLARED = "evidence", "agreement", "declared"
-REFUTED, NO_EVIDENCE, NEITHER = "refuted", "no evidence", "neither"
 
 EVIDENCE_LEVEL = 0.005
 """Doubles of the sample must be this unlikely to look like it. `benchmarks/evidence.py` shows what

@@ -11,7 +11,7 @@ import numpy as np
 
 from quantshift.answers.kinds import RANGE
 from quantshift.diagnosis.accuracy import HeldOutErrors, sample_accuracy
-from quantshift.intervals.prediction import training_replicate
+from quantshift.intervals.engine import training_replicate
 from quantshift.quantifiers.base.guarding import COVARIATE, NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifying.estimating.decision import Decision, Evidence
@@ -75,13 +75,12 @@ class AccuracyOfBatches:
         return sample_accuracy(
             self.errors,
             self.replicates,
-            self.model.posteriors(items),
+            Items(self.model.posteriors(items), weights=uneven(items.weights)),
             evidence.interval.prevalence,
             evidence.interval.replicates,
             method=method,
             level=self.level,
             seed=self.seed,
-            weights=uneven(items.weights),
         )
 
 

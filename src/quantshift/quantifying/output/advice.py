@@ -9,7 +9,7 @@ from quantshift.answers.kinds import WIDE
 from quantshift.answers.shares import Share
 from quantshift.answers.words import listed, percent
 from quantshift.base.nouns import counted
-from quantshift.intervals.prediction import SMALL
+from quantshift.intervals.engine import SMALL
 from quantshift.labelling.audit import FEWEST_LABELS
 from quantshift.quantifiers.base.guarding import NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.baselines import BASELINE

@@ -32,7 +32,7 @@ from quantshift.answers.words import (
     shortened,
 )
 from quantshift.base.nouns import counted
-from quantshift.intervals.prediction import SMALL
+from quantshift.intervals.engine import SMALL
 from quantshift.quantifiers.base.guarding import NEITHER
 from quantshift.quantifying.output.advice import (
     CONFUSED,
