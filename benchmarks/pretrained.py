@@ -1,4 +1,4 @@
-"""PretrainedQuantifier on real tables: errors, coverage and width beside the rules it competes with.
+"""PretrainedQuantifier on real tables: errors, coverage and width beside those of other rules.
 
     python benchmarks/pretrained.py [--worlds natural,prior,covariate,score] [--tables development]
         [--training-groups 2] [--network FILE] [--csv FILE]
@@ -22,18 +22,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-from natural import GROUPS, SMALLEST, TABLES, training_groups
-from real_tables import LabelledTable, load
-from refutation import prior_shift, split
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from natural import GROUPS, SMALLEST, TABLES, training_groups
 from quantshift import SLD, GuardedSLD, PretrainedQuantifier
 from quantshift.base.seeding import generator
 from quantshift.labelling.audit import audit_interval
 from quantshift.tables.preparation import TableColumns
+from real_tables import LabelledTable, load
+from refutation import prior_shift, split
 
 LEVEL = 0.9
 LABELS = (0, 10, 30, 100)

@@ -1,6 +1,6 @@
 """Write a trained network as a file for `PretrainedQuantifier(network=...)`, and its checksum.
 
-    python -m training.export checkpoints/network-0.pt weights.npz
+python -m training.export checkpoints/network-0.pt weights.npz
 """
 
 import argparse

@@ -102,7 +102,7 @@ def _batch(pool: Pool, chosen: Tensor, sampled: Tensor, of_family: Tensor) -> Ba
 
 
 def _labelled(y: Tensor) -> Tensor:
-    """Which items of the sample have a label: none in half of the tasks, else up to 100 at random."""
+    """Which items of the sample have a label: none in half of the tasks, else up to 100."""
     n_tasks, n_items = y.shape
     number = pick((n_tasks,), [0, 0, 0, 0, 0, 5, 10, 20, 30, 50, 100], y.device)
     number = number.clamp_max(n_items // 2)
@@ -111,7 +111,7 @@ def _labelled(y: Tensor) -> Tensor:
 
 
 def _as_in_tables(X: Tensor, sample: Tensor, shown: Tensor) -> tuple[Tensor, Tensor]:
-    """Columns as tables have them: skewed, with gaps (set to the mean), some empty in the sample."""
+    """Columns as in tables: skewed, with gaps (set to the mean), some empty in the sample."""
     n_tasks, _, n_columns = X.shape
     device = X.device
 

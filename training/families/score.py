@@ -9,7 +9,7 @@ from training.worlds import Pool, pick, ranks, uniform
 
 
 class Score(Family):
-    """Items are drawn by the rank of a linear score of the class, or only the upper or lower half."""
+    """Items are drawn by the rank of a linear score of the class, or from one half of it."""
 
     def log_weights(self, pool: Pool) -> tuple[Any, Any]:
         """Log-weights that rise or fall with the rank of the score."""

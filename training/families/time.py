@@ -1,4 +1,4 @@
-"""The mechanisms of the world drift: trends, seasons and a random walk; the sample is the future."""
+"""The mechanisms of the world drift by trends, seasons and a walk; the sample is the future."""
 
 import math
 
@@ -25,7 +25,9 @@ class Time(Family):
         walk = torch.randn(n_tasks, KNOTS, 2, device=device).cumsum(1) / math.sqrt(KNOTS)
         trend = torch.randn(n_tasks, 1, 2, device=device) * knots
         cycles = uniform((n_tasks, 1, 2), 1, 6, device)
-        season = torch.sin(2 * math.pi * (cycles * knots + torch.rand(n_tasks, 1, 2, device=device)))
+        season = torch.sin(
+            2 * math.pi * (cycles * knots + torch.rand(n_tasks, 1, 2, device=device))
+        )
         path = walk * size(-2, 0.7) + trend * size(-2, 0.7) + season * size(-2.5, 0)
         at = (times * (KNOTS - 1)).round().long()
         return path[:, at]

@@ -85,7 +85,7 @@ def _standardised(dense: Reals, centre: Reals, deviation: Reals) -> Reals:
 
 
 def _most_relevant(table: Any, codes: Codes, weights: Weights | None) -> Indices:
-    """Positions of the columns whose standardised means differ most between a class and the rest."""
+    """Positions of the columns whose means differ most between a class and all items."""
     if table.shape[1] <= N_COLUMNS:
         return np.arange(table.shape[1])
     given = _ones(weights, len(codes))

@@ -14,8 +14,8 @@ from quantshift.quantifiers.pretrained.network import CELLS
 class ShareDistribution:
     """The distribution of each class's share among the items of a sample.
 
-    classes: the class labels. probabilities: of cells of equal width in the angle asin(sqrt(share)),
-    (n_classes, n_cells).
+    classes: the class labels. probabilities: of cells of equal width in the angle
+    asin(sqrt(share)), (n_classes, n_cells).
     """
 
     classes: NDArray[Any]
@@ -49,7 +49,7 @@ class ShareDistribution:
         for row, levels in zip(self.probabilities[first:], at, strict=False):
             cumulated = np.concatenate([[0.0], np.cumsum(row)])
             angles.append(np.interp(levels * cumulated[-1], cumulated, borders))
-        return np.sin(np.stack(angles)) ** 2
+        return np.asarray(np.sin(np.stack(angles)) ** 2)
 
 
 def _of_sum_one(shares: Reals) -> Prevalences:

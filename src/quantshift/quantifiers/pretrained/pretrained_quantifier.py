@@ -31,7 +31,7 @@ from quantshift.quantifiers.base.samples import count_samples, index_blocks
 from quantshift.quantifiers.base.tags import Tags
 from quantshift.quantifiers.pretrained.columns import N_COLUMNS, RelevantColumns
 from quantshift.quantifiers.pretrained.distribution import ShareDistribution
-from quantshift.quantifiers.pretrained.network import cell_shares, log_density
+from quantshift.quantifiers.pretrained.network import CELLS, cell_shares, log_density
 from quantshift.quantifiers.pretrained.summaries import LARGEST_LOGIT, Task, summarise
 from quantshift.quantifiers.pretrained.trained import network_weights
 
@@ -109,9 +109,7 @@ class PretrainedQuantifier(AbstractQuantifier):
         known = self._known_labels(labelled, labels, len(items))
         return self._distribution(items, np.arange(len(items)), known)
 
-    def reduction(
-        self, features: Any, codes: Codes, weights: Weights | None = None
-    ) -> Reduction:
+    def reduction(self, features: Any, codes: Codes, weights: Weights | None = None) -> Reduction:
         """The most relevant columns, standardised."""
         return RelevantColumns.learnt(features, codes, weights)
 
@@ -147,7 +145,9 @@ class PretrainedQuantifier(AbstractQuantifier):
     ) -> tuple[Prevalences, Diagnostics]:
         items = replace(representation, weights=weights)
         found = [self._distribution(items, rows, {}) for rows in index]
-        widths = [(of_sample.quantile(0.84) - of_sample.quantile(0.16)).max() for of_sample in found]
+        widths = [
+            (of_sample.quantile(0.84) - of_sample.quantile(0.16)).max() for of_sample in found
+        ]
         uncertainty = np.array(widths) / 2
         return np.stack([of_sample.share for of_sample in found]), {"uncertainty": uncertainty}
 
@@ -161,7 +161,9 @@ class PretrainedQuantifier(AbstractQuantifier):
             raise UserError("give both: the positions of labelled items, and their labels")
         positions = np.asarray(labelled)
         if positions.dtype.kind not in "iu" or positions.ndim != 1 or len(positions) != len(labels):
-            raise DataError("labelled: give the positions of the labelled items, one for each label")
+            raise DataError(
+                "labelled: give the positions of the labelled items, one for each label"
+            )
         if len(np.unique(positions)) != len(positions):
             raise DataError("labelled: every position may occur only once")
         if positions.size and not 0 <= positions.min() <= positions.max() < n_items:
@@ -232,7 +234,8 @@ def _at_most(
 
 def _logits(posteriors: Any, code: int) -> Reals:
     p = np.clip(posteriors[:, code], 1e-6, 1 - 1e-6)
-    return np.clip(np.log(p) - np.log1p(-p), -LARGEST_LOGIT, LARGEST_LOGIT)[np.newaxis]
+    logits = np.clip(np.log(p) - np.log1p(-p), -LARGEST_LOGIT, LARGEST_LOGIT)
+    return np.asarray(logits)[np.newaxis]
 
 
 def _shares(items: Items) -> Reals:
@@ -260,6 +263,5 @@ def _possible(labels: Codes, code: int, n_items: int) -> Reals:
     """1 for cells with shares that the labels allow, 0 for others."""
     least = (labels == code).sum() / n_items
     most = 1 - ((labels >= 0) & (labels != code)).sum() / n_items
-    borders = np.arange(len(cell_shares(np)) + 1) * (np.pi / 2 / len(cell_shares(np)))
-    shares = np.sin(borders) ** 2
-    return ((shares[1:] > least) & (shares[:-1] < most)).astype(np.float64)
+    borders = np.sin(np.arange(CELLS + 1) * (np.pi / 2 / CELLS)) ** 2
+    return np.asarray((borders[1:] > least) & (borders[:-1] < most), dtype=np.float64)

@@ -121,8 +121,9 @@ def logistic_regression(
 
 def area_under_curve(scores: Any, y: Any, weights: Any, xp: Any) -> Any:
     """The weighted area under the ROC curve, (B,); equal scores count as half of a pair."""
-    flipped = (xp.flip(values, axis=1) for values in (scores, y, weights))
-    return (_area_in_order(scores, y, weights, xp) + _area_in_order(*flipped, xp)) / 2
+    flipped = [xp.flip(values, axis=1) for values in (scores, y, weights)]
+    backwards = _area_in_order(flipped[0], flipped[1], flipped[2], xp)
+    return (_area_in_order(scores, y, weights, xp) + backwards) / 2
 
 
 def _area_in_order(scores: Any, y: Any, weights: Any, xp: Any) -> Any:
@@ -167,7 +168,9 @@ def most_likely_share(logits: Any, prior: Any, weights: Any, xp: Any) -> tuple[A
 
 def intercepts_of(shares: Any, logits: Any, weights: Any, xp: Any) -> Any:
     """Intercepts that make the mean posterior of a sample equal to each of the shares, (B, G)."""
-    low = xp.full((logits.shape[0], shares.shape[0]), -16.0, dtype=logits.dtype, device=logits.device)
+    low = xp.full(
+        (logits.shape[0], shares.shape[0]), -16.0, dtype=logits.dtype, device=logits.device
+    )
     high = -low
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -255,13 +258,18 @@ def _domain(task: Task, weights: Any, xp: Any) -> _Domain:
     scores = []
     for held_out in (0, 1):
         learnt = total * xp.astype(fold != held_out, X.dtype)
-        scores.append(xp.squeeze(X @ logistic_regression(X, y, learnt, RIDGE, xp)[:, :, None], axis=2))
+        scores.append(
+            xp.squeeze(X @ logistic_regression(X, y, learnt, RIDGE, xp)[:, :, None], axis=2)
+        )
     score = xp.where(fold == 0, scores[0], scores[1])
     area = area_under_curve(score, y, total, xp)
     error = xp.sqrt((1 / effective[0] + 1 / effective[1]) / 12)
     coefficients = logistic_regression(X, y, total, RIDGE, xp)
     return _Domain(
-        area, xp.asinh((area - 0.5) / error), spread(score, total / xp.sum(total, axis=1, keepdims=True), xp), coefficients
+        area,
+        xp.asinh((area - 0.5) / error),
+        spread(score, total / xp.sum(total, axis=1, keepdims=True), xp),
+        coefficients,
     )
 
 
@@ -278,7 +286,9 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
     sld = e.sld[:, None]
     expected = sld * in_class + (1 - sld) * in_rest
     var_expected = xp.clip(
-        sld * (var_class + in_class**2) + (1 - sld) * (var_rest + in_rest**2) - expected**2, 1e-3, None
+        sld * (var_class + in_class**2) + (1 - sld) * (var_rest + in_rest**2) - expected**2,
+        1e-3,
+        None,
     )
     sizes = [1 / xp.sum(w**2, axis=1)[:, None] for w in (task.weights, task.sample_weights)]
     error = xp.sqrt(
@@ -293,14 +303,20 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
     score = task.logits - mean(task.logits, task.weights, xp)[:, None]
     score_sample = task.sample_logits - mean(task.sample_logits, task.sample_weights, xp)[:, None]
     deviation = xp.clip(spread(task.logits, task.weights, xp), 0.05, None)[:, None]
-    deviation_sample = xp.clip(spread(task.sample_logits, task.sample_weights, xp), 0.05, None)[:, None]
+    deviation_sample = xp.clip(spread(task.sample_logits, task.sample_weights, xp), 0.05, None)[
+        :, None
+    ]
     with_score = mean(task.X * score[:, :, None], task.weights, xp) / deviation
     with_score_sample = mean(
         (task.sample - centre[:, None, :]) * score_sample[:, :, None], task.sample_weights, xp
     ) / (deviation_sample * xp.sqrt(var_sample))
-    of_score = with_score / deviation * (
-        mean(task.sample_logits, task.sample_weights, xp) - mean(task.logits, task.weights, xp)
-    )[:, None]
+    of_score = (
+        with_score
+        / deviation
+        * (mean(task.sample_logits, task.sample_weights, xp) - mean(task.logits, task.weights, xp))[
+            :, None
+        ]
+    )
     z = xp.asinh(unexplained / error)
     statistics = [
         xp.ones_like(centre),
@@ -329,9 +345,7 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
     strength = xp.abs(relevance) * shown
     total = xp.clip(xp.sum(strength, axis=1), 1e-3, None)
     fitted = xp.sum((centre - in_rest) * difference * shown, axis=1)
-    fitted = xp.clip(
-        fitted / xp.clip(xp.sum(difference**2 * shown, axis=1), 1e-3, None), -1.0, 2.0
-    )
+    fitted = xp.clip(fitted / xp.clip(xp.sum(difference**2 * shown, axis=1), 1e-3, None), -1.0, 2.0)
     left = xp.sum((centre - in_rest - fitted[:, None] * difference) ** 2 * shown, axis=1)
     moved = xp.sum(centre**2 * shown, axis=1)
     overall = [
@@ -348,7 +362,7 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
 
 
 def _of_labels(task: Task, e: _Estimates, xp: Any) -> tuple[Any, Any]:
-    """Numbers about the labels known in the sample, all 0 without any, and PCC corrected by them."""
+    """Numbers about labels known in the sample, all 0 without any, and PCC corrected by them."""
     known = xp.sum(task.labelled, axis=1)
     some = xp.clip(known, 1.0, None)
     q = sigmoid(task.sample_logits, xp)
