@@ -95,6 +95,8 @@ def _batch(pool: Pool, chosen: Tensor, sampled: Tensor, of_family: Tensor) -> Ba
         shown=pool.shown,
         weights=torch.full_like(y, 1 / y.shape[1]),
         sample_weights=torch.full_like(y_sample, 1 / y_sample.shape[1]),
+        size=torch.full_like(y[:, 0], y.shape[1]),
+        sample_size=torch.full_like(y[:, 0], y_sample.shape[1]),
         labelled=labelled,
         labels=y_sample * labelled,
     )

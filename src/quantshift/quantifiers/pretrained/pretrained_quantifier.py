@@ -109,6 +109,11 @@ class PretrainedQuantifier(AbstractQuantifier):
         known = self._known_labels(labelled, labels, len(items))
         return self._distribution(items, np.arange(len(items)), known)
 
+    @property
+    def shrinks(self) -> bool:
+        """True: what it was trained on counts more for smaller samples."""
+        return True
+
     def reduction(self, features: Any, codes: Codes, weights: Weights | None = None) -> Reduction:
         """The most relevant columns, standardised."""
         return RelevantColumns.learnt(features, codes, weights)
@@ -215,6 +220,8 @@ class PretrainedQuantifier(AbstractQuantifier):
             shown=(np.arange(N_COLUMNS) < n_columns).astype(np.float64)[np.newaxis],
             weights=_shares(seen),
             sample_weights=_shares(sample),
+            size=_size(seen),
+            sample_size=_size(sample),
             labelled=(labels >= 0).astype(np.float64)[np.newaxis],
             labels=(labels == code).astype(np.float64)[np.newaxis],
         )
@@ -241,6 +248,10 @@ def _logits(posteriors: Any, code: int) -> Reals:
 def _shares(items: Items) -> Reals:
     weights = np.ones(len(items)) if items.weights is None else items.weights
     return np.asarray(weights / weights.sum())[np.newaxis]
+
+
+def _size(items: Items) -> Reals:
+    return np.array([len(items) if items.weights is None else items.weights.sum()], dtype=float)
 
 
 def _mirrored(task: Task) -> Task:

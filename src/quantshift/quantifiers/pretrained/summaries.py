@@ -18,6 +18,9 @@ NEWTON_STEPS = 6
 RIDGE = 5.0
 """Of the regression that tells training items from those of the sample."""
 
+SIZES, SAMPLE_SIZES = (200.0, 2000.0), (50.0, 1000.0)
+"""Sizes of training sets and samples that the network has seen; others count as the nearest."""
+
 ANCHORS = ("pcc", "sld", "pacc", "prior", "robust", "labelled")
 """Estimates at which components of the density are placed."""
 
@@ -30,7 +33,8 @@ class Task:
         items, (B, m, n_columns). shown: 1 for columns that exist, 0 for padding, (B, n_columns).
     y: 1 for items of the class, (B, n). logits: of the class by models that have not seen the item,
         (B, n); sample_logits: (B, m).
-    weights, sample_weights: shares of the items in their set; they sum to 1.
+    weights, sample_weights: shares of the items in their set; they sum to 1. size, sample_size: how
+        many items they stand for, (B,).
     labelled: 1 for items of the sample whose label is known, (B, m); labels: 1 where it is known
         to be the class.
     """
@@ -43,6 +47,8 @@ class Task:
     shown: Any
     weights: Any
     sample_weights: Any
+    size: Any
+    sample_size: Any
     labelled: Any
     labels: Any
 
@@ -251,10 +257,12 @@ def _domain(task: Task, weights: Any, xp: Any) -> _Domain:
         [xp.concat([ones[0], task.X], axis=2), xp.concat([ones[1], task.sample], axis=2)], axis=1
     )
     y = xp.concat([xp.zeros_like(task.logits), xp.ones_like(task.sample_logits)], axis=1)
-    effective = [1 / xp.sum(w**2, axis=1) for w in (weights, task.sample_weights)]
+    # Weights that differ from those of the items make a sample effectively smaller.
+    effective = [task.size / xp.sum(weights**2 / task.weights, axis=1), task.sample_size]
     size = (effective[0] + effective[1])[:, None] / 2
     total = xp.concat([weights, task.sample_weights], axis=1) * size
-    fold = xp.arange(X.shape[1], device=X.device) % 2
+    # A function of the score, so that neither order nor repeated items make a difference.
+    fold = xp.floor(xp.concat([task.logits, task.sample_logits], axis=1) * 4096) % 2
     scores = []
     for held_out in (0, 1):
         learnt = total * xp.astype(fold != held_out, X.dtype)
@@ -290,7 +298,7 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
         1e-3,
         None,
     )
-    sizes = [1 / xp.sum(w**2, axis=1)[:, None] for w in (task.weights, task.sample_weights)]
+    sizes = [task.size[:, None], task.sample_size[:, None]]
     error = xp.sqrt(
         var_expected / sizes[1]
         + sld**2 * var_class / (prior * sizes[0])
@@ -388,7 +396,8 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
     q, q_sample = sigmoid(task.logits, xp), sigmoid(task.sample_logits, xp)
     raw = largest_gap(task.logits, task.sample_logits, task.weights, task.sample_weights, xp)
     tilted = largest_gap(task.logits, task.sample_logits, e.tilt, task.sample_weights, xp)
-    chance = 0.75 * xp.sqrt(xp.sum(e.tilt**2, axis=1) + xp.sum(task.sample_weights**2, axis=1))
+    tilt_size = task.size / xp.sum(e.tilt**2 / task.weights, axis=1)
+    chance = 0.75 * xp.sqrt(1 / tilt_size + 1 / task.sample_size)
     loss = -mean(
         task.y * xp.log(xp.clip(q, 1e-6, None)) + (1 - task.y) * xp.log(xp.clip(1 - q, 1e-6, None)),
         task.weights,
@@ -419,7 +428,7 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
         loss / entropy,
         xp.log(xp.clip(e.information, 1e-6, None)),
         5 * e.gain,
-        xp.asinh(e.gain / xp.sum(task.sample_weights**2, axis=1)),
+        xp.asinh(e.gain * task.sample_size),
         raw,
         tilted,
         xp.log(xp.clip(tilted, 1e-3, None) / chance),
@@ -438,8 +447,8 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
         domains[1].deviation,
         residual,
         mean(task.y, similar, xp),
-        -xp.log(xp.sum(task.weights**2, axis=1)) - 6,
-        -xp.log(xp.sum(task.sample_weights**2, axis=1)) - 5.5,
+        xp.log(xp.clip(task.size, *SIZES)) - 6,
+        xp.log(xp.clip(task.sample_size, *SAMPLE_SIZES)) - 5.5,
     ]
     overall = xp.concat([xp.stack(numbers, axis=1), over_columns, labels], axis=1)
     robust = xp.clip(e.pcc + residual, 0.0, 1.0)
