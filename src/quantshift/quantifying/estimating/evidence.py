@@ -31,7 +31,6 @@ from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
 from quantshift.diagnosis.which_shift import shift_tests
-from quantshift.errors import UserError
 from quantshift.intervals.information import indistinct, told_apart
 from quantshift.intervals.prediction import Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
@@ -44,6 +43,7 @@ from quantshift.quantifiers.likelihood.shift_models import (
     model_scores,
     training_evidence,
 )
+from quantshift.quantifying.declaration import makes_its_own_assumption
 from quantshift.quantifying.estimating.decision import Decision, Evidence
 from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples
 from quantshift.quantifying.options import AUTO, EstimationOptions
@@ -104,8 +104,8 @@ def examine(
         tested.resample(progress)
         found = [_widened_by_groups(model, each) for each in tested.evidence(options)]
         drawn, quantifier = tested.drawn, tested.drawn.quantifier
-    elif options.assume != AUTO:
-        raise UserError(f'{model.method} makes its own assumption; leave `assume` at "auto"')
+    elif options.declared.assumption != AUTO:
+        raise makes_its_own_assumption(model.method)
     else:
         quantifier = model.quantifier
         drawn, found = _by_chosen_method(model, items, samples, options, seed, progress)

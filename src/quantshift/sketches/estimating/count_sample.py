@@ -175,7 +175,9 @@ def _evidence(
     decision = Decision.of_chosen_method(shift)
     if model.tests_itself:
         refuted = shift is not None and shift.is_significant
-        decision = Decision.of_scores(options.assume, refuted=refuted, apart=spread(assumptions))
+        decision = Decision.of_scores(
+            options.declared.assumption, refuted=refuted, apart=spread(assumptions)
+        )
     evidence = Evidence(interval, assumptions, shift, decision)
     if no_estimate_reason:
         return evidence.refused(no_estimate_reason)
