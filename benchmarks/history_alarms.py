@@ -108,7 +108,7 @@ def alarms(
     batches: np.ndarray, errors: np.ndarray, n_baseline: int, rate: int, options: dict[str, Any]
 ) -> np.ndarray:
     """Which batches behind the baseline alarm, (n_histories, n_batches)."""
-    _, smoothed, reach = charts(
+    _, smoothed, reach, _ = charts(
         SHARE + POINT * batches,
         POINT * errors,
         np.full(batches.shape, float(N_ITEMS)),

@@ -109,14 +109,23 @@ def provenance(context: typer.Context) -> tuple[tuple[str, str], ...]:
     return ("command", command_line(words)), ("seed", str(context.params["seed"]))
 
 
-def leave(failed: Sequence[str], *, can_be_estimated: bool, printed: bool = False) -> None:
-    """Exit with the code that scripts rely on; without failures, return.
+def leave(
+    conditions: Sequence[str],
+    *,
+    alarms: Sequence[str] = (),
+    can_be_estimated: bool,
+    printed: bool = False,
+) -> None:
+    """Exit with the code that scripts rely on; if nothing holds and no alarm is raised, return.
 
-    printed: whether the failures were printed already.
+    conditions: those that hold, in words. printed: whether all this was printed already.
     """
-    for line in () if printed else failed:
-        typer.echo(f"failed: {line}", err=True)
+    if not printed:
+        for line in conditions:
+            typer.echo(f"condition: {line}", err=True)
+        for line in alarms:
+            typer.echo(f"alarm: {line}", err=True)
     if not can_be_estimated:
         raise typer.Exit(CANNOT_BE_ESTIMATED)
-    if failed:
+    if conditions or alarms:
         raise typer.Exit(FAILED)

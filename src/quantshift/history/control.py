@@ -51,8 +51,13 @@ changes."""
 CLIP, CAUTION, HOLD, GROUP = 2.5, 1.0, 10, 10
 """See the module and `ChartOptions`."""
 
-LARGEST_CORRELATION = 0.6
-"""Series that resemble themselves more have trends, not noise."""
+CAUTIOUS_CORRELATION = 0.6
+"""Caution goes no further: with ten batches it would hide a change of fifty standard deviations."""
+
+LARGEST_CORRELATION = 0.95
+"""What is estimated counts up to here; series that resemble themselves more have trends, not noise.
+With 0.6, an autocorrelation of 0.8 gave two episodes of false alarms a year, and one of 0.95 gave
+six, where one was promised."""
 
 FEWEST_BASELINE = 8
 """With fewer observations the limits are so wide that nothing would alarm."""
@@ -66,13 +71,20 @@ class Chart:
     """The chart of the observations behind the baseline.
 
     centre: the mean of the baseline; smoothed: the moving average at each observation; reach: how
-    far it may be from the centre; alarms: whether it is farther.
+    far it may be from the centre; alarms: whether it is farther. correlation: of neighbours, that
+    the newest limits allow for.
     """
 
     centre: float
     smoothed: NDArray[np.float64]
     reach: NDArray[np.float64]
     alarms: NDArray[np.bool_]
+    correlation: float = 0.0
+
+    @property
+    def visible(self) -> float:
+        """The smallest lasting change that moves the average beyond its limits in 10 batches."""
+        return float(self.reach[-1]) / (1 - (1 - WEIGHT) ** 10)
 
 
 def level_per_batch(
@@ -140,11 +152,11 @@ def control_chart(
             "than there are",
             arguments=["baseline"],
         )
-    centre, smoothed, reach = charts(
+    centre, smoothed, reach, correlation = charts(
         values, errors, sizes, n_baseline=n_baseline, level=level, options=options
     )
     alarms = np.abs(smoothed[0]) > reach[0]
-    return Chart(float(centre[0]), centre[0] + smoothed[0], reach[0], alarms)
+    return Chart(float(centre[0]), centre[0] + smoothed[0], reach[0], alarms, float(correlation[0]))
 
 
 def charts(
@@ -155,8 +167,9 @@ def charts(
     n_baseline: int,
     level: float,
     options: ChartOptions = CHOSEN,
-) -> tuple[Reals, Reals, Reals]:
-    """Centres, deviations of the moving averages from them, and how far these may be.
+) -> tuple[Reals, Reals, Reals, Reals]:
+    """Centres, deviations of the moving averages from them, how far these may be, and the
+    autocorrelation that the newest limits allow for.
 
     values, standard_errors, n_items: (n_series, n_observations). Each observation is judged by
     those before it.
@@ -179,6 +192,7 @@ def charts(
     smoothed, reach = np.zeros((2, n_series, n_observations))
     average, variance, shared, extra = np.zeros((4, n_series))
     alarms = np.zeros((n_series, n_observations), dtype=np.bool_)
+    r = np.zeros(n_series)
     for i in range(n_observations):
         now = n_baseline + i
         if hold is not None and i >= hold:
@@ -205,7 +219,7 @@ def charts(
             quantile = _heavier(quantile, kurtosis)
         reach[:, i] = quantile * spread
         alarms[:, i] = np.abs(average) > reach[:, i]
-    return centre[:, 0], smoothed, reach
+    return centre[:, 0], smoothed, reach, r
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,8 +255,8 @@ class _Moments:
         spread = np.maximum(self.squares / self.n, np.finfo(np.float64).tiny)
         r = self.products / self.pairs / spread
         unbiased = (self.n * r + self.groups) / np.maximum(self.n - self.groups - 2, 1.0)
-        cautious = unbiased + caution / np.sqrt(self.n)
-        return np.asarray(np.clip(cautious, 0.0, LARGEST_CORRELATION))
+        cautious = np.minimum(unbiased + caution / np.sqrt(self.n), CAUTIOUS_CORRELATION)
+        return np.asarray(np.clip(np.maximum(unbiased, cautious), 0.0, LARGEST_CORRELATION))
 
 
 class _Learnt:

@@ -102,7 +102,7 @@ def test_what_an_estimate_rests_on_is_no_more_than_is_known():
     assert "cannot explain. The estimate assumes instead that items that look alike" in said
     assert said.endswith("it is not a confidence interval")
     declared = Decision(INTERVAL, "declared", "covariate")
-    assert rests_on(Shift(False, "assumed", 1.0), declared).startswith("assumes, as you said,")
+    assert rests_on(Shift(False, "assumed", 1.0), declared).startswith("assumes, as you declared,")
     for shift, decision in ((UNREFUTED, UNTOLD), (UNREFUTED, EVIDENT), (REFUTED, CONTRADICTED)):
         for word in ("ruled out", "fits", "proved"):
             assert word not in rests_on(shift, decision)
@@ -111,8 +111,8 @@ def test_what_an_estimate_rests_on_is_no_more_than_is_known():
 
 def test_two_numbers_come_with_the_question_that_decides():
     question, labels = advised(SHARES, UNREFUTED, TWO, decision=UNTOLD)
-    assert "declare it: `quantshift quantify --assume prior`" in question
-    assert "`quantshift quantify --assume covariate`" in question
+    assert "Declare it: `quantshift quantify --columns effects`" in question
+    assert "`--assume covariate`" in question
     assert "because the items cannot tell what has changed" in labels
     (calm,) = advised(SHARES, UNREFUTED, TWO, decision=EVIDENT)
     assert calm.startswith("No action needed.")

@@ -6,9 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
 import typer
-from click.core import ParameterSource
 from rich.console import Console
 
 from quantshift.base.nouns import counted
@@ -61,6 +59,7 @@ Shown = Annotated[
 
 @app.command("import")
 def import_(
+    context: typer.Context,
     *,
     out: DataSetFolder,
     files: Annotated[
@@ -129,11 +128,12 @@ def import_(
             "reviews"
         )
     if layout is None:
-        _refuse("it filters reviews; add --layout reviews", limits)
+        _refuse(context, "it filters reviews; add --layout reviews", limits)
     table = Path(files[0]) if files else None
     with share_progress(Console(stderr=True)) as progress:
         if layout is Layout.REVIEWS:
             _refuse(
+                context,
                 "reviews have stars and texts, and their categories are named with the files",
                 arrays,
                 columns,
@@ -144,15 +144,15 @@ def import_(
             data = import_limited(reviews, out, limits, named, options, progress=progress)
         elif table is not None and is_lequa(table):
             reason = "the folder of a LeQua task already defines its labels and columns"
-            _refuse(reason, arrays, columns)
+            _refuse(context, reason, arrays, columns)
             data = import_lequa(table, out, options=options, progress=progress)
         elif table is not None:
-            _refuse("a table needs no arrays; name its label column with --label", arrays)
+            _refuse(context, "a table needs no arrays; name its label column with --label", arrays)
             data = import_columns(
                 table, out, columns, options, lenient=reading.lenient, progress=progress
             )
         else:
-            data = _import_arrays(arrays, columns, out, options, progress)
+            data = _import_arrays(context, arrays, columns, out, options, progress)
     typer.echo(render(describe(data)))
     typer.echo(f"\ndata set {data.name} ({data.hash[:12]}) in {out}")
 
@@ -305,6 +305,7 @@ def _review_columns(columns: ImportedColumns, *, lenient: bool) -> ReviewColumns
 
 
 def _import_arrays(
+    context: typer.Context,
     arrays: ImportedArrays,
     columns: ImportedColumns,
     out: Path,
@@ -317,7 +318,7 @@ def _import_arrays(
     if arrays.labels is None:
         raise UserError("arrays need --labels: a column as TABLE:COL, or a .npy file")
     reason = "it names a column of a table; for arrays, use --labels FILE"
-    _refuse(reason, columns, allowed=("categories", "groups"))
+    _refuse(context, reason, columns, allowed=("categories", "groups"))
     labels = arrays.labels
     return import_arrays(
         out,
@@ -341,9 +342,14 @@ def _file_or_label_column(text: str, labels: DataFile) -> DataFile:
     return file
 
 
-def _refuse(reason: str, *declared: "DataclassInstance", allowed: Container[str] = ()) -> None:
+def _refuse(
+    context: typer.Context,
+    reason: str,
+    *declared: "DataclassInstance",
+    allowed: Container[str] = (),
+) -> None:
     """Refuse options that were written on the command line, even with their default values."""
-    context = click.get_current_context()
     for name in (own.name for one in declared for own in fields(one) if own.name not in allowed):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
             raise UserError(f"--{name.replace('_', '-')} cannot be used here: {reason}")

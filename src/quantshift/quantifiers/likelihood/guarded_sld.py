@@ -342,6 +342,14 @@ class GuardedSLD(AbstractGuarded):
         best = seen.committees[self.chosen_]
         return Items(best.mean(axis=0), best, seen.clusters, items.weights)
 
+    def training_positions(self) -> tuple[Reals, Codes]:
+        """The standardised features of the training items, and their codes."""
+        return self.training_.reference.position, self.training_.codes
+
+    def positions(self, items: Items) -> Reals:
+        """The features of other items, standardised in the same way."""
+        return self._seen(items).position
+
     def _seen(self, items: Items) -> Seen:
         if isinstance(items.features, Seen):
             return items.features
