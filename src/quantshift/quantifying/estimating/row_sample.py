@@ -14,6 +14,7 @@ from quantshift.quantifying.estimating.evidence import (
     examine,
     with_adjusted_p_values,
 )
+from quantshift.quantifying.estimating.performance import PerformanceOfBatches
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
 from quantshift.quantifying.options import EstimationOptions, Request
 from quantshift.quantifying.output.advice import FEW_LABELS
@@ -48,6 +49,7 @@ class RowSample(AbstractSample):
     commands: Mapping[str, str]
     notes: tuple[str, ...]
     accuracy: AccuracyOfBatches
+    performance: PerformanceOfBatches
 
     @classmethod
     def read(
@@ -81,8 +83,11 @@ class RowSample(AbstractSample):
         accuracy = AccuracyOfBatches(
             model, level=options.level, n_bootstrap=options.replicates, seed=seed
         )
+        performance = PerformanceOfBatches(
+            model, level=options.level, n_bootstrap=options.replicates, seed=seed
+        )
         codes = {} if audited is None else audited_codes(audited, pool)
-        return cls(model, by, pool, codes, commands, notes, accuracy)
+        return cls(model, by, pool, codes, commands, notes, accuracy, performance)
 
     def sizes(self) -> Mapping[str, int]:
         """How many items each batch has, in the order of the batches."""
@@ -133,7 +138,11 @@ class RowSample(AbstractSample):
     def completed(self, batch: Batch, evidence: Evidence) -> Batch:
         """The batch with the classifier's accuracy on it, and the columns that have changed."""
         items = self.pool.items.take(self.pool.batches[batch.name])
-        batch = replace(batch, accuracy=self.accuracy.of(items, evidence, batch.audit))
+        batch = replace(
+            batch,
+            accuracy=self.accuracy.of(items, evidence, batch.audit),
+            performance=self.performance.of(items, evidence, batch.audit),
+        )
         return with_changes(batch, self.model.profile, self.pool.compared.get(batch.name))
 
     def rows(self) -> tuple[Rows, ...]:
