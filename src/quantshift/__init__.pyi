@@ -77,6 +77,7 @@ from .quantifying import (
     load_model as load_model,
     quantify as quantify,
     save_model as save_model,
+    score as score,
     train as train,
 )
 from .results import ResultStore as ResultStore

@@ -36,7 +36,7 @@ from quantshift.quantifiers.base.guarding import (
     REFUTED,
 )
 
-NO_LONGER = 0.1
+NO_LONGER = 0.05
 """P-value of the doubles from which a sample says nothing for label shift."""
 
 STRONG = 0.75

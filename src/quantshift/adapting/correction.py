@@ -20,6 +20,17 @@ SMALLEST = 1e-12
 """Posteriors and shares that are smaller count as this, so that their logarithm exists."""
 
 
+def smoothed(prevalence: Prevalences, n_items: float) -> Prevalences:
+    """The shares as if one more item of each class were among the n_items.
+
+    Probabilities that are corrected to a share of zero would be zero whatever an item looks like.
+
+    >>> smoothed(np.array([0.0, 1.0]), 8)
+    array([0.1, 0.9])
+    """
+    return np.asarray((n_items * prevalence + 1) / (n_items + len(prevalence)))
+
+
 @dataclass(frozen=True, eq=False)
 class Correction:
     """From posteriors as trained to posteriors at another prevalence.

@@ -40,6 +40,11 @@ from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
 from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
 from quantshift.quantifiers.likelihood.sld import SLD
 
+ALPHA = 2.0
+"""Prior of SLD's shares: as if one item of each class had been added to the sample. Probabilities
+that are corrected to a share of zero would be zero, and then infinitely wrong: over eight tables
+the log-loss was .340, without a prior .354, at the true shares .331."""
+
 COLUMNS, SIGNAL = "columns", "signal"
 
 
@@ -102,7 +107,7 @@ class Examiner:
     """Fitted on the training items, it says what samples show.
 
     plain: SLD on the held-out posteriors, which also calibrates them. quantifier: the user's, whose
-    shares are used; None: those of `plain` or of the guard. guard: tests the samples, on features
+    shares are used; None: those of `plain`. guard: tests the samples, on features
     made by `preparation`; None: nothing is tested, or only scores can be.
     """
 
@@ -121,15 +126,15 @@ class Examiner:
         given = isinstance(quantifier, AbstractGuarded)
         if assume == AUTO or given:
             guard, preparation = _fit_guard(training, quantifier if given else None)
-        if guard is not None and isinstance(guard.plain_, SLD):
-            plain = guard.plain_
-        else:
-            plain = SLD(seed=training.seed).fit_posteriors(
-                training.held_out_posteriors(),
-                training.codes,
-                classes=np.arange(len(training.classes)),
-                weights=training.weights,
-            )
+        held_out = (
+            training.held_out_posteriors() if guard is None else guard.plain_.held_out_posteriors_
+        )
+        plain = SLD(prior=ALPHA, seed=training.seed).fit_posteriors(
+            held_out,
+            training.codes,
+            classes=np.arange(len(training.classes)),
+            weights=training.weights,
+        )
         fitted = None
         if quantifier is not None and not given:
             fitted = _fit_quantifier(quantifier, training, plain)
@@ -145,9 +150,6 @@ class Examiner:
         """What each sample of the items of X shows. posteriors: of these items, as trained."""
         prevalence = self._prevalence(X, posteriors, samples, weights)
         if self.assume in (PRIOR, COVARIATE):
-            if prevalence is None:
-                items = Items(posteriors, weights=weights)
-                prevalence = self.plain.estimate_items(items, list(samples)).prevalence
             reason = DECLARED if self.assume == PRIOR else COVARIATE
             return [Shown(p, reason) for p in prevalence]
         if self.guard is None:
@@ -159,7 +161,7 @@ class Examiner:
             tested = True
         return [
             Shown(
-                each.prior if prevalence is None else prevalence[i],
+                prevalence[i],
                 self._reason(each),
                 float(each.p_values["doubles"]) if tested else None,
             )
@@ -177,15 +179,14 @@ class Examiner:
 
     def _prevalence(
         self, X: Any, posteriors: Posteriors, samples: Sequence[Indices], weights: Weights | None
-    ) -> Prevalences | None:
-        """The shares by the user's quantifier; None if there is none."""
-        if self.quantifier is None:
-            return None
-        if self.quantifier.tags.sees_posteriors_only:
+    ) -> Prevalences:
+        """The shares by the user's quantifier, or by SLD if there is none."""
+        quantifier = self.plain if self.quantifier is None else self.quantifier
+        if quantifier.tags.sees_posteriors_only:
             items = Items(posteriors, weights=weights)
         else:
-            items = self.quantifier.items(X, weights)
-        return self.quantifier.estimate_items(items, list(samples)).prevalence
+            items = quantifier.items(X, weights)
+        return quantifier.estimate_items(items, list(samples)).prevalence
 
 
 def _fit_quantifier(

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from quantshift.adapting.adaptation import strength_of
-from quantshift.adapting.correction import Correction
+from quantshift.adapting.correction import Correction, smoothed
 from quantshift.base.types import Posteriors, Prevalences, Reals
 from quantshift.classify.calibration.calibration import NoCalibration
 from quantshift.measuring.estimate import Measured, PerformanceEstimator, Sample, Use
@@ -36,10 +36,10 @@ PRIOR_SHIFT = "prior shift"
 """The name of the assumption whose estimate is used for corrections."""
 
 
-def correction_for(model: Model, evidence: Evidence) -> Correction:
+def correction_for(model: Model, evidence: Evidence, n_items: int) -> Correction:
     """The correction of the model's probabilities that the evidence on a batch allows.
 
-    Of strength 0 where nothing can be estimated, or the method does not adjust.
+    n_items: of the batch. The strength is 0 where nothing can be estimated.
     """
     prior = model.base.prior_
     if evidence.why_not or not model.is_trained:
@@ -48,7 +48,7 @@ def correction_for(model: Model, evidence: Evidence) -> Correction:
     strength = strength_of(reason_of(model, evidence), doubles)
     trained = _trained(model)
     calibrator = NoCalibration() if trained is None else trained.calibrator_
-    return Correction(prior, _shares(model, evidence), strength, calibrator)
+    return Correction(prior, smoothed(_shares(model, evidence), n_items), strength, calibrator)
 
 
 def reason_of(model: Model, evidence: Evidence) -> str:
@@ -104,7 +104,7 @@ class PerformanceOfBatches:
             items = items.take(weights.nonzero()[0])
             weights = items.weights
         posteriors = self.model.posteriors(items)
-        correction = correction_for(self.model, evidence)
+        correction = correction_for(self.model, evidence, len(items))
         reason = reason_of(self.model, evidence)
         sample = Sample(posteriors, correction.prevalence, reason, weights)
         uses = [_use(posteriors)]

@@ -37,8 +37,35 @@ def performance_lines(result: Quantification, batch: Batch) -> Iterator[str]:
         )
 
 
-def _with_limits(value: MeasureValue) -> str:
+def performance_columns(result: Quantification) -> list[str]:
+    """Headings of the measures of the headline class in a table by batch."""
+    lead = shown(result, result.headline)
+    return [f"{name}, {lead}" for name in ("precision", "recall")]
+
+
+def performance_cells(result: Quantification) -> Iterator[list[str]]:
+    """For each batch accuracy, precision, recall and the corrected accuracy; empty if unknown."""
+    for batch in result.batches:
+        found = batch.performance
+        if found is None:
+            yield []
+            continue
+        values = [
+            found.value("accuracy"),
+            *(found.value(name, result.headline) for name in ("precision", "recall")),
+            found.value("accuracy", corrected=True),
+        ]
+        yield [
+            "" if value is None or value.estimate is None else _in_short(value) for value in values
+        ]
+
+
+def _in_short(value: MeasureValue) -> str:
     assert value.estimate is not None
     if value.low is None or value.high is None:
-        return f"about {value.estimate:.0%}"
-    return f"about {value.estimate:.0%} ({100 * value.low:.0f} to {value.high:.0%})"
+        return f"{value.estimate:.0%}"
+    return f"{value.estimate:.0%} ({100 * value.low:.0f} to {value.high:.0%})"
+
+
+def _with_limits(value: MeasureValue) -> str:
+    return f"about {_in_short(value)}"
