@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FORMAT = 2
 """Version of the layout of a call."""
 
+ACCURACY = "accuracy of the classifier"
+"""The name of its chart among those of the classes."""
+
 MOST = 1 << 53
 """No call has more items."""
 
@@ -78,6 +81,7 @@ class Look:
     shares: the estimates to use; unaudited: those of the method alone.
     shift: whether more than the prevalence has changed; None where nothing was tested.
     changed: classes whose share differs from that of the batch before it in the same call.
+    accuracy: of the classifier, estimated without labels; None where it is not known.
     """
 
     name: str
@@ -94,6 +98,7 @@ class Look:
     changed: tuple[str, ...]
     unreliable: bool
     audit: AuditSummary | None
+    accuracy: Share | None = None
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,7 @@ def _checks(call: Call) -> Iterator[tuple[str, bool]]:
             yield f"looks.{i}.{name}: classes", sorted(labels) == sorted(call.classes)
             yield f"looks.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
         yield f"looks.{i}: p_value", look.p_value is None or 0 <= look.p_value <= 1
+        yield f"looks.{i}: accuracy", look.accuracy is None or _is_share(look.accuracy)
         yield f"looks.{i}: audit", look.audit is None or _is_number(look.audit.n_labelled)
     yield "model: items", _is_number(call.model.n_items)
     yield "limits: baseline", 1 <= call.limits.baseline <= MOST
@@ -267,4 +273,7 @@ def _look(batch: Batch) -> Look:
         audit=None
         if batch.audit is None
         else AuditSummary(batch.audit.n_labelled, batch.audit.contradicts),
+        accuracy=None
+        if batch.accuracy is None
+        else Share(ACCURACY, batch.accuracy.estimate, batch.accuracy.low, batch.accuracy.high),
     )
