@@ -57,7 +57,8 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
     }
 )
 PARTLY = "partly corrected: there is only weak evidence that the shares of the classes changed"
-CURE = 'label some rows, or give assume="prior" if you know that only the shares changed'
+DECLARE = 'label some rows, or give assume="prior" if you know that only the shares changed'
+RECALIBRATE = "label some rows and calibrate the classifier on them"
 
 
 class NotAdaptedWarning(UserWarning):
@@ -95,6 +96,11 @@ class Adaptation:
         if self.reason == NO_EVIDENCE and self.strength > 0:
             return PARTLY
         return SENTENCES[self.reason]
+
+    @property
+    def cure(self) -> str:
+        """What to do if the probabilities stay as trained."""
+        return RECALIBRATE if self.reason == REFUTED else DECLARE
 
     def __call__(self, posteriors: Posteriors) -> Posteriors:
         """Posteriors as trained, corrected."""

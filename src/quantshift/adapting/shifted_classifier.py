@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from quantshift.adapting.adaptation import CURE, Adaptation, NotAdaptedWarning, strength_of
+from quantshift.adapting.adaptation import Adaptation, NotAdaptedWarning, strength_of
 from quantshift.adapting.correction import Correction
 from quantshift.adapting.decisions import (
     Decisions,
@@ -128,7 +128,7 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.adaptation_ = adaptation
         self.threshold_ = self.decisions(adaptation(posteriors), weights).threshold
         if adaptation.strength == 0 and self.assume != COVARIATE:
-            warn(f"{adaptation.sentence}; {CURE}", NotAdaptedWarning, stacklevel=2)
+            warn(f"{adaptation.sentence}; {adaptation.cure}", NotAdaptedWarning, stacklevel=2)
         return self
 
     def adaptations(
