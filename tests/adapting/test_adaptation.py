@@ -13,7 +13,7 @@ from quantshift.quantifiers.base import guarding
     [
         (guarding.DECLARED, 1.0),
         (guarding.EVIDENCE, STRONG),
-        (guarding.AGREEMENT, PARTIAL),
+        (guarding.AGREEMENT, 0.0),
         (guarding.REFUTED, 0.0),
         (guarding.NEITHER, 0.0),
         (guarding.COVARIATE, 0.0),

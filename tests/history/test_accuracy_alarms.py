@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import DataError
-from quantshift.history import Call
+from quantshift.history import HistoryEntry
 from quantshift.history.record import ACCURACY
 from quantshift.quantifying.output.result import ClassifierAccuracy
 from tests.history.made import days, filled, time_of
@@ -37,10 +37,10 @@ def test_a_drop_of_the_accuracy_alarms_while_shares_are_as_usual(tmp_path):
 
 
 def test_records_from_before_there_were_accuracies_can_be_read():
-    call = Call.of(days(1)[0], time=time_of(0))
+    call = HistoryEntry.of(days(1)[0], time=time_of(0))
     record = json.loads(call.to_bytes())
-    del record["looks"][0]["accuracy"]
-    assert Call.from_bytes(json.dumps(record).encode()) == call
-    record["looks"][0]["accuracy"] = {"label": ACCURACY, "estimate": 2.0, "low": 0.0, "high": 1.0}
+    del record["batches"][0]["accuracy"]
+    assert HistoryEntry.from_bytes(json.dumps(record).encode()) == call
+    record["batches"][0]["accuracy"] = {"label": ACCURACY, "estimate": 2.0, "low": 0.0, "high": 1.0}
     with pytest.raises(DataError, match="accuracy"):
-        Call.from_bytes(json.dumps(record).encode())
+        HistoryEntry.from_bytes(json.dumps(record).encode())

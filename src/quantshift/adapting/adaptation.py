@@ -6,8 +6,8 @@ sample itself gives (`quantshift.quantifiers.base.guarding`):
 
     declared    1: the user knows that only the shares of the classes changed
     evidence    STRONG: the sample would look different if its items had been selected
-    agreement   PARTIAL: both assumptions give nearly the same share
-    no evidence from 0 to PARTIAL, the larger the less likely selected items would look like this
+    no evidence, agreement (both assumptions give about the same share)
+                from 0 to PARTIAL, the larger the less likely selected items would look like this
     refuted     0: the probabilities stay as trained
 
 Three quarters of a correction have nearly all of its gain under label shift, and do much less harm
@@ -43,13 +43,13 @@ STRONG = 0.75
 """Strength of a correction for which there is evidence."""
 
 PARTIAL = 0.5
-"""Strength of a correction where the assumptions agree, and the largest without evidence."""
+"""The largest strength of a correction without evidence."""
 
 SENTENCES: Mapping[str, str] = MappingProxyType(
     {
         DECLARED: "corrected, because you declared that only the shares of the classes changed",
         EVIDENCE: "corrected: the rows show that the shares of the classes changed",
-        AGREEMENT: "partly corrected: whatever changed, the shares are about the same",
+        AGREEMENT: "as trained: whatever changed, the shares are about the same",
         NO_EVIDENCE: "as trained: nothing shows that only the shares of the classes changed",
         REFUTED: "as trained: more than the shares of the classes changed",
         NEITHER: "as trained: the rows do not show the shares of the classes",
@@ -93,7 +93,7 @@ class Adaptation:
     @property
     def sentence(self) -> str:
         """What was done with the probabilities, and why, in words."""
-        if self.reason == NO_EVIDENCE and self.strength > 0:
+        if self.reason in (NO_EVIDENCE, AGREEMENT) and self.strength > 0:
             return PARTLY
         return SENTENCES[self.reason]
 
@@ -121,10 +121,10 @@ def strength_of(reason: str, p_doubles: float | None = None) -> float:
     >>> strength_of("evidence"), strength_of("refuted"), strength_of("no evidence", 0.2)
     (0.75, 0.0, 0.0)
     """
-    known = {DECLARED: 1.0, EVIDENCE: STRONG, AGREEMENT: PARTIAL}
+    known = {DECLARED: 1.0, EVIDENCE: STRONG}
     if reason in known:
         return known[reason]
-    if reason == NO_EVIDENCE and p_doubles is not None:
+    if reason in (NO_EVIDENCE, AGREEMENT) and p_doubles is not None:
         # Evenly in log p, from PARTIAL at the level of evidence down to 0.
         place = np.log(NO_LONGER / max(p_doubles, EVIDENCE_LEVEL))
         return float(PARTIAL * np.clip(place / np.log(NO_LONGER / EVIDENCE_LEVEL), 0.0, 1.0))

@@ -36,7 +36,7 @@ from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import encode_labels
 from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
-from quantshift.quantifiers.base.guarding import ASSUMPTIONS, AUTO, COVARIATE
+from quantshift.quantifiers.base.guarding import AGREEMENT, ASSUMPTIONS, AUTO, COVARIATE
 from quantshift.quantifiers.base.items import take_rows, uneven
 from quantshift.quantifiers.base.samples import count_samples, index_blocks
 from quantshift.quantifiers.base.training_labels import at_least_two_classes, training_weights
@@ -127,7 +127,7 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         (adaptation,), posteriors, weights = self._adaptations(X, None, sample_weight)
         self.adaptation_ = adaptation
         self.threshold_ = self.decisions(adaptation(posteriors), weights).threshold
-        if adaptation.strength == 0 and self.assume != COVARIATE:
+        if adaptation.strength == 0 and adaptation.reason not in (COVARIATE, AGREEMENT):
             warn(f"{adaptation.sentence}; {adaptation.cure}", NotAdaptedWarning, stacklevel=2)
         return self
 

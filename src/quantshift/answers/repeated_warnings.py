@@ -19,23 +19,35 @@ _PLURAL = re.compile(r"(\0 \w+?)s?\b")
 _OF_ONE_COLUMN = re.compile(r" \S+ to \S+,(?= the range of training)|, such as .*")
 """What is said of a column that does not hold for others."""
 
-_COLUMN = re.compile(r"column (?P<name>'[^']*'|\"[^\"]*\"): (?P<said>.*)", re.DOTALL)
+_COLUMN = re.compile(r"column (?P<name>'[^']*'|\"[^\"]*\"): (?P<sentence>.*)", re.DOTALL)
 
 
-def merged(warnings: Iterable[tuple[str, str]]) -> list[str]:
+def merged(warnings: Iterable[tuple[str, str]], n_batches: int | None = None) -> list[str]:
     """One line for warnings of several batches that differ in their numbers at most.
 
     warnings: the displayed name of the batch and what is said of it; the name is empty for a
-    warning that is not about a batch.
+    warning that is not about a batch. n_batches: how many there are, if that is to be said.
 
     >>> merged([("AK", "only 3 items"), ("AL", "only 26 items"), ("CA", "empty")])
     ['in 2 batches (AK, AL): only 3 to 26 items', 'CA: empty']
     """
     lines = []
     for names, text in said_of(_columns_together(_kinds_together(warnings))):
-        where = f"in {len(names):,} batches ({some_names(names)})" if len(names) > 1 else names[0]
+        where = batches_text(names, n_batches) if len(names) > 1 else names[0]
         lines.append(f"{where}: {text}" if where else text)
     return lines
+
+
+def batches_text(names: Sequence[str], n_batches: int | None = None) -> str:
+    """In which batches something holds. n_batches: how many there are.
+
+    >>> batches_text(["a", "b"], 9), batches_text(["a", "b"], 2), batches_text(["a", "b"])
+    ('in 2 of 9 batches (a, b)', 'in all 2 batches', 'in 2 batches (a, b)')
+    """
+    if len(names) == n_batches:
+        return f"in all {n_batches:,} batches"
+    of_all = "" if n_batches is None else f" of {n_batches:,}"
+    return f"in {len(names):,}{of_all} batches ({some_names(names)})"
 
 
 def said_of(sentences: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:
@@ -71,19 +83,19 @@ def _kinds_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]
         if not batch:
             others.append((batch, warning))
         elif about is not None:
-            said = _OF_ONE_COLUMN.sub("", about["said"])
-            kind_before = _pattern(said)
-            kinds[kind_before].append((batch, about["name"], said))
+            sentence = _OF_ONE_COLUMN.sub("", about["sentence"])
+            kind_before = _pattern(sentence)
+            kinds[kind_before].append((batch, about["name"], sentence))
         elif warning.startswith(TO_A_LESSER_DEGREE) and kind_before:
-            said = kinds[kind_before][-1][2]
-            kinds[kind_before] += [(batch, name, said) for name in _QUOTED.findall(warning)]
+            sentence = kinds[kind_before][-1][2]
+            kinds[kind_before] += [(batch, name, sentence) for name in _QUOTED.findall(warning)]
         else:
             others.append((batch, warning))
     together = []
     for found in kinds.values():
         batches = list(dict.fromkeys(batch for batch, *_ in found))
         columns = Counter(name for _, name, _ in found)
-        text = _with_ranges([said for *_, said in found])
+        text = _with_ranges([sentence for *_, sentence in found])
         not_all = len({pair[:2] for pair in found}) < len(batches) * len(columns)
         sentence = _about_columns([name for name, _ in columns.most_common()], text)
         together += [(batch, "some of " * not_all + sentence) for batch in batches]
@@ -95,17 +107,19 @@ def _columns_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, st
     columns: dict[tuple[str, str], list[str]] = defaultdict(list)
     for batch, warning in warnings:
         about = _COLUMN.fullmatch(warning)
-        named = columns[batch, warning if about is None else about["said"]]
+        named = columns[batch, warning if about is None else about["sentence"]]
         if about is not None and about["name"] not in named:
             named.append(about["name"])
-    return [(batch, _about_columns(named, said)) for (batch, said), named in columns.items()]
+    return [
+        (batch, _about_columns(named, sentence)) for (batch, sentence), named in columns.items()
+    ]
 
 
-def _about_columns(names: Sequence[str], said: str) -> str:
+def _about_columns(names: Sequence[str], sentence: str) -> str:
     if not names:
-        return said
+        return sentence
     noun = "column" if len(names) == 1 else counted(len(names), "column")
-    return f"{noun} {some_names(names)}: {said}"
+    return f"{noun} {some_names(names)}: {sentence}"
 
 
 def some_names(names: Sequence[str]) -> str:

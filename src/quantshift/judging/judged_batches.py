@@ -56,7 +56,7 @@ def group_batch(
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
     classes, found = run.meaning.classes, judged.shares
-    known = not found.why_not
+    known = not found.no_estimate_reason
     shares = tuple(
         Share(label, float(p) if known else None, float(low), float(high))
         for label, p, low, high in zip(
@@ -87,7 +87,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
         warnings=tuple(judged.notes),
         advice=tuple(_advice(judged, shares[classes.index(lead)], judges)),
         can_be_estimated=known,
-        why_not=found.why_not,
+        no_estimate_reason=found.no_estimate_reason,
     )
 
 
@@ -113,12 +113,12 @@ def _label_design(run: JudgeRun, judged: Judged, guess: Guess | None) -> LabelDe
     check = judged.check
     return LabelDesign(
         design=judged.design.name,
-        told=guess is None and run.is_stated(),
+        stated=guess is None and run.is_stated(),
         guessed=guess is not None,
         ok=check.ok,
         p_value=check.p_value,
         looks_like=check.looks_like,
-        said=check.sentence if guess is None else f"Guessed: {guess.why}. {check.sentence}",
+        sentence=check.sentence if guess is None else f"Guessed: {guess.why}. {check.sentence}",
     )
 
 
@@ -126,12 +126,12 @@ def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) ->
     """A group without an estimate."""
     labels = LabelDesign(
         design=design.name,
-        told=run.is_stated(),
+        stated=run.is_stated(),
         guessed=False,
         ok=True,
         p_value=None,
         looks_like=None,
-        said="",
+        sentence="",
     )
     return JudgedBatch(
         name=name,
@@ -147,7 +147,7 @@ def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) ->
         warnings=(),
         advice=(),
         can_be_estimated=False,
-        why_not="none of its items has a label",
+        no_estimate_reason="none of its items has a label",
     )
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from quantshift.adapting.correction import Correction
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
-from quantshift.intervals.prediction import training_replicate
+from quantshift.intervals.engine import training_replicate
 from quantshift.measuring.label_chances import LabelledScores
 from quantshift.measuring.measures.measure import PerformanceMeasure
 from quantshift.prevalence.weights import Weights

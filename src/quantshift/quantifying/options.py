@@ -4,7 +4,7 @@ They are the keyword arguments of these functions and the options of their comma
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from quantshift.answers.options import (
 from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.replicates import ITEMS, SHARES_OF
-from quantshift.quantifiers.base.guarding import ASSUMPTIONS
+from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.tables.columns.periods import EVERY
 from quantshift.tables.reading import Source
 
@@ -114,7 +114,14 @@ class ColumnOptions:
         panel=COLUMNS,
     )
     missing: tuple[str, ...] | None = option(None, MISSING)
-    positive: str | None = option(None, POSITIVE)
+    positive: str | None = option(
+        None,
+        replace(
+            POSITIVE,
+            help="The class reported first (default: the one called yes, true, 1 or positive, else "
+            "the rarest in training).",
+        ),
+    )
     groups: str | None = option(
         None,
         "Column of regions, years or sites in the labelled table: leave each one out in turn and "
@@ -167,12 +174,14 @@ class TrainingOptions:
 class Recipe:
     """How a model is to be made.
 
-    by: the column that divides samples into batches; it is not used as a feature.
+    by: the column that divides samples into batches; it is not used as a feature. declared: what
+    the model keeps, for samples of which nothing else is declared.
     """
 
     columns: ColumnOptions
     training: TrainingOptions = TrainingOptions()
     by: str | None = None
+    declared: Declaration = NOTHING_DECLARED
 
 
 @dataclass(frozen=True)
@@ -291,10 +300,8 @@ class EstimationOptions:
 
     replicates: how many the bootstrap draws for the intervals. simultaneous: intervals that hold
     for all classes of a batch at once (not those of an audit). of: whose share an interval is for,
-    "items" (of the sample) or "population" (that they were drawn from). assume:
-    "prior" (items of a class look as in training), "covariate" (items that look alike have the
-    label as often as in training), or "auto": nothing is declared, and without evidence the answer
-    is a range.
+    "items" (of the sample) or "population" (that they were drawn from). declared:
+    what the user declared about the shift, now or when the model was trained.
     """
 
     level: float = option(0.95, LEVEL)
@@ -308,18 +315,9 @@ class EstimationOptions:
         "were drawn from, which is known less well).",
         metavar="items|population",
     )
-    assume: str = option(
-        AUTO,
-        "Assumption about the shift. prior: items of a class look as in training (the label causes "
-        "the features, like the words of a review). covariate: items that look alike have the "
-        "label as often as in training (an outcome is predicted from its causes). auto: neither; "
-        "without evidence for one of them the answer is a range.",
-        metavar="auto|prior|covariate",
-    )
+    declared: Declaration = NOTHING_DECLARED
 
     def __post_init__(self) -> None:
-        if self.assume not in ASSUMPTIONS:
-            raise unknown_name("assumption", self.assume, ASSUMPTIONS)
         if self.of not in SHARES_OF:
             raise unknown_name("value of `of`", self.of, SHARES_OF)
 
@@ -358,6 +356,7 @@ class Request:
     audit: AuditOptions = field(default_factory=AuditOptions)
     estimation: EstimationOptions = field(default_factory=EstimationOptions)
     conditions: Sequence[str] = ()
+    declared: Declaration = NOTHING_DECLARED
     row_file: RowOptions = field(default_factory=RowOptions)
 
     @property
@@ -368,4 +367,8 @@ class Request:
     @property
     def recipe(self) -> Recipe:
         """How the model is to be made."""
-        return Recipe(self.columns, self.training, self.batches.by)
+        return Recipe(self.columns, self.training, self.batches.by, self.declared)
+
+    def estimation_with(self, before: Declaration) -> EstimationOptions:
+        """How shares are estimated. before: what was declared when the model was trained."""
+        return replace(self.estimation, declared=self.declared.or_else(before))

@@ -1,6 +1,5 @@
 """`quantshift audit-plan`: how many items to label for a given precision, and which."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,10 +7,11 @@ from rich.console import Console
 
 from quantshift.answers.words import percent
 from quantshift.cli.declared import Only
+from quantshift.cli.outputs import OverwriteLabels, SheetFile
 from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
-from quantshift.quantifying import write_audit_sheet
-from quantshift.quantifying.audits.audit_sheet import MORE_LABELS, check_sheet, draw_sheet
+from quantshift.labelling.sheets.drawn import check_sheet
+from quantshift.quantifying.audits.audit_sheet import MORE_LABELS, draw_sheet
 from quantshift.quantifying.options import (
     ColumnOptions,
     EstimationOptions,
@@ -31,13 +31,8 @@ def audit_plan(
     ],
     training: Annotated[TrainingOptions, Only("classifier", "seed")],
     estimation: Annotated[EstimationOptions, Only("level")],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
-    ] = False,
+    out: SheetFile = None,
+    overwrite: OverwriteLabels = False,
 ) -> None:
     """Draw random items to label by hand, as many as a given precision needs.
 
@@ -61,7 +56,7 @@ def audit_plan(
     with item_progress(Console(stderr=True)) as progress:
         sheet = draw_sheet(sources, Recipe(columns, training), asked, estimation.level, progress)
         if out is not None:
-            write_audit_sheet(sheet, out, overwrite=overwrite)
+            sheet.write(out, overwrite=overwrite)
     plan = sheet.plan
     every = plan.n_labels == plan.n_items
     n_labels = "all" if every else f"about {plan.n_labels:,} of"

@@ -1,7 +1,6 @@
 """`quantshift judge`: the true rate behind model verdicts; `judge plan`: what to label next."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,9 +13,9 @@ from quantshift.answers.words import percent
 from quantshift.base.options import as_keywords, split_names
 from quantshift.cli.declared import Only
 from quantshift.cli.inputs import check_standard_input
-from quantshift.cli.outputs import OutputFiles, leave, provenance
+from quantshift.cli.outputs import OutputFiles, OverwriteLabels, SheetFile, leave, provenance
 from quantshift.errors import UserError
-from quantshift.judging import LabelSheet, plan_labels, write_label_sheet
+from quantshift.judging import LabelSheet, plan_labels
 from quantshift.judging import judge as judge_table
 from quantshift.judging.designs.registry import plan_named
 from quantshift.judging.options import (
@@ -27,7 +26,7 @@ from quantshift.judging.options import (
     PlanOptions,
     RateOptions,
 )
-from quantshift.quantifying.audits.audit_sheet import check_sheet
+from quantshift.labelling.sheets.drawn import check_sheet
 from quantshift.quantifying.options import PRECISION
 from quantshift.tables.places import STANDARD_INPUT
 
@@ -128,13 +127,8 @@ def plan(
     chosen: Annotated[LabelOptions, Only("labelled")],
     asked: PlanOptions,
     levels: LevelOptions,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
-    ] = False,
+    out: SheetFile = None,
+    overwrite: OverwriteLabels = False,
 ) -> None:
     """Plan which items people should label next, and how many.
 
@@ -162,7 +156,7 @@ def plan(
     if out is None:
         typer.echo("Add --out FILE.csv to draw them.")
         return
-    write_label_sheet(sheet, out, overwrite=overwrite)
+    sheet.write(out, overwrite=overwrite)
     typer.echo(f"items to label in {out}")
     revealing = ", ".join([*columns.verdict, *split_names(columns.score)])
     typer.echo(

@@ -91,7 +91,7 @@ def _qualities(
 
 def _labels_for_half_width(shares: ShareEstimate, items: JudgedItems, design: Design) -> int | None:
     """Labels in all; without an error among the labels the width falls as their number rises."""
-    if not shares.can_be_halved or shares.why_not:
+    if not shares.can_be_halved or shares.no_estimate_reason:
         return None
     widest = int(np.argmax(shares.high - shares.low))
     by_labels, by_items = float(shares.by_labels[widest]), float(shares.by_items[widest])

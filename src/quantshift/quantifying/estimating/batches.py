@@ -21,12 +21,14 @@ from quantshift.labelling.audit import (
 )
 from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequence
 from quantshift.quantifiers.base.guarding import NEITHER
+from quantshift.quantifying.audits.settling import Question
+from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.quantifying.estimating.decision import LABELS, NO_ITEMS, Evidence
 from quantshift.quantifying.estimating.sample import ScoredBatch
 from quantshift.quantifying.options import AuditOptions
 from quantshift.quantifying.output import advice as advising
 from quantshift.quantifying.output import verdicts
-from quantshift.quantifying.output.result import Audited, Batch, Looked
+from quantshift.quantifying.output.result import Audited, Batch, SequentialProgress
 from quantshift.quantifying.training.model import Model
 
 CHANGE_LEVEL = 0.99
@@ -34,6 +36,9 @@ CHANGE_LEVEL = 0.99
 
 SMALLEST_CHANGE = 0.01
 """Smaller changes are not reported, however significant; see `changed_classes`."""
+
+MOST_DECIDING = 100
+"""If it takes more labels to tell two shares apart, they serve better to measure the share."""
 
 SCORE_BINS = 20
 
@@ -45,48 +50,59 @@ def batch_of(
     change: tuple[str, ...],
     audit_options: AuditOptions,
     *,
+    declared: Declaration = NOTHING_DECLARED,
     warned: bool = False,
 ) -> Batch:
     """A batch in plain numbers and words.
 
-    change: classes whose share differs from that of the batch before. warned: whether there are
+    change: classes whose share differs from that of the batch before. declared: what the user has
+    declared about the shift. warned: whether there are
     warnings about more than this batch.
     """
     n_items, decision, shift = scored.n_items, evidence.decision, evidence.shift
     unaudited = _unaudited(model, scored, evidence)
-    audit = _audit(model, scored, evidence, audit_options.target)
+    question = Question.of(evidence, model.classes)
+    audit = _audit(model, scored, evidence, audit_options.target, question)
     shares = unaudited if audit is None else audit.shares
     lead = next(share for share in unaudited if share.label == model.headline)
-    why_not = evidence.why_not
-    untold = bool(why_not) or decision.too_wide
+    no_estimate_reason = evidence.no_estimate_reason
+    untold = bool(no_estimate_reason) or decision.too_wide
     if decision.too_wide:
-        why_not = why_not or f"the assumptions allow {limits(lead.low, lead.high)}"
-    answer = _explained(model, evidence, audit)
+        no_estimate_reason = (
+            no_estimate_reason or f"the assumptions allow {limits(lead.low, lead.high)}"
+        )
+    answer = _explained(model, evidence, audit, declared)
+    n_deciding = _deciding_labels(model, scored, evidence, question)
+    answer = replace(answer, n_deciding=n_deciding)
     warnings = tuple(
         advising.batch_warnings(
             n_items=n_items,
             n_labelled=len(scored.labelled),
             asked=audit_options.audit is not None,
             audited=audit is not None,
-            confused=[] if evidence.why_not else _confused(model, evidence.interval),
+            confused=[] if evidence.no_estimate_reason else _confused(model, evidence.interval),
         )
     )
     advice = tuple(
         advising.advice(
             shares,
             answer,
-            can_be_estimated=audit is not None or not why_not,
+            can_be_estimated=audit is not None or not no_estimate_reason,
             cure=evidence.cure,
             n_items=n_items,
             level=evidence.interval.level,
-            warned=warned or bool(warnings),
+            warned=warned or bool(warnings) or evidence.none_of_these is not None,
         )
     )
     kind, reason = decision.kind, decision.reason
     if audit is not None:
-        kind, reason, why_not = (INTERVAL if audit.looked is None else SEQUENCE), LABELS, ""
-    elif why_not:
-        kind, reason = CANNOT, (NEITHER if evidence.why_not else reason)
+        kind, reason, no_estimate_reason = (
+            (INTERVAL if audit.progress is None else SEQUENCE),
+            LABELS,
+            "",
+        )
+    elif no_estimate_reason:
+        kind, reason = CANNOT, (NEITHER if evidence.no_estimate_reason else reason)
     histograms_of_scores = histograms(scored.posteriors, scored.counts)
     return Batch(
         name=scored.name,
@@ -98,21 +114,43 @@ def batch_of(
         audit=audit,
         change=() if kind == CANNOT else change,
         scores=dict(zip(model.classes, histograms_of_scores, strict=True)),
-        verdict=verdicts.verdict(answer, evidence.why_not, lead.estimate),
+        verdict=verdicts.verdict(answer, evidence.no_estimate_reason, lead.estimate),
         warnings=warnings,
         advice=advice,
         can_be_estimated=kind != CANNOT,
-        why_not=why_not,
+        no_estimate_reason=no_estimate_reason,
         left_out=scored.n_left_out,
-        carried="" if kind == CANNOT else verdicts.carried(answer),
+        basis="" if kind == CANNOT else verdicts.basis(answer),
         kind=kind,
         reason=reason,
         unaudited_kind=CANNOT if untold else decision.kind,
-        command="" if audit is not None or advising.NOTHING_TO_DO in advice else scored.command,
+        none_of_these=evidence.none_of_these,
+        command=_command(scored, audit, advice, n_deciding),
     )
 
 
-def _explained(model: Model, evidence: Evidence, audit: Audited | None) -> verdicts.Explained:
+def _deciding_labels(
+    model: Model, scored: ScoredBatch, evidence: Evidence, question: Question | None
+) -> int | None:
+    """About how many labels settle which of two shares is true, if a few do."""
+    if question is None:
+        return None
+    n_labels = question.labels_needed(_scores(model, scored, evidence))
+    return n_labels if n_labels <= MOST_DECIDING else None
+
+
+def _command(
+    scored: ScoredBatch, audit: Audited | None, advice: Sequence[str], n_deciding: int | None
+) -> str:
+    """The command that draws the items to label, if that is the advice."""
+    if audit is not None or advising.NOTHING_TO_DO in advice:
+        return ""
+    return scored.command if n_deciding is None else scored.deciding_command
+
+
+def _explained(
+    model: Model, evidence: Evidence, audit: Audited | None, declared: Declaration
+) -> verdicts.Explained:
     """What is to be put into words."""
     tags = model.quantifier.tags
     return verdicts.Explained(
@@ -127,12 +165,13 @@ def _explained(model: Model, evidence: Evidence, audit: Audited | None) -> verdi
         assumption=tags.in_words,
         interval_note=tags.interval_note,
         groups=None if model.groups is None else model.groups.column,
+        declared=declared.sentence,
     )
 
 
 def _unaudited(model: Model, scored: ScoredBatch, evidence: Evidence) -> tuple[Share, ...]:
     """The method's own shares; without estimates if nothing can be estimated."""
-    if evidence.why_not:
+    if evidence.no_estimate_reason:
         return unknown_shares(model.classes)
     shares = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
     if evidence.decision.too_wide:
@@ -205,7 +244,7 @@ def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batc
         warnings=("no items: nothing can be estimated",),
         advice=("Give a sample with items.",),
         can_be_estimated=False,
-        why_not="there are no items",
+        no_estimate_reason="there are no items",
         kind=CANNOT,
         reason=NO_ITEMS,
         left_out=left_out,
@@ -225,16 +264,18 @@ def shares_of(
 
 
 def _audit(
-    model: Model, scored: ScoredBatch, evidence: Evidence, precision: float | None
+    model: Model,
+    scored: ScoredBatch,
+    evidence: Evidence,
+    precision: float | None,
+    question: Question | None,
 ) -> Audited | None:
-    """What the labels say. precision: see `AuditOptions.target`."""
+    """What the labels say. precision: see `AuditOptions.target`. question: what they decide."""
     if len(scored.labelled) < FEWEST_LABELS:
         return None
     items, codes = np.array(list(scored.labelled)), np.array(list(scored.labelled.values()))
-    interval, posteriors = evidence.interval, scored.posteriors
-    # Without a usable estimate the posteriors stay as they are, and nothing can be contradicted.
-    scores = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
-    n_classes, level, looked = len(model.classes), interval.level, None
+    interval, scores = evidence.interval, _scores(model, scored, evidence)
+    n_classes, level, progress = len(model.classes), interval.level, None
     if precision is None:
         powered = audit_interval(scores, items, codes, level=level, weights=scored.counts)
         counted = count_interval(codes, n_classes, level=level)
@@ -246,16 +287,24 @@ def _audit(
         powered, counted = (_last_look(found) for found in (with_scores, labels_only))
         reached = with_scores.reached(precision) is not None
         n_needed = len(items) if reached else with_scores.labels_needed(precision)
-        looked = Looked(precision, with_scores.half_width, reached, n_needed)
+        progress = SequentialProgress(precision, with_scores.half_width, reached, n_needed)
     outside = (interval.prevalence < powered.low) | (interval.prevalence > powered.high)
     return Audited(
         n_labelled=len(items),
         weight=powered.weight,
         shares=allowing(shares_of(model.classes, powered), scored.n_items, scored.n_left_out),
         counted=allowing(shares_of(model.classes, counted), scored.n_items, scored.n_left_out),
-        contradicts=bool(outside.any()) and not evidence.why_not,
-        looked=looked,
+        contradicts=bool(outside.any()) and not evidence.no_estimate_reason,
+        progress=progress,
+        settled=None if question is None else question.settled(scored, scores),
     )
+
+
+def _scores(model: Model, scored: ScoredBatch, evidence: Evidence) -> Posteriors:
+    """The posteriors of a batch, adapted to its estimate if there is one."""
+    if evidence.no_estimate_reason:
+        return scored.posteriors
+    return adapted(model, scored.posteriors, evidence.interval.prevalence)
 
 
 def _last_look(sequence: ConfidenceSequence) -> AuditInterval:

@@ -2,7 +2,7 @@
 prints, draws, stores or exits.
 
 A *confidence interval* needs a reason: the items show that only the shares of the classes changed
-(evidence), all assumptions give the same share (agreement), or the user has said what to assume or
+(evidence), all assumptions give similar shares (agreement), or the user has said what to assume or
 which method to use (declared) and the items do not contradict it. Otherwise the answer is a
 *range*, or it *cannot be estimated*: the range is too wide to act upon, or the classifier knows
 nothing. For guarded methods `quantshift.quantifiers.base.guarding` weighs the tests.
@@ -17,6 +17,7 @@ from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.base.types import Prevalences, Reals
 from quantshift.intervals.prediction import PrevalenceInterval, Replicates
 from quantshift.quantifiers.base.guarding import (
+    AGREEING_SCORES,
     AUTO,
     CONFIDENCE_INTERVAL,
     DECLARED,
@@ -82,6 +83,7 @@ class Decision:
             apart=np.array([apart]),
             width=np.zeros(1),
             informative=True,
+            agreeing=AGREEING_SCORES,
         )
         return cls(INTERVAL if kind == CONFIDENCE_INTERVAL else RANGE, str(reason), PRIOR)
 
@@ -92,7 +94,7 @@ class Decision:
     @classmethod
     def of_chosen_method(cls, shift: Shift | None) -> "Decision":
         """That of a method that the user has chosen, whose assumption the items may contradict."""
-        if shift is not None and shift.stands_out:
+        if shift is not None and shift.is_significant:
             return cls(RANGE, REFUTED)
         return cls(INTERVAL, DECLARED)
 
@@ -107,15 +109,18 @@ def spread(assumptions: Sequence[Assumption]) -> float:
 class Evidence:
     """Everything about one sample that does not need labels.
 
-    why_not: why nothing can be estimated from the items; empty if it can. cure: what to do then.
+    no_estimate_reason: why nothing can be estimated from the items; empty if it can. cure: what to
+    do then.
+    none_of_these: the share of items like those of no class in training; None if there are none.
     """
 
     interval: PrevalenceInterval
     assumptions: tuple[Assumption, ...]
     shift: Shift | None
     decision: Decision
-    why_not: str = ""
+    no_estimate_reason: str = ""
     cure: str = ""
+    none_of_these: float | None = None
 
     @classmethod
     def of_sample(
@@ -144,7 +149,7 @@ class Evidence:
         )
         return cls(interval, assumptions, shift, decision)
 
-    def refused(self, why_not: str, cure: str = "") -> "Evidence":
+    def refused(self, no_estimate_reason: str, cure: str = "") -> "Evidence":
         """The evidence on items from which nothing can be estimated."""
         unknown = replace(
             self.interval,
@@ -153,5 +158,10 @@ class Evidence:
             informative=np.zeros_like(self.interval.informative),
         )
         return replace(
-            self, interval=unknown, assumptions=(), shift=None, why_not=why_not, cure=cure
+            self,
+            interval=unknown,
+            assumptions=(),
+            shift=None,
+            no_estimate_reason=no_estimate_reason,
+            cure=cure,
         )

@@ -15,7 +15,8 @@ estimate of each:
 * Assumptions that are neither tested nor allowed for are shown, and marked, for comparison.
 
 If the held-out posteriors separate no class from all the others, or if all items of a sample look
-the same although those of no training class do, nothing can be estimated, and `why_not` says why.
+the same although those of no training class do, nothing can be estimated, and `no_estimate_reason`
+says why.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,6 @@ from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
 from quantshift.diagnosis.which_shift import shift_tests
-from quantshift.errors import UserError
 from quantshift.intervals.information import indistinct, told_apart
 from quantshift.intervals.prediction import Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
@@ -43,6 +43,7 @@ from quantshift.quantifiers.likelihood.shift_models import (
     model_scores,
     training_evidence,
 )
+from quantshift.quantifying.declaration import makes_its_own_assumption
 from quantshift.quantifying.estimating.decision import Decision, Evidence
 from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples
 from quantshift.quantifying.options import AUTO, EstimationOptions
@@ -62,7 +63,7 @@ OUTSIDE = "outside"
 TEST_REPLICATES = 500
 
 MOST_TESTED = 5_000
-"""Larger samples are tested on this many random items; with more, any trifle is significant."""
+"""Larger samples are tested on this many random items; with more, trivial differences count."""
 
 SOME_WEIGHT = 0.05
 """A kind of shift with less weight does not widen the interval."""
@@ -103,17 +104,17 @@ def examine(
         tested.resample(progress)
         found = [_widened_by_groups(model, each) for each in tested.evidence(options)]
         drawn, quantifier = tested.drawn, tested.drawn.quantifier
-    elif options.assume != AUTO:
-        raise UserError(f'{model.method} makes its own assumption; leave `assume` at "auto"')
+    elif options.declared.assumption != AUTO:
+        raise makes_its_own_assumption(model.method)
     else:
         quantifier = model.quantifier
         drawn, found = _by_chosen_method(model, items, samples, options, seed, progress)
     shown = []
     for i, (rows, evidence) in enumerate(zip(samples, found, strict=True)):
-        why_not = _why_not(model, quantifier, items, rows, drawn, i)
+        no_estimate_reason = _no_estimate_reason(model, quantifier, items, rows, drawn, i)
         decision = evidence.decision.with_limits(evidence.interval.low, evidence.interval.high)
         evidence = replace(evidence, decision=decision)
-        shown.append(evidence.refused(why_not) if why_not else evidence)
+        shown.append(evidence.refused(no_estimate_reason) if no_estimate_reason else evidence)
     return shown
 
 
@@ -208,7 +209,7 @@ def _subclasses(quantifier: AbstractQuantifier) -> OffersSubclasses | None:
     return None
 
 
-def _why_not(
+def _no_estimate_reason(
     model: Model,
     quantifier: AbstractQuantifier,
     items: Items,

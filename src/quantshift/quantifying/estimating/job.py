@@ -14,7 +14,8 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.intervals.prediction import ITEMS, PrevalenceInterval
-from quantshift.quantifying.audits.auditing import read_audit
+from quantshift.quantifying.audits.audited import read_audit
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample
@@ -69,7 +70,8 @@ def quantify(
     replicates: int = 1000,
     simultaneous: bool = False,
     of: str = ITEMS,
-    assume: str = AUTO,
+    assume: str | None = None,
+    columns: str | None = None,
     conditions: Sequence[str] = (),
     rows: str | Path | None = None,
     seed: int = 0,
@@ -87,7 +89,8 @@ def quantify(
     for, "items" (of the sample) or "population" (that they were drawn from). assume:
     "prior" (items of a class look as in training), "covariate" (items that look alike have the
     label as often as in training), or "auto": nothing is declared, and without evidence the answer
-    is a range.
+    is a range. columns: "causes" of the label (which declares covariate shift) or "effects" of it
+    (prior shift). With neither, what was declared when the model was trained.
     conditions: on shares, such as "spam>5%", that the caller is going to check; one on an unknown
     class is refused before any sample is read. rows: a CSV file with a line for every row, its
     probability as trained and corrected. The other arguments are those of `train`; with a
@@ -102,6 +105,7 @@ def quantify(
         taken(AuditOptions, given),
         taken(EstimationOptions, given),
         conditions,
+        taken(Declaration, given),
         taken(RowOptions, given),
     )
     return quantify_tables(request, progress or silent)
@@ -125,12 +129,11 @@ def quantify_tables(request: Request, progress: OnProgress = silent) -> Quantifi
             request.columns,
             sequential=request.audit.sequential,
         )
+    options = request.estimation_with(model.declared)
     kept = [request.columns.id] if request.columns.id is not None else []
     with nullcontext() if file.rows is None else RowSpool(model, kept) as spool:
         sample = RowSample.read(tables, model, request, audited, progress, spool)
-        answer = estimate_sample(
-            sample, request.estimation, request.audit, request.training.seed, progress
-        )
+        answer = estimate_sample(sample, options, request.audit, request.training.seed, progress)
         if spool is not None and file.rows is not None:
             write_rows(
                 spool,
@@ -164,7 +167,15 @@ def estimate_sample(
         change = changed_classes(
             before if name in compared else None, shown.interval, model.classes
         )
-        batch = batch_of(model, sample.scored(name), shown, change, audit, warned=bool(warnings))
+        batch = batch_of(
+            model,
+            sample.scored(name),
+            shown,
+            change,
+            audit,
+            declared=options.declared,
+            warned=bool(warnings),
+        )
         batches.append(sample.completed(batch, shown))
         before = shown.interval
     return Quantification(
@@ -187,4 +198,5 @@ def estimate_sample(
         groups=model.groups,
         by=sample.by,
         in_sequence=in_sequence(list(sizes)),
+        declared=options.declared.sentence,
     )

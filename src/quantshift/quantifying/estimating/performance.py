@@ -42,7 +42,7 @@ def correction_for(model: Model, evidence: Evidence, n_items: int) -> Correction
     n_items: of the batch. The strength is 0 where nothing can be estimated.
     """
     prior = model.base.prior_
-    if evidence.why_not or not model.is_trained:
+    if evidence.no_estimate_reason or not model.is_trained:
         return Correction(prior, prior, 0.0)
     doubles = None if evidence.shift is None else evidence.shift.p_doubles
     strength = strength_of(reason_of(model, evidence), doubles)
@@ -97,7 +97,7 @@ class PerformanceOfBatches:
         audit: if its labels contradict the shares, they contradict measures based on them too.
         """
         contradicted = audit is not None and audit.contradicts
-        if evidence.why_not or contradicted or self.estimator is None:
+        if evidence.no_estimate_reason or contradicted or self.estimator is None:
             return None
         weights = uneven(items.weights)
         if weights is not None:

@@ -49,11 +49,14 @@ def render_page(
     chosen = leading_batch(result)
     found = headline_found(result, result.batches[chosen], result.headline)
     chosen_batch = f"{found.heading} ({found.limits}). {found.lead}"
+    title = found
+    if len(result.batches) > 1:
+        title = headline_of_all(result, result.headline)
     if not _is_series(result):
-        found = headline_of_all(result, result.headline)
+        found = title
     return render_answer(
         __package__,
-        title=f"{found.heading} ({found.limits})",
+        title=f"{title.heading} ({title.limits})",
         found=found,
         lead=found.lead,
         numbers=found.numbers,
@@ -128,7 +131,7 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
         if _is_series(result)
         else [asdict(headline_of_all(result, label)) for label in result.classes],
         "first_batch": leading_batch(result),
-        "stands_out": ["shift" in marks(batch) for batch in result.batches],
+        "significant_shift": ["shift" in marks(batch) for batch in result.batches],
         "thresholds": thresholds(result, conditions),
         "colours": [f"light-dark({c}, {ON_DARK.get(c, c)})" for c in PALETTE],
     }
@@ -183,7 +186,7 @@ def _batch(
         "audit": batch.audit,
         "counted": [] if batch.audit is None else _audit_texts(result, batch.audit.counted),
         "unaudited": _audit_texts(result, batch.unaudited),
-        "changes": [(shortened(c.name), c.said) for c in batch.changes],
+        "changes": [(shortened(c.name), c.description) for c in batch.changes],
         "assumptions": [
             (
                 assumption.name,
@@ -218,7 +221,7 @@ def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
     """The left-out groups as the page shows them."""
     truths = percents([group.prevalence[result.headline] for group in groups.groups])
     return {
-        "said": groups_text(groups),
+        "sentence": groups_text(groups),
         "methods": [METHOD_NAMES.get(method, method) for method in groups.errors],
         "lead": shown(result, result.headline),
         "rows": [
@@ -257,8 +260,8 @@ def _state(batch: Batch) -> tuple[str, str, str]:
 STATES: Mapping[str, str] = MappingProxyType(
     {
         EVIDENCE: "The items show that only the shares of the classes have changed",
-        AGREEMENT: "The share is the same under all assumptions",
-        DECLARED: "Nothing contradicts what you assume",
+        AGREEMENT: "The interval covers all assumptions",
+        DECLARED: "Nothing contradicts what you declared",
     }
 )
 """Why an interval may be called one."""
@@ -267,9 +270,12 @@ STATES: Mapping[str, str] = MappingProxyType(
 def _warnings(result: Quantification) -> list[str]:
     several = len(result.batches) > 1
     return merged(
-        (batch_label(result, batch) if several else "", warning)
-        for batch in result.batches
-        for warning in batch.warnings
+        (
+            (batch_label(result, batch) if several else "", warning)
+            for batch in result.batches
+            for warning in batch.warnings
+        ),
+        len(result.batches) if several else None,
     )
 
 
@@ -280,6 +286,7 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
     facts = [
         ("method", f"{result.method}: {result.reason}"),
         ("assumes", f"{in_words}{formula}"),
+        *([("you declared", result.declared)] if result.declared else []),
     ]
     if training.n_items:
         facts += [

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.answer import AbstractAnswer, schema_of
 from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import INTERVAL
 from quantshift.answers.notebook import Summary
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TEST_LEVEL = 0.05
 """Level of the shift test."""
 
-FORMAT = 3
+FORMAT = 4
 """Version of the layout of the JSON."""
 
 
@@ -50,13 +50,13 @@ class ColumnChange:
     """How one column differs between training and a sample.
 
     size: from 0 to 1, how much it differs beyond what the change of prevalence explains.
-    said: "mean 41.2 where 35.0 was expected"; for a text column, words.
+    description: "mean 41.2 where 35.0 was expected"; for a text column, words.
     """
 
     name: str
     kind: str
     size: float
-    said: str
+    description: str
     p_value: float | None
 
 
@@ -79,7 +79,7 @@ class Assumption:
 
 
 @dataclass(frozen=True)
-class Looked:
+class SequentialProgress:
     """The progress of an audit with many looks.
 
     precision: the target half-width; half_width: the current one, of the widest class.
@@ -93,10 +93,27 @@ class Looked:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """What labels decide between two shares of a class of which either might be true.
+
+    label: the class; shares: by the assumption that they follow from. outcome: the assumption whose
+    share is settled, "neither", or "open" if there are too few labels. n_labels: after how many
+    labels, or how many there are; n_needed: about how many it takes if one of the two is true.
+    """
+
+    label: str
+    shares: Mapping[str, float]
+    outcome: str
+    n_labels: int
+    n_needed: int
+
+
+@dataclass(frozen=True)
 class Audited:
     """What the labelled items of a batch show, with and without the help of the posteriors.
 
-    looked: the progress of an audit with many looks, whose limits hold at every look.
+    progress: that of an audit with many looks, whose limits hold at every look. settled: what the
+    labels decide, where the items alone left two shares.
     """
 
     n_labelled: int
@@ -104,7 +121,8 @@ class Audited:
     shares: tuple[Share, ...]
     counted: tuple[Share, ...]
     contradicts: bool
-    looked: Looked | None = None
+    progress: SequentialProgress | None = None
+    settled: Settled | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +130,7 @@ class ClassifierAccuracy:
     """The accuracy of the classifier on a batch, estimated without labels.
 
     training: its accuracy on held-out training items. method: LEAP (from its error rates on each
-        class, under label shift) or ATC (from its confidence). said: the same in a sentence.
+        class, under label shift) or ATC (from its confidence). sentence: all of it in words.
     """
 
     estimate: float
@@ -120,7 +138,7 @@ class ClassifierAccuracy:
     high: float
     training: float
     method: str
-    said: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -193,7 +211,7 @@ class Shift:
     n_tested: int = field(default=1, compare=False)
 
     @property
-    def stands_out(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the rejection stands when the number of batches is allowed for.
 
         A p-value at its floor always counts, because its true size is unknown; so does the test
@@ -216,18 +234,20 @@ class Batch:
         a size that matters in practice; empty if batches do not follow one another.
     scores: histogram of the posteriors of each class, shares of items in bins of equal width.
     verdict, warnings, advice: sentences for people.
-    can_be_estimated: if not, no share has an estimate; why_not says why. The limits are then what
-        the assumptions allow, or 0 and 1.
+    can_be_estimated: if not, no share has an estimate; no_estimate_reason says why. The limits are
+        then what the assumptions allow, or 0 and 1.
     changes: the columns that differ most from training, largest first, ten at most.
     left_out: rows of this batch that are not used; the interval allows for them.
-    carried: the assumption that the estimate rests on, in a sentence.
+    basis: what the estimate rests on, in a sentence.
     accuracy: of the classifier on this batch; None where it cannot be estimated.
     performance: other measures of the classifier, and what a correction would make of them.
     kind: of the answer: "confidence interval", "confidence interval that holds at every look",
         "range" or "cannot be estimated".
-    reason: why it is of that kind: "evidence", "agreement" (the assumptions give the same share),
+    reason: why it is of that kind: "evidence", "agreement" (the assumptions give similar shares),
         "declared", "refuted", "no evidence", "neither", "labels" or "no items".
     unaudited_kind: the kind of `unaudited`.
+    none_of_these: the share of items like those of no class in training, perhaps of a class that
+        training has never seen; None where there are none or nothing was examined.
     command: the command that draws random items of the batch to label, if that is the advice and
         the batch is a file.
     """
@@ -244,15 +264,16 @@ class Batch:
     unaudited: tuple[Share, ...]
     assumptions: tuple[Assumption, ...]
     can_be_estimated: bool = True
-    why_not: str = ""
+    no_estimate_reason: str = ""
     changes: tuple[ColumnChange, ...] = ()
     left_out: int = 0
-    carried: str = ""
+    basis: str = ""
     accuracy: ClassifierAccuracy | None = None
     performance: ClassifierPerformance | None = None
     kind: str = INTERVAL
     reason: str = ""
     unaudited_kind: str = INTERVAL
+    none_of_these: float | None = None
     command: str = field(default="", compare=False)
     scores: Mapping[str, tuple[float, ...]] = field(kw_only=True)
 
@@ -295,6 +316,7 @@ class Quantification(AbstractAnswer):
     by: the column that divides the sample into batches.
     in_sequence: whether batches follow one another, like dates, so that each is compared with the
         one before.
+    declared: what the user has declared about the shift, in a sentence; empty if nothing.
     """
 
     headline: str
@@ -316,12 +338,13 @@ class Quantification(AbstractAnswer):
     groups: GroupErrors | None = None
     by: str | None = None
     in_sequence: bool = True
+    declared: str = ""
 
-    def to_text(self) -> str:
-        """What a terminal shows."""
+    def to_text(self, *, verbose: bool = False) -> str:
+        """What a terminal shows. verbose: with the details of every one of many batches."""
         from quantshift.quantifying.output.text import render_text
 
-        return render_text(self)
+        return render_text(self, verbose=verbose)
 
     def to_json(self) -> str:
         """Everything as JSON, as described by `json_schema`; `format` is the layout's version."""
@@ -341,7 +364,7 @@ class Quantification(AbstractAnswer):
                     "high": share.high,
                     "can_be_estimated": batch.can_be_estimated,
                     "changed": share.label in batch.change,
-                    "shift": None if batch.shift is None else batch.shift.stands_out,
+                    "shift": None if batch.shift is None else batch.shift.is_significant,
                     "p_value": None if batch.shift is None else batch.shift.p_value,
                     "audited": batch.audit is not None,
                     "kind": batch.kind,
@@ -379,6 +402,4 @@ class Quantification(AbstractAnswer):
 
 def json_schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of the output of `Quantification.to_json`."""
-    from quantshift.answers.schema import schema_of
-
     return schema_of(Quantification, FORMAT)

@@ -13,6 +13,7 @@ from quantshift.quantifiers.base.guarding import (
     PRIOR,
     REFUTED,
 )
+from quantshift.quantifying.declaration import MEANING
 from quantshift.quantifying.estimating.decision import ASSUMED, IN_DOUBT, METHOD, Decision
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
 
@@ -38,9 +39,6 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
 )
 """The assumptions about what has changed, without technical terms."""
 
-LOOKS_ALIKE = "items that look alike have the label as often as in training"
-SAME_CLASS = "items of a class look as they did in training"
-
 NOT_EXPLAINED = (
     "The new items differ from the training items in a way that changed shares of the classes "
     "cannot explain"
@@ -59,7 +57,9 @@ class Explained:
 
     lead: the class whose estimates are given; name: how it is shown. topics: whether the items are
     texts. assumption: the method's own, in plain words; interval_note: the method's. groups: the
-    column of the groups whose errors widen a range.
+    column of the groups whose errors widen a range. declared: what the user has declared about the
+    shift; empty if nothing. n_deciding: about how many labels decide between two shares, if that is
+    what the items leave open.
     """
 
     decision: Decision
@@ -73,6 +73,8 @@ class Explained:
     assumption: str
     interval_note: str = ""
     groups: str | None = None
+    declared: str = ""
+    n_deciding: int | None = None
 
     @property
     def parts(self) -> str:
@@ -83,6 +85,13 @@ class Explained:
         """The share of the lead under an assumption; None if it was not made."""
         found = [a.prevalence[self.lead] for a in self.assumptions if a.name == name]
         return percent(found[0]) if found else None
+
+
+def shift_in_short(shift: Shift, of_a_class: str) -> str:
+    """What the tests say, without its numbers. of_a_class: see `parts`."""
+    if shift.kind in CHANGES:
+        return CHANGES[shift.kind].format(parts=of_a_class)
+    return NOT_EXPLAINED
 
 
 def parts(*, topics: bool) -> str:
@@ -101,20 +110,20 @@ def p_text(shift: Shift) -> str:
     return f"p = {shift.p_value:.2g}"
 
 
-def verdict(about: Explained, why_not: str, used: float | None) -> str:
+def verdict(about: Explained, no_estimate_reason: str, used: float | None) -> str:
     """What the items show about the shift, and the estimates under each assumption.
 
-    why_not: why nothing can be estimated, if that is so. used: the estimate that counts.
+    no_estimate_reason: why nothing can be estimated, if that is so. used: the estimate that counts.
     """
-    if why_not:
-        return f"The shares cannot be estimated from these items: {why_not}."
+    if no_estimate_reason:
+        return f"The shares cannot be estimated from these items: {no_estimate_reason}."
     if about.untrained:
         return (
             "Without labelled rows there is no way to tell whether your posteriors fit these items."
         )
     shift = about.shift
     near = shift is not None and shift.rejected and shift.auc is None and shift.p_value >= CLEAR
-    alone = shift is not None and shift.rejected and not shift.stands_out
+    alone = shift is not None and shift.rejected and not shift.is_significant
     refuted = "unlikely" if near or alone else "contradicted"
     estimates = _estimates(about, used, refuted=refuted)
     return f"{_what_changed(about)} {estimates}"
@@ -128,9 +137,10 @@ def _what_changed(about: Explained) -> str:
     if decision.rests_on == METHOD:
         return _by_chosen_method(about, shift)
     if shift.kind == ASSUMED:
-        return "You assume that only the mix of items has changed, which no items can contradict."
+        return "You declared that only the mix of items has changed, which no items can contradict."
     if shift.rejected:
         told = f"{NOT_EXPLAINED} ({p_text(shift)})."
+        told += " This contradicts what you declared." * bool(about.declared)
         if shift.auc is None or shift.explained is None:
             return told
         return (
@@ -145,9 +155,9 @@ def _what_changed(about: Explained) -> str:
             f"(p = {shift.p_doubles:.2g})."
         )
     if decision.reason == AGREEMENT:
-        return f"{nothing}; if the mix of items has, the share is about the same."
+        return f"{nothing}; if the mix of items has, the share is similar."
     if decision.reason == DECLARED:
-        return f"{nothing}, as you assume."
+        return f"{nothing}, as you declared."
     return f"{nothing}, but with a changed mix of items the sample could look the same."
 
 
@@ -156,7 +166,7 @@ def _by_chosen_method(about: Explained, shift: Shift) -> str:
     change = CHANGES[shift.kind].format(parts=about.parts)
     if not shift.rejected:
         return f"{change} ({p_text(shift)})."
-    if not shift.stands_out:
+    if not shift.is_significant:
         return (
             f"Perhaps more has changed than the shares of the classes ({p_text(shift)}), but among "
             f"{shift.n_tested} batches one such result may well be chance (adjusted for their "
@@ -173,10 +183,10 @@ def _by_chosen_method(about: Explained, shift: Shift) -> str:
     return f"{change} ({p_text(shift)})."
 
 
-def carried(about: Explained) -> str:
+def basis(about: Explained) -> str:
     """What the estimate rests on, in a sentence."""
     audit, decision, shift = about.audit, about.decision, about.shift
-    if audit is not None and audit.looked is not None:
+    if audit is not None and audit.progress is not None:
         return (
             f"based on the labels of {audit.n_labelled} random items, for the share among the "
             "items of the sample; valid under any shift, and at every look"
@@ -194,12 +204,12 @@ def carried(about: Explained) -> str:
         )
     if decision.reason == AGREEMENT:
         return (
-            "about the same whether the shares of the classes or the mix of items has changed; "
+            "similar whether the shares of the classes or the mix of items has changed; "
             "the interval covers both"
         )
     if decision.reason == DECLARED:
-        said = SAME_CLASS if decision.rests_on == PRIOR else LOOKS_ALIKE
-        return f"assumes, as you said, that {said}"
+        said = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
+        return f"assumes, as you declared, that {said}"
     return _carried_by_range(about, shift)
 
 
@@ -220,7 +230,9 @@ def _carried_by_range(about: Explained, shift: Shift | None) -> str:
             f"difference from training but not all of it. The range {range_is}"
         )
     why = f"{NOT_EXPLAINED[:1].lower()}{NOT_EXPLAINED[1:]}"
-    rests_on = LOOKS_ALIKE if decision.rests_on == COVARIATE else SAME_CLASS
+    if about.declared:
+        why = f"contrary to what you declared, {why}"
+    rests_on = MEANING[COVARIATE if decision.rests_on == COVARIATE else PRIOR]
     instead = " instead" if decision.rests_on == COVARIATE else ", perhaps within subgroups,"
     return f"{why}. The estimate assumes{instead} that {rests_on}; the range {range_is}"
 
@@ -230,13 +242,13 @@ def _carried_by_method(about: Explained) -> str:
     if shift is None:
         more = f". {note[:1].upper()}{note[1:]}" if note else ""
         return f"rests on an untested assumption: {about.assumption}{more}"
-    if shift.kind == "outside" and shift.stands_out:
+    if shift.kind == "outside" and shift.is_significant:
         perhaps = "perhaps " * (shift.p_value >= CLEAR)
         return (
             f"the items are {perhaps}unlike the training items: the range covers the estimates "
             "under all assumptions, and is right only if one of them holds"
         )
-    if shift.rejected and not shift.stands_out:
+    if shift.rejected and not shift.is_significant:
         return (
             f"assumes that only the shares of classes and {about.parts} have changed; the test of "
             "this batch alone doubts that, but among so many batches it may be chance"

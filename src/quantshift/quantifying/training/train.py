@@ -22,6 +22,8 @@ from quantshift.base.types import Codes
 from quantshift.diagnosis.training_profile import POSTERIOR, training_profile
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.prevalence.weights import check_total
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
+from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifying.columns import (
     NO_ITEMS,
     Columns,
@@ -31,6 +33,7 @@ from quantshift.quantifying.columns import (
     read_items,
     total,
 )
+from quantshift.quantifying.declaration import Declaration, makes_its_own_assumption
 from quantshift.quantifying.options import (
     AUTO,
     ColumnOptions,
@@ -85,6 +88,8 @@ def train(
     lenient: bool = False,
     method: str = AUTO,
     classifier: str = AUTO,
+    assume: str | None = None,
+    columns: str | None = None,
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> Model:
@@ -101,9 +106,14 @@ def train(
     quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
     `package.module:name` of any scikit-learn classifier. method: a name of the catalogue, or
     `package.module:Class` or `FILE.py:Class` of your own quantifier; such a model cannot be saved.
+    assume, columns: what is declared about every sample, unless `quantify` is told otherwise there.
     """
     given = locals()
-    recipe = Recipe(taken(ColumnOptions, given), taken(TrainingOptions, given))
+    recipe = Recipe(
+        taken(ColumnOptions, given),
+        taken(TrainingOptions, given),
+        declared=taken(Declaration, given),
+    )
     return train_from(source, recipe, progress or silent)
 
 
@@ -132,7 +142,7 @@ def train_on_table(
     options, training = recipe.columns, recipe.training
     check_classifier(training.classifier)
     known = POSTERIORS if options.posteriors else FEATURES
-    method_class(training.method, known)
+    _check_declared(recipe, method_class(training.method, known))
     data, rows, notes = _labelled(table, recipe, offered, progress)
     progress(f"training on {counted(len(data.codes), 'row')}", 0, 0)
     learnt = learn(data)
@@ -167,6 +177,7 @@ def train_on_table(
         ),
         positive=options.positive,
         groups=groups,
+        declared=recipe.declared,
         profile=training_profile(
             data.items.values,
             data.codes,
@@ -176,6 +187,13 @@ def train_on_table(
             seed=training.seed,
         ),
     )
+
+
+def _check_declared(recipe: Recipe, method: type[AbstractQuantifier]) -> None:
+    """Refuse a declaration beside a method that the user has chosen, unless it can be told."""
+    by_default = recipe.training.method == AUTO or issubclass(method, AbstractGuarded)
+    if recipe.declared.assumption != AUTO and not by_default:
+        raise makes_its_own_assumption(method.__name__)
 
 
 def _labelled(

@@ -94,7 +94,7 @@ def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: boo
         by_items=part**2 * by_items,
         influence=influence if labelled_are_items else influence[rest],
         influence_external=None if items.external is None else labelled,
-        why_not="" if fits else NO_FIT,
+        no_estimate_reason="" if fits else NO_FIT,
     )
 
 
