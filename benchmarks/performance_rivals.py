@@ -14,6 +14,7 @@ coverage of what is called a confidence interval. `training` takes the value in 
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,7 @@ def estimated(classifier: Any, X: Any, y: Any, samples: Any) -> Any:
 
 def rival(options: Any) -> None:
     """Estimates by CBPE, added to the files of the folder."""
+    os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"  # it reports every call otherwise
     import nannyml  # type: ignore[import-not-found]
 
     for path in sorted(options.folder.glob("*.npz")):
