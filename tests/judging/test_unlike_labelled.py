@@ -208,10 +208,11 @@ def test_rates_of_a_coin_say_nothing():
 
 def test_no_interval_is_narrower_than_that_of_counting(older):
     """Intervals of items all of one verdict had no width."""
-    said = ["pass"] * 400
-    given = judge(verdict=said, classes=["fail", "pass"], sensitivity=0.999, specificity=0.999)
+    said, of = ["pass"] * 400, "population"
+    rates = {"sensitivity": 0.999, "specificity": 0.999}
+    given = judge(verdict=said, classes=["fail", "pass"], of=of, **rates)
     perfect = older.with_columns(judge=pl.col("human"))
-    carried = judge(pl.DataFrame({"judge": said}), labelled=perfect, **ASKED)
+    carried = judge(pl.DataFrame({"judge": said}), labelled=perfect, of=of, **ASKED)
     for found in (given, carried):
         assert share(found).estimate > 0.95
         assert share(found).low < 0.993

@@ -23,6 +23,7 @@ from quantshift.intervals.limits import (
     without_information,
 )
 from quantshift.intervals.predictive import label_draws, share_draws
+from quantshift.intervals.targets import ITEMS, POPULATION, SHARES_OF
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items, effective_size, uneven
@@ -55,12 +56,6 @@ too well."""
 
 PER_SIMULATION = 1000
 """One sample is simulated per training replicate, prevalence and so many replicates asked for."""
-
-POPULATION, ITEMS = "population", "items"
-
-SHARES_OF = (POPULATION, ITEMS)
-"""Whose share an interval is for: the population's that the sample was drawn from, or that among
-the items of the sample themselves."""
 
 
 class Replicates:

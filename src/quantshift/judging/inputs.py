@@ -56,7 +56,8 @@ class ReadItems:
 
     numbers: of their rows, from 1. verdicts: codes, (n_items, n_judges); None with scores alone.
     labels: codes of classes, -1 where there is none. inclusion: the probability with which a
-    labelled item was chosen, NaN for the others; None if unknown.
+    labelled item was chosen, NaN for the others; None if unknown. clusters: codes, the same in
+    both tables; weights: how much each item counts.
     """
 
     numbers: NDArray[np.int64]
@@ -66,6 +67,8 @@ class ReadItems:
     ids: tuple[str | None, ...] | None = None
     groups: tuple[str, ...] | None = None
     inclusion: NDArray[np.float64] | None = None
+    clusters: Codes | None = None
+    weights: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -85,6 +88,8 @@ class ReadItems:
             None if self.ids is None else tuple(self.ids[i] for i in positions),
             None if self.groups is None else tuple(self.groups[i] for i in positions),
             None if self.inclusion is None else self.inclusion[positions],
+            None if self.clusters is None else self.clusters[positions],
+            None if self.weights is None else self.weights[positions],
         )
 
 
@@ -114,6 +119,8 @@ class _Cells:
     rows: Rows
     warnings: tuple[str, ...]
     inclusion: NDArray[np.float64] | None = None
+    clusters: pl.Series | None = None
+    weights: NDArray[np.float64] | None = None
 
 
 def read_judged(
@@ -150,7 +157,12 @@ def read_judged(
 def _check_roles(options: JudgeOptions) -> None:
     roles: dict[str, str] = {}
     named = [(name, "a verdict") for name in options.verdict]
-    named += [(n, r) for n, r in ((options.label, "the label"), (options.score, "the score")) if n]
+    others = (
+        (options.label, "the label"),
+        (options.score, "the score"),
+        (options.weights, "the weight"),
+    )
+    named += [(name, role) for name, role in others if name]
     for name, role in named:
         if name in roles:
             raise UserError(f"column {name!r} is {roles[name]} and cannot be {role} as well")
@@ -201,6 +213,8 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
         None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
         rows,
         tuple(warnings),
+        clusters=None if options.cluster is None else names_of(frame[options.cluster]),
+        weights=None if options.weights is None else _weights(frame, kept, options.weights, table),
     )
 
 
@@ -230,6 +244,24 @@ def _numbers(column: pl.Series, name: str) -> NDArray[np.float64]:
         )
     values = numbers.fill_null(np.nan).to_numpy().astype(np.float64)
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def _weights(
+    frame: pl.DataFrame, kept: NDArray[Any], name: str, table: OpenTable
+) -> NDArray[np.float64]:
+    """The weights of the rows that are kept."""
+    numbers = frame[name].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    wrong = ~(np.isfinite(numbers) & (numbers >= 0))
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise DataError(
+            f"{table.name}: row {kept[first] + 1}: the weight {str(frame[name][first])[:20]!r} is "
+            "not a number of 0 or more",
+            arguments=["weights"],
+        )
+    if not numbers.any():
+        raise DataError(f"{table.name}: all weights are 0", arguments=["weights"])
+    return np.asarray(numbers, dtype=np.float64)
 
 
 def _with_sheet(cells: _Cells, beside: OpenTable, options: JudgeOptions) -> tuple[_Cells, Rows]:
@@ -355,7 +387,8 @@ def _with_labels(cells: _Cells, sheet: Sheet, places: Sequence[int]) -> _Cells:
 
 
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
-    wanted = replace(options, id=None, by=None)
+    here = [name if name in beside.columns else None for name in (options.cluster, options.weights)]
+    wanted = replace(options, id=None, by=None, cluster=here[0], weights=here[1])
     cells = _cells(beside, wanted, options.label)
     labelled = cells.labels.is_not_null().to_numpy()
     kept = np.flatnonzero(labelled)
@@ -367,6 +400,8 @@ def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
         verdicts=tuple(v.gather(kept) for v in cells.verdicts),
         score=None if cells.score is None else cells.score[kept],
         labels=cells.labels.gather(kept),
+        clusters=None if cells.clusters is None else cells.clusters.gather(kept),
+        weights=None if cells.weights is None else cells.weights[kept],
         rows=replace(cells.rows, used=len(kept), left_out=left_out),
     )
 
@@ -380,6 +415,7 @@ def _coded(
     """Names become codes, the same in both tables."""
     if not len(cells.numbers):
         raise DataError(f"{cells.table.name}: no row has a verdict or a score; nothing to judge")
+    cells, repeated = _repeated_ids(cells)
     both = [cells, *([] if others is None else [others])]
     both, spelled, warnings = _spelled_alike(both, options)
     verdicts = {
@@ -397,13 +433,14 @@ def _coded(
         classes=options.classes,
         positive=options.positive,
     )
-    warnings = [*(w for part in both for w in part.warnings), *warnings]
+    warnings = [*(w for part in both for w in part.warnings), *repeated, *warnings]
     warnings += merged_notes(counts, usual)
     warnings += mistyped_notes(Counter({name: counts[name] for name in labels}))
+    clusters = _cluster_codes([part.clusters for part in both])
     return JudgedTable(
         name=title_of(cells.table),
-        items=_items(both[0], meant),
-        external=None if others is None else _items(both[1], meant),
+        items=_items(both[0], meant, clusters[0]),
+        external=None if others is None else _items(both[1], meant, clusters[1]),
         meaning=meant,
         rows=(*(part.rows for part in both), *joined),
         warnings=tuple(warnings),
@@ -442,7 +479,47 @@ def _map_as_spelled(given: Mapping[str, str], spelled: Mapping[str, str]) -> dic
     return found
 
 
-def _items(cells: _Cells, meant: Meaning) -> ReadItems:
+def _repeated_ids(cells: _Cells) -> tuple[_Cells, list[str]]:
+    """The rows with ids as clusters, if some come several times; and what to say of it."""
+    if cells.ids is None or cells.clusters is not None:
+        return cells, []
+    ids = cells.ids.drop_nulls()
+    if ids.n_unique() == len(ids):
+        return cells, []
+    cells = replace(cells, clusters=cells.ids)
+    groups = pl.Series([""] * len(cells.numbers)) if cells.groups is None else cells.groups
+    keys = pl.DataFrame({"id": cells.ids, "group": groups}).drop_nulls("id")
+    n_repeated = int((keys.group_by("id", "group").len()["len"] > 1).sum())
+    if not n_repeated:
+        return cells, []
+    warning = (
+        f"{cells.rows.source}: {n_repeated:,} ids have several rows; the rows of an id are taken "
+        "as a cluster, not as independent items"
+    )
+    return cells, [warning]
+
+
+def _cluster_codes(columns: Sequence[pl.Series | None]) -> list[Codes | None]:
+    """Codes of clusters, the same in all tables; a row without a cluster is one of its own."""
+    places: dict[str, int] = {}
+    found: list[Codes | None] = []
+    n_alone = 0
+    for column in columns:
+        if column is None:
+            found.append(None)
+            continue
+        codes = []
+        for name in column:
+            if name is None:
+                n_alone += 1
+                codes.append(-n_alone)
+            else:
+                codes.append(places.setdefault(name, len(places)))
+        found.append(np.array(codes, dtype=np.int64))
+    return found
+
+
+def _items(cells: _Cells, meant: Meaning, clusters: Codes | None) -> ReadItems:
     columns = [
         _codes(column, names) for column, names in zip(cells.verdicts, meant.verdicts, strict=True)
     ]
@@ -454,6 +531,8 @@ def _items(cells: _Cells, meant: Meaning) -> ReadItems:
         None if cells.ids is None else tuple(cells.ids),
         None if cells.groups is None else tuple(cells.groups),
         cells.inclusion,
+        clusters,
+        cells.weights,
     )
 
 

@@ -12,6 +12,7 @@ from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments
 from quantshift.errors import UserError
+from quantshift.intervals.targets import ITEMS
 from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs.design import Design
@@ -26,8 +27,7 @@ from quantshift.judging.judged_batches import (
     unknown_batch,
     whole_batch,
 )
-from quantshift.judging.judged_items import Settings
-from quantshift.judging.options import JudgeOptions
+from quantshift.judging.options import JudgeOptions, LevelOptions
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
 from quantshift.judging.sensitivity import GivenRates, Rate
 from quantshift.tables.reading import Source
@@ -47,6 +47,8 @@ def judge(
     score: Columns | None = None,
     id: Columns | None = None,  # noqa: A002 - the name of the option
     by: Columns | None = None,
+    cluster: Columns | None = None,
+    weights: Columns | None = None,
     compare: tuple[str, str] | None = None,
     labels: str | None = None,
     map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
@@ -59,6 +61,7 @@ def judge(
     lenient: bool = False,
     level: float = 0.95,
     seed: int = 0,
+    of: str = ITEMS,
 ) -> Judgement:
     """The true share of each class among items with verdicts of a model, from a few human labels.
 
@@ -74,15 +77,21 @@ def judge(
         that contradict it are an error, unless you `insist`.
     by: a column of groups to judge one by one; compare: two of them, whose difference is estimated,
         on the same items if their ids are the same.
+    cluster: a column of questions, conversations or users: items of one are alike. weights: a
+        column of numbers, such as views, by which items count.
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
         some are not among the labels; positive: the class whose share comes first.
     sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
         (0.9, 0.85, 0.94).
+    of: whose share the interval is for, "items" (those of the table) or "population" (that they
+        were drawn from, which is known less well).
     """
     if not 0.5 <= level < 1:
         raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
     stated = None if labels is None else stated_design(labels)
-    source, options = parse_inputs(table, verdict, label, score, id, by)
+    source, options = parse_inputs(
+        table, verdict, label, score, id=id, by=by, cluster=cluster, weights=weights
+    )
     options = replace(
         options.saying(
             map=map, classes=classes, positive=positive, missing=missing, lenient=lenient
@@ -102,7 +111,9 @@ def judge(
         raise UserError(
             "to compare two systems name the column that distinguishes them", arguments=["by"]
         )
-    run = JudgeRun(read, options.verdict, rates, stated, Settings(level, seed, insist))
+    run = JudgeRun(
+        read, options.verdict, rates, stated, LevelOptions(level, seed, of).settings(insist=insist)
+    )
     return _judgement(run, options, compare)
 
 

@@ -5,13 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from quantshift.answers.kinds import WIDE
+from quantshift.answers.conditions import TOO_WIDE
+from quantshift.answers.kinds import CANNOT, WIDE, is_range
 from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
+from quantshift.answers.words import limits
 from quantshift.base.nouns import listed
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
 from quantshift.judging.designs.parts.judge_quality import Quality
+from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.designs.registry import stated_designs
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
@@ -22,6 +25,7 @@ from quantshift.judging.result import (
     JudgedBatch,
     JudgeQuality,
     LabelDesign,
+    LimitsIf,
     MeanLevel,
     Rate,
 )
@@ -56,7 +60,8 @@ def group_batch(
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
     classes, found = run.meaning.classes, judged.shares
-    known = not found.why_not
+    kind, why_not = _kind(found, classes.index(lead))
+    known = kind != CANNOT
     shares = tuple(
         Share(label, float(p) if known else None, float(low), float(high))
         for label, p, low, high in zip(
@@ -87,8 +92,28 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
         warnings=tuple(judged.notes),
         advice=tuple(_advice(judged, shares[classes.index(lead)], judges)),
         can_be_estimated=known,
-        why_not=found.why_not,
+        why_not=why_not,
+        kind=kind,
+        alternatives=tuple(
+            LimitsIf(
+                other.assumption,
+                float(other.low[classes.index(lead)]),
+                float(other.high[classes.index(lead)]),
+            )
+            for other in found.alternatives
+        ),
+        settle=found.settle,
     )
+
+
+def _kind(found: ShareEstimate, lead: int) -> tuple[str, str]:
+    """The kind of an answer, and why it cannot be given; lead: the class that stands for all."""
+    if found.why_not:
+        return CANNOT, found.why_not
+    width = float(found.high[lead] - found.low[lead])
+    if is_range(found.kind) and width > TOO_WIDE:
+        return CANNOT, f"{limits(found.low[lead], found.high[lead])} is possible"
+    return found.kind, ""
 
 
 def lost_rows(rows: Rows) -> Rows:
@@ -148,6 +173,7 @@ def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) ->
         advice=(),
         can_be_estimated=False,
         why_not="none of its items has a label",
+        kind=CANNOT,
     )
 
 
@@ -201,7 +227,9 @@ def _advice(judged: Judged, share: Share, judges: Sequence[JudgeQuality]) -> Ite
             "the labels contradict" if judged.n_labelled else "the judge's error rates contradict"
         )
         yield f"Do not report the naive rate: {what} it."
-    if share.high - share.low > WIDE:
+    if judged.shares.settle:
+        yield judged.shares.settle
+    elif share.high - share.low > WIDE:
         yield (
             "The interval says little yet. Label more items: `quantshift judge plan` says how many "
             "and which."

@@ -15,10 +15,13 @@ from quantshift.answers.options import (
     POSITIVE,
     PRECISION_OF_LABELS,
     SEED,
+    WHOSE_SHARE,
 )
 from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option, split_names
-from quantshift.errors import UserError
+from quantshift.errors import UserError, unknown_name
+from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.judging.designs.registry import plans, stated_designs
+from quantshift.judging.judged_items import Settings
 from quantshift.judging.meaning import two_labels
 from quantshift.judging.sensitivity import Rate
 from quantshift.tables.columns.labels import label_name
@@ -134,6 +137,20 @@ class JudgeOptions:
         metavar="COLUMN",
         panel=TABLES,
     )
+    cluster: str | None = option(
+        None,
+        "Column of the question, conversation, user or document that items belong to: items of "
+        "one cluster are alike and say less than as many independent ones. Repeated ids are "
+        "clusters.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    weights: str | None = option(
+        None,
+        "Column of weights, such as views: the share is that of the weight instead of the items.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
     map: Mapping[str, str] | None = option(
         None,
         "Which verdict means which label, if it is not obvious: pass=1,fail=0.",
@@ -156,7 +173,7 @@ class JudgeOptions:
     @property
     def columns(self) -> list[str]:
         """Those that are read of every item, except the label."""
-        named = [*self.verdict, self.score, self.id, self.by]
+        named = [*self.verdict, self.score, self.id, self.by, self.cluster, self.weights]
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def saying(self, **said: Any) -> "JudgeOptions":
@@ -232,6 +249,15 @@ class LevelOptions:
 
     level: float = option(0.95, LEVEL)
     seed: int = option(0, SEED)
+    of: str = option(ITEMS, WHOSE_SHARE)
+
+    def __post_init__(self) -> None:
+        if self.of not in SHARES_OF:
+            raise unknown_name("value of `of`", self.of, SHARES_OF)
+
+    def settings(self, *, insist: bool = False) -> Settings:
+        """How to estimate."""
+        return Settings(self.level, self.seed, insist, self.of)
 
 
 @dataclass(frozen=True)

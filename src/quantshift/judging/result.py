@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import INTERVAL
 from quantshift.answers.notebook import Summary
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
@@ -88,6 +89,15 @@ class MeanLevel:
     naive: float | None
 
 
+@dataclass(frozen=True)
+class LimitsIf:
+    """The limits of the headline's share under an assumption, which is part of a sentence."""
+
+    assumption: str
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, repr=False)
 class JudgedBatch:
     """The items of a table, or of one of its groups.
@@ -98,6 +108,9 @@ class JudgedBatch:
         like those there are cannot do it.
     mean: of ordered classes (grades from 1 to 5), else None.
     why_not: why the shares cannot be estimated; their limits are what remains possible.
+    kind: what the limits are: those of a confidence interval, a range, or of shares that cannot be
+        estimated. alternatives: the limits of the headline under the assumptions a range is made
+        of; settle: which labels would settle it.
     """
 
     name: str
@@ -114,6 +127,9 @@ class JudgedBatch:
     advice: tuple[str, ...]
     can_be_estimated: bool = True
     why_not: str = ""
+    kind: str = INTERVAL
+    alternatives: tuple[LimitsIf, ...] = ()
+    settle: str = ""
 
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
@@ -231,6 +247,7 @@ class Judgement(AbstractAnswer):
                 "can_be_estimated": True,
                 "labels_for_half_width": None,
                 "kind": kind,
+                "limits": self.overall.kind,
             }
 
     def _records_of(self, batch: JudgedBatch) -> Iterator[dict[str, Any]]:
@@ -256,6 +273,7 @@ class Judgement(AbstractAnswer):
                 "can_be_estimated": batch.can_be_estimated,
                 "labels_for_half_width": batch.labels_for_half_width,
                 "kind": kind,
+                "limits": batch.kind,
             }
 
     def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":

@@ -132,6 +132,7 @@ def audit_interval(
     level: float = 0.95,
     target: str = "population",
     weights: ArrayLike | None = None,
+    label_weights: ArrayLike | None = None,
 ) -> AuditInterval:
     """The prevalence of a sample of which some random items are labelled.
 
@@ -140,6 +141,8 @@ def audit_interval(
     items, codes: positions of the labelled items, drawn at random, and the codes of their classes.
     weights: how many items of the sample each row stands for. A labelled row that another row
         counts already has the weight 0; it is one label all the same.
+    label_weights: how much each labelled item counts among them, if not all count the same. There
+        are then as many labels as the effective number of them (Kish).
 
     The interval is never wider than that of counting the labels alone (`count_interval`).
     """
@@ -152,12 +155,19 @@ def audit_interval(
     mean = f.mean(axis=0)
     if counts is not None:
         n_items, mean = max(round(float(counts.sum())), k), counts @ f / counts.sum()
-    even = np.full((k, 1), 1 / k)
-    weight = _regression_weight(Y, predicted, even)
-    counted = Y.mean(axis=0)
-    helped = np.clip(counted + weight * (mean - predicted.mean(axis=0)), 0.0, 1.0)
-    spread = _spread_of_residuals(Y, predicted, even, weight, f, counts)
-    alone, together = _distances(counted, spread, k, n_items, level=level, target=target)
+    each, effective = np.full((k, 1), 1 / k), float(k)
+    counted, predicted_mean = Y.mean(axis=0), predicted.mean(axis=0)
+    if label_weights is not None:
+        worth = np.asarray(label_weights, dtype=np.float64)
+        each = (worth / worth.sum())[:, np.newaxis]
+        effective = float(1 / (each**2).sum())
+        counted, predicted_mean = (each * Y).sum(axis=0), (each * predicted).sum(axis=0)
+    weight = _regression_weight(Y, predicted, each)
+    helped = np.clip(counted + weight * (mean - predicted_mean), 0.0, 1.0)
+    spread = _spread_of_residuals(Y, predicted, each, weight, f, counts)
+    alone, together = _distances(
+        counted, spread, effective, k / n_items, level=level, target=target
+    )
     low, high = _around(counted, alone)
     low_helped, high_helped = _around(helped, together)
     shorter = high_helped - low_helped < high - low
@@ -182,8 +192,15 @@ def count_interval(codes: ArrayLike, n_classes: int, *, level: float = 0.95) -> 
     labels = np.asarray(codes, dtype=np.int64)
     k = len(labels)
     p = np.bincount(labels, minlength=n_classes) / k
-    low, high = _around(p, _reach_of_labels(p, k, level))
+    low, high = counted_limits(p, k, level=level)
     return AuditInterval(p, low, high, level, 0.0, k, k)
+
+
+def counted_limits(
+    shares: Prevalences, n_labels: float, *, level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The limits of shares among a number of labels, which may be an effective one."""
+    return _around(shares, _reach_of_labels(shares, n_labels, level))
 
 
 def plan_audit(
@@ -233,7 +250,7 @@ def plan_audit(
 
     def half_width(k: int, *, counting: bool) -> float:
         """Of the class with the widest interval."""
-        distances = _distances(p, spread, k, n_items, level=level, target=target)
+        distances = _distances(p, spread, k, k / n_items, level=level, target=target)
         low, high = _around(p, distances[0 if counting else 1])
         return float((high - low).max()) / 2
 
@@ -329,19 +346,19 @@ def _spread_of_residuals(
 def _distances(
     counted: Prevalences,
     spread: _Spread | None,
-    k: int,
-    n_items: int,
+    k: float,
+    part: float,
     *,
     level: float,
     target: str,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Distances from an estimate by k labels down and up to its limits, (2, n_classes).
 
-    Returned twice: by counting, and with the posteriors.
+    part: of the items that is labelled. Returned twice: by counting, and with the posteriors.
     """
     by_labels = _reach_of_labels(counted, k, level)
-    drawn = 1 - k / n_items
-    of_population = k / n_items if target == "population" else 0.0
+    drawn = 1 - part
+    of_population = part if target == "population" else 0.0
     alone = np.sqrt(drawn + of_population) * by_labels
     if spread is None:
         return alone, alone
@@ -349,7 +366,7 @@ def _distances(
     return alone, np.sqrt(drawn * by_residuals**2 + of_population * by_labels**2)
 
 
-def _reach_of_labels(counted: Prevalences, k: int, level: float) -> NDArray[np.float64]:
+def _reach_of_labels(counted: Prevalences, k: float, level: float) -> NDArray[np.float64]:
     """Distances from the shares among k labels down and up to their limits, (2, n_classes).
 
     With Dirichlet weights the share of a class has a beta distribution.
@@ -366,7 +383,7 @@ def _reach_of_labels(counted: Prevalences, k: int, level: float) -> NDArray[np.f
     return np.asarray(limit - share)
 
 
-def _reach_of_residuals(spread: _Spread, k: int, level: float) -> NDArray[np.float64]:
+def _reach_of_residuals(spread: _Spread, k: float, level: float) -> NDArray[np.float64]:
     """Distances from the mean of k residuals to the limits of its expectation, (2, n_classes)."""
     from scipy import stats
 

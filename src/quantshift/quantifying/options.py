@@ -14,10 +14,11 @@ from quantshift.answers.options import (
     POSITIVE,
     PRECISION_OF_LABELS,
     SEED,
+    WHOSE_SHARE,
 )
 from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option
 from quantshift.errors import UserError, unknown_name
-from quantshift.intervals.replicates import ITEMS, SHARES_OF
+from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.quantifiers.base.guarding import ASSUMPTIONS
 from quantshift.tables.columns.periods import EVERY
 from quantshift.tables.reading import Source
@@ -301,12 +302,7 @@ class EstimationOptions:
     simultaneous: bool = option(
         False, "Intervals that are valid for all classes at once (three or more)."
     )
-    of: str = option(
-        ITEMS,
-        "Whose share the interval is for: items (those of the sample) or population (that they "
-        "were drawn from, which is known less well).",
-        metavar="items|population",
-    )
+    of: str = option(ITEMS, WHOSE_SHARE)
     assume: str = option(
         AUTO,
         "Assumption about the shift. prior: items of a class look as in training (the label causes "

@@ -155,7 +155,8 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    del known["by"], known["positive"]
+    for name in ("by", "positive", "cluster", "weights"):
+        del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):
         typer.echo(line)

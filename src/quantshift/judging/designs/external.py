@@ -12,12 +12,7 @@ from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Check, Design, even_numbers_against
 from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
-from quantshift.judging.designs.parts.label_evidence import (
-    SURELY,
-    Clue,
-    LabelEvidence,
-    Strength,
-)
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate, labelled_table
 from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.labelling.strata import stratified
@@ -43,11 +38,8 @@ class External(Design):
         return items.external is not None and not items.known.any()
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
-        """Other verdicts or scores than those of the items in question."""
-        if evidence.p_value >= SURELY:
-            return None
-        why = f"{evidence.difference}, and neither verdicts nor labels come in equal numbers"
-        return Clue(self.name, Strength.DIFFERENT_ITEMS, why)
+        """None: labels in the table itself are taken to be of its own items."""
+        return None
 
     def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Never contradicted, but even numbers of verdicts are pointed out.

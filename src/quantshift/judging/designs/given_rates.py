@@ -17,7 +17,11 @@ from quantshift.judging.designs.parts.judge_quality import (
     tails,
 )
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
-from quantshift.judging.designs.parts.share_estimate import ShareEstimate, no_narrower_than_counted
+from quantshift.judging.designs.parts.share_estimate import (
+    ShareEstimate,
+    item_counts,
+    no_narrower_than_counted,
+)
 from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.judging.sensitivity import GivenRates
 from quantshift.labelling import transfer
@@ -77,9 +81,12 @@ class KnownRates(Design):
         fits = bool(found.fits[0])
         if not fits:
             low, high = np.zeros(2), np.ones(2)
-        low, high = no_narrower_than_counted(p, low, high, len(items), settings.level)
+        if not settings.of_items:
+            n_items = round(float(_counts(items).sum()))
+            low, high = no_narrower_than_counted(p, low, high, n_items, settings.level)
         slope = max(rates.sensitivity.estimate + rates.specificity.estimate - 1, 1e-9)
-        moved = (classes - classes.mean()) / slope
+        w = items.item_weights
+        moved = w * (classes - w @ classes / w.sum()) / slope
         return ShareEstimate(
             prevalence=p,
             low=low,
@@ -146,15 +153,23 @@ def _class_codes(items: JudgedItems) -> Codes:
 
 
 def _counts(items: JudgedItems) -> Reals:
-    return np.bincount(_class_codes(items), minlength=2).astype(np.float64)
+    return item_counts(_class_codes(items), 2, items.weights)
 
 
 def _posterior(items: JudgedItems, settings: Settings) -> transfer.Transferred:
-    return transfer.posterior(
-        _alpha(items),
-        _counts(items)[np.newaxis],
-        None,
-        level=settings.level,
-        seed=settings.seed,
-        power=transfer.LEAST_POWER,
-    )
+    def found(counts: Reals) -> transfer.Transferred:
+        return transfer.posterior(
+            _alpha(items),
+            counts[np.newaxis],
+            None,
+            level=settings.level,
+            seed=settings.seed,
+            power=transfer.LEAST_POWER,
+        )
+
+    counts = _counts(items)
+    of_population = found(counts)
+    if not settings.of_items:
+        return of_population
+    gain = transfer.gain_of_known_items(_alpha(items), None, of_population.prevalence[0])
+    return found(gain * counts)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from quantshift.answers.conditions import TOO_WIDE
+from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.notebook import Summary
 from quantshift.answers.repeated_warnings import merged
 from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
@@ -76,6 +77,8 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
     lead = shown(result, share.label)
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.why_not}"
+    if batch.kind == RANGE:
+        return estimate_in_a_line(result, batch, RANGE)
     if share.high - share.low > TOO_WIDE:
         return (
             f"{lead}: anywhere from {limits(share.low, share.high)} of the "
@@ -93,7 +96,8 @@ def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
             continue
         naive = judge.naive[share.label]
         inside = share.low <= naive <= share.high
-        where = "inside the interval" if inside else "outside the interval"
+        what = RANGE if is_range(batch.kind) else "interval"
+        where = f"inside the {what}" if inside else f"outside the {what}"
         yield f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
 
 
@@ -115,9 +119,10 @@ def summary_of(result: Judgement) -> Summary:
 
 def summary_rows(result: Judgement) -> list[list[str]]:
     """The shares of one batch class by class, or the headline's batch by batch, under a header."""
-    interval = f"{100 * result.level:g}% interval"
+    interval = limits_head(INTERVAL, result.level)
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
+        interval = limits_head(batch.kind, result.level)
         found = zip(
             batch.shares,
             estimates_and_limits(batch.shares),
@@ -132,7 +137,7 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     by_verdicts = _naive([batch.naive(result.headline) for batch in result.batches])
     for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        mark = "" if batch.can_be_estimated else batch.why_not
+        mark = RANGE if batch.kind == RANGE else batch.why_not
         rows.append([shortened(batch.name), *counts, *texts, naive, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
@@ -179,7 +184,7 @@ def design_text(batch: JudgedBatch) -> str:
         return design.words
     how = "as stated" if labels.told else design.source
     if labels.guessed:
-        how = "guessed: you did not say"
+        how = design.source or "guessed: you did not say"
     return f"{batch.n_labelled:,}, {design.words}{f' ({how})' if how else ''}"
 
 
@@ -200,7 +205,8 @@ def _single(result: Judgement) -> Iterator[str]:
     yield from naive_lines(result, batch)
     yield from mean_lines(result, batch)
     yield ""
-    yield from share_table(result, batch.shares)
+    yield from share_table(result, batch.shares, batch.kind)
+    yield from _alternatives(result, batch)
     yield from _other_assumption(result, batch)
 
 
@@ -210,6 +216,15 @@ def _several(result: Judgement) -> Iterator[str]:
     yield from mean_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
+
+
+def _alternatives(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """What the limits of a range are made of."""
+    if batch.alternatives:
+        yield ""
+        yield f"Share of {shown(result, result.headline)}:"
+        for other in batch.alternatives:
+            yield f"  {limits(other.low, other.high)} {other.assumption}"
 
 
 def _other_assumption(result: Judgement, batch: JudgedBatch) -> Iterator[str]:

@@ -11,7 +11,8 @@ from quantshift.answers.conditions import check_conditions
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
-from quantshift.intervals.prediction import ITEMS, PrevalenceInterval
+from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.intervals.targets import ITEMS
 from quantshift.quantifying.audits.auditing import read_audit
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
 from quantshift.quantifying.estimating.row_sample import RowSample
