@@ -4,17 +4,17 @@
     python benchmarks/history_alarms.py --guide    the part of it that the guide shows
     python benchmarks/history_alarms.py --choose   settings side by side: seed 0
 
-A look is an estimate whose standard deviation is one point, sampling and usual variation together.
-Every history has a baseline and then a year of looks, and is seen as `quantshift history` sees it,
-at one false alarm a year. An alarm is counted at every look that alarms; alarms in a row are one
-episode. Delays are looks from a change until the first alarm, when the change comes in the 16th
-look after the baseline; a history that alarms before it is left out.
+A batch is an estimate whose standard deviation is one point, sampling and usual variation together.
+Every history has a baseline and then a year of batches, and is seen as `quantshift history` sees
+it, at one false alarm a year. An alarm is counted at every batch that alarms; alarms in a row are
+one episode. Delays are batches from a change until the first alarm, when the change comes in the
+16th batch after the baseline; a history that alarms before it is left out.
 
-CLIP and HOLD were chosen with seed 0 on normal looks, Student's t with 4 degrees of freedom and an
-autocorrelation of 0.3. How outliers are damped, LARGEST_CORRELATION and the allowance for kurtosis
-were chosen with seeds 1 and 2 on all kinds, CAUTION and GROUP with seed 5 on the kinds of the
-guide. The report has a seed that nothing was chosen on. `plain` is the chart of independent normal
-looks: no clipping, no learning, no kurtosis.
+CLIP and HOLD were chosen with seed 0 on normal batches, Student's t with 4 degrees of freedom and
+an autocorrelation of 0.3. How outliers are damped, LARGEST_CORRELATION and the allowance for
+kurtosis were chosen with seeds 1 and 2 on all kinds, CAUTION and GROUP with seed 5 on the kinds of
+the guide. The report has a seed that nothing was chosen on. `plain` is the chart of independent
+normal batches: no clipping, no learning, no kurtosis.
 About a minute of processor time. Standard errors over the histories are in brackets.
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from quantshift.base.seeding import generator
-from quantshift.history.control import CAUTION, CLIP, GROUP, HOLD, WEIGHT, charts, level_per_look
+from quantshift.history.control import CAUTION, CLIP, GROUP, HOLD, WEIGHT, charts, level_per_batch
 
 POINT = 0.01
 SHARE = 0.1
@@ -37,50 +37,50 @@ WEIGHTS = (0.1, 0.2, 0.3, 0.5, 1.0)
 QUIET = 15
 
 PLAIN = {"clip": np.inf, "caution": None, "hold": None, "tails": False}
-"""The chart of independent normal looks."""
+"""The chart of independent normal batches."""
 
 Draw = Callable[[np.random.Generator, int, int], tuple[np.ndarray, np.ndarray]]
-"""Deviations of looks from the usual share, and their standard errors, in points."""
+"""Deviations of batches from the usual share, and their standard errors, in points."""
 
 
 def student(degrees: int) -> Draw:
     """Student's t, scaled to a standard deviation of 1."""
 
-    def draw(rng: np.random.Generator, n: int, looks: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw(rng: np.random.Generator, n: int, batches: int) -> tuple[np.ndarray, np.ndarray]:
         scale = np.sqrt(degrees / (degrees - 2))
-        return rng.standard_t(degrees, size=(n, looks)) / scale, np.ones((n, looks))
+        return rng.standard_t(degrees, size=(n, batches)) / scale, np.ones((n, batches))
 
     return draw
 
 
-def normal(rng: np.random.Generator, n: int, looks: int) -> tuple[np.ndarray, np.ndarray]:
-    return rng.normal(size=(n, looks)), np.ones((n, looks))
+def normal(rng: np.random.Generator, n: int, batches: int) -> tuple[np.ndarray, np.ndarray]:
+    return rng.normal(size=(n, batches)), np.ones((n, batches))
 
 
-def skewed(rng: np.random.Generator, n: int, looks: int) -> tuple[np.ndarray, np.ndarray]:
+def skewed(rng: np.random.Generator, n: int, batches: int) -> tuple[np.ndarray, np.ndarray]:
     """Counts of a rare class: Poisson with mean 4, scaled to a standard deviation of 1."""
-    return (rng.poisson(4, size=(n, looks)) - 4) / 2, np.ones((n, looks))
+    return (rng.poisson(4, size=(n, batches)) - 4) / 2, np.ones((n, batches))
 
 
-def unequal(rng: np.random.Generator, n: int, looks: int) -> tuple[np.ndarray, np.ndarray]:
+def unequal(rng: np.random.Generator, n: int, batches: int) -> tuple[np.ndarray, np.ndarray]:
     """Batches of unequal sizes: standard deviations between 0.5 and 1.4, as the intervals say."""
-    scales = rng.choice([0.5, 0.8, 1.0, 1.4], size=(n, looks))
-    return scales * rng.normal(size=(n, looks)), scales
+    scales = rng.choice([0.5, 0.8, 1.0, 1.4], size=(n, batches))
+    return scales * rng.normal(size=(n, batches)), scales
 
 
-def weekly(rng: np.random.Generator, n: int, looks: int) -> tuple[np.ndarray, np.ndarray]:
+def weekly(rng: np.random.Generator, n: int, batches: int) -> tuple[np.ndarray, np.ndarray]:
     """Two days of seven are a standard deviation higher than the others."""
-    rhythm = np.where(np.arange(looks) % 7 < 2, 1.0, 0.0)
-    return (rng.normal(size=(n, looks)) + rhythm - 2 / 7) / np.sqrt(1.2), np.ones((n, looks))
+    rhythm = np.where(np.arange(batches) % 7 < 2, 1.0, 0.0)
+    return (rng.normal(size=(n, batches)) + rhythm - 2 / 7) / np.sqrt(1.2), np.ones((n, batches))
 
 
 def correlated(r: float, noise: Draw = normal) -> Draw:
-    """Each look depends on the one before."""
+    """Each batch depends on the one before."""
 
-    def draw(rng: np.random.Generator, n: int, looks: int) -> tuple[np.ndarray, np.ndarray]:
-        steps, errors = noise(rng, n, looks)
+    def draw(rng: np.random.Generator, n: int, batches: int) -> tuple[np.ndarray, np.ndarray]:
+        steps, errors = noise(rng, n, batches)
         found = steps.copy()
-        for i in range(1, looks):
+        for i in range(1, batches):
             found[:, i] = r * found[:, i - 1] + np.sqrt(1 - r**2) * steps[:, i]
         return found, errors
 
@@ -105,15 +105,15 @@ KINDS = {**CHOSEN_ON, **OTHERS}
 
 
 def alarms(
-    looks: np.ndarray, errors: np.ndarray, n_baseline: int, rate: int, options: dict[str, Any]
+    batches: np.ndarray, errors: np.ndarray, n_baseline: int, rate: int, options: dict[str, Any]
 ) -> np.ndarray:
-    """Which looks behind the baseline alarm, (n_histories, n_looks)."""
+    """Which batches behind the baseline alarm, (n_histories, n_batches)."""
     _, smoothed, reach = charts(
-        SHARE + POINT * looks,
+        SHARE + POINT * batches,
         POINT * errors,
-        np.full(looks.shape, float(N_ITEMS)),
+        np.full(batches.shape, float(N_ITEMS)),
         n_baseline=n_baseline,
-        level=level_per_look(1, rate),
+        level=level_per_batch(1, rate),
         **options,
     )
     return np.abs(smoothed) > reach
@@ -122,7 +122,7 @@ def alarms(
 def quiet_years(
     kind: str, rate: int, n_baseline: int, repeats: int, seed: int, **options: Any
 ) -> str:
-    """Alarming looks and episodes in a year, and the share of years with any."""
+    """Alarming batches and episodes in a year, and the share of years with any."""
     rng = generator(seed, kind=kind, rate=rate, baseline=n_baseline)
     found = alarms(*KINDS[kind](rng, repeats, n_baseline + rate), n_baseline, rate, options)
     begun = found.copy()
@@ -134,11 +134,11 @@ def quiet_years(
 def delay(
     change: float, rate: int, n_baseline: int, repeats: int, seed: int, **options: Any
 ) -> str:
-    """Mean, median and 90th percentile of the looks until an alarm; none in a year is a year."""
+    """Mean, median and 90th percentile of the batches until an alarm; none in a year is a year."""
     rng = generator(seed, change=change, rate=rate, baseline=n_baseline)
-    looks, errors = normal(rng, repeats, n_baseline + QUIET + rate)
-    looks[:, n_baseline + QUIET :] += change
-    found = alarms(looks, errors, n_baseline, rate, options)
+    batches, errors = normal(rng, repeats, n_baseline + QUIET + rate)
+    batches[:, n_baseline + QUIET :] += change
+    found = alarms(batches, errors, n_baseline, rate, options)
     after = found[~found[:, :QUIET].any(axis=1)][:, QUIET:]
     waited = np.where(after.any(axis=1), after.argmax(axis=1) + 1, rate)
     return f"{_mean(waited)} {np.median(waited):4.0f} {np.percentile(waited, 90):4.0f}"
@@ -162,7 +162,9 @@ def choose(repeats: int) -> None:
     }
     chosen = f"weight {WEIGHT}, clip {CLIP}, caution {CAUTION}, hold {HOLD}, group {GROUP}"
     print(f"Chosen: {chosen}; daily, seed 0")
-    print("Alarming looks a year with baselines of 10, 20 and 50 looks; looks until a change of 1,")
+    print(
+        "Batches a year that alarm, with baselines of 10, 20 and 50; batches until a change of 1,"
+    )
     print("2, 5, 20 points is seen (mean, median, 90th percentile; baseline of 20)")
     for name, options in settings.items():
         rates = [
@@ -185,7 +187,9 @@ GUIDE_DELAYS = (("daily", 20), ("daily", 50), ("weekly", 50))
 def report(repeats: int, seed: int, *, guide: bool) -> None:
     every = {(name, n): tuple(KINDS) for name in RATES for n in BASELINES}
     print(f"One false alarm a year asked for, seed {seed}, {repeats} histories each")
-    print("looks   variation        baseline  alarming looks  episodes  years with any   ; plain")
+    print(
+        "batches   variation        baseline  alarming batches  episodes  years with any   ; plain"
+    )
     for (name, n_baseline), kinds in (GUIDE_YEARS if guide else every).items():
         rate = RATES[name]
         for kind in kinds:
@@ -193,7 +197,7 @@ def report(repeats: int, seed: int, *, guide: bool) -> None:
             plain = quiet_years(kind, rate, n_baseline, repeats, seed, **PLAIN)
             print(f"{name:7} {kind:16} {n_baseline:8}  {line}   ;{plain[:16]}", flush=True)
     print(
-        "looks   change    baseline  looks until an alarm: mean (error), median, 90th percentile;"
+        "batches  change    baseline  batches until an alarm: mean (error), median, 90th percentile"
     )
     print("        the same of the plain chart")
     for name, n_baseline in GUIDE_DELAYS if guide else every:

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 
-from quantshift.judging import judge, plan_labels, write_label_sheet
+from quantshift.judging import judge, plan_labels
 
 rng = np.random.default_rng(1)
 n = 20_000
@@ -29,7 +29,7 @@ by_chance = judge(
 
 # Reviewers label the 500 posts that a plan chooses, with known probabilities.
 plan = plan_labels(posts, score="score", label="violation", n_labels=500)
-write_label_sheet(plan, Path("sheet.csv"), overwrite=True)
+plan.write(Path("sheet.csv"), overwrite=True)
 sheet = pl.read_csv("sheet.csv")
 chosen = pl.Series(truth).gather(sheet["item"] - 1)
 by_plan = judge(

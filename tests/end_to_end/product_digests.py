@@ -21,7 +21,7 @@ from numpy._core._multiarray_umath import __cpu_features__ as cpu_features
 from numpy.typing import NDArray
 
 from quantshift import History, judge, quantify, train
-from quantshift.judging import plan_labels, write_label_sheet
+from quantshift.judging import plan_labels
 from quantshift.leaderboard.scores import score_table
 from quantshift.quantifiers.base import catalogue
 from quantshift.sketches import quantify_sketch, sketch
@@ -175,7 +175,7 @@ def of_judge(folder: Path) -> dict[str, Numbers]:
     answer = judge(unlabelled, verdict="judge", positive="good", sensitivity=0.9, specificity=0.8)
     made["judge given"] = shares_of(answer.overall)
     sheet = folder / "plan.csv"
-    write_label_sheet(plan_labels(unlabelled, verdict="judge", n_labels=60), sheet)
+    plan_labels(unlabelled, verdict="judge", n_labels=60).write(sheet)
     filled = pl.read_csv(sheet).with_columns(label=pl.col("judge"))
     answer = judge(unlabelled, verdict="judge", label="label", labelled=filled)
     made["judge planned"] = shares_of(answer.overall)

@@ -262,8 +262,8 @@ def test_the_seed_of_the_cell_reaches_the_method(small, items, cell_rows):
     train = training_draw(population)
     known = population.rows[train.indices]
     features = dataset.view(known).transform(known)
-    ours = Spy(seed=seed).reduction(features, train.labels).known
-    other = Spy(seed=0).reduction(features, train.labels).known
+    ours = Spy(seed=seed).reduction(features, train.labels).training
+    other = Spy(seed=0).reduction(features, train.labels).training
     assert seen == [seed, 0]
     assert (ours.novelty != other.novelty).any()
     assert len(rows) == 6

@@ -32,8 +32,8 @@ from quantshift.errors import DataError
 from quantshift.experiments import load_experiment
 from quantshift.history.archive import alarms_of
 from quantshift.history.store import Problem
-from quantshift.judging.plans.sheet import plan_labels, write_label_sheet
-from quantshift.quantifying import draw_audit_sheet, load_model, save_model, write_audit_sheet
+from quantshift.judging.plans.sheet import plan_labels
+from quantshift.quantifying import draw_audit_sheet, load_model, save_model
 from quantshift.results import ResultStore
 from quantshift.results.verification import verify
 from quantshift.sketches.about import CHECKED_BITS, CHECKSUM
@@ -328,7 +328,7 @@ def make_audit(folder: Path) -> None:
     table = scored_table(80)
     table.drop("y").write_csv(folder / "new.csv")
     sheet = draw_audit_sheet(folder / "new.csv", posteriors=["p"], label="y", labels=20)
-    write_audit_sheet(sheet, folder / "sheet.csv")
+    sheet.write(folder / "sheet.csv")
     blank = pl.read_csv(folder / "sheet.csv", infer_schema=False)
     blank.with_columns(pl.Series("y", ["not p", "p"] * 10)).write_csv(folder / "sheet.csv")
 
@@ -344,7 +344,7 @@ def make_plan(folder: Path) -> None:
     table = verdicts(80)
     table.drop("truth").write_csv(folder / "new.csv")
     sheet = plan_labels(folder / "new.csv", verdict="judge", id="id", n_labels=20)
-    write_label_sheet(sheet, folder / "sheet.csv")
+    sheet.write(folder / "sheet.csv")
     planned = pl.read_csv(folder / "sheet.csv", infer_schema=False)
     empty = [name for name in planned.columns if planned[name].null_count() == planned.height]
     labels = pl.Series(empty[-1], ["pass", "fail"] * 10)

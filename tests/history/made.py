@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from quantshift.answers.shares import Share
-from quantshift.history import Call, History, store
+from quantshift.history import History, HistoryEntry, store
 from quantshift.quantifying.output.result import Quantification
 from tests.quantifying.made import BATCH, FOUND
 
@@ -46,7 +46,7 @@ def filled(folder: Path, answers: list[Quantification]) -> History:
     """A history to which the answers were appended one by one, in peace."""
     for i, found in enumerate(answers):
         # What `History.append` does once it has read what is there.
-        store.append(folder, Call.of(found, time=time_of(i)))
+        store.append(folder, HistoryEntry.of(found, time=time_of(i)))
     return History.open(folder)
 
 

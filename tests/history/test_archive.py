@@ -9,7 +9,7 @@ import pytest
 
 from quantshift import History
 from quantshift.errors import UserError
-from quantshift.history import Call, Limits
+from quantshift.history import HistoryEntry, Limits
 from quantshift.quantifying.output.result import Audited
 from tests.history.made import answer, days, filled, time_of, tree
 from tests.quantifying.made import FOUND, SHIFTED, UNKNOWN
@@ -27,13 +27,13 @@ def test_what_an_answer_said_is_kept(tmp_path):
     assert history.calls() == [call]
     assert call.time == "2026-03-02T06:00:00+00:00"
     assert call.conditions == ("pos>0.2",)
-    (look,) = call.looks
-    assert look.shares == found.batches[0].shares
-    assert (look.shift, look.shift_kind, look.p_value) == (True, "covariate", 0.002)
-    assert look.unreliable
+    (batch,) = call.batches
+    assert batch.shares == found.batches[0].shares
+    assert (batch.shift, batch.shift_kind, batch.p_value) == (True, "covariate", 0.002)
+    assert batch.unreliable
     assert call.model.trained_on == "t.csv"
     assert call.rows == FOUND.sample_rows
-    assert Call.from_bytes(call.to_bytes()) == call
+    assert HistoryEntry.from_bytes(call.to_bytes()) == call
 
 
 def test_the_same_call_gives_the_same_bytes(tmp_path):
@@ -53,7 +53,7 @@ def test_a_batch_that_is_measured_again_is_kept_and_the_last_counts(tmp_path):
 
 
 def test_names_without_a_date_are_looks_of_their_days(tmp_path):
-    """`today.csv` every morning is a series; twice on one day is one look."""
+    """`today.csv` every morning is a series; twice on one day is one batch."""
     history = History.open(tmp_path / "h")
     for at, share in [("2026-03-02T06", 0.1), ("2026-03-03T06", 0.2), ("2026-03-03T07", 0.3)]:
         history.append(answer(("today.csv", share)), at=at)
@@ -86,7 +86,7 @@ def test_no_alarm_before_the_baseline_is_there(tmp_path):
     history = filled(tmp_path / "h", days(20, change=0.5, after=15))
     assert history.alarms() == []
     (control,) = history.controls()[0]
-    assert control.why_not == "the baseline has 20 of 20 looks so far"
+    assert control.reason == "the baseline has 20 of 20 batches so far"
     assert history.alarms(limits=Limits(baseline=10))
 
 
@@ -125,7 +125,7 @@ def test_the_place_of_the_training_table_is_no_other_model(tmp_path):
 
 
 def test_an_audit_is_no_alarm_by_itself(tmp_path):
-    """Where some looks are audited the method's own estimates are compared."""
+    """Where some batches are audited the method's own estimates are compared."""
     found = days(30)
     batch = found[-1].batches[0]
     shares = answer(("x", 0.4)).batches[0].shares
@@ -173,12 +173,12 @@ def test_other_classes_are_refused(tmp_path):
 
 @pytest.mark.parametrize("baseline", [0, 7, 10**20])
 def test_a_baseline_has_some_looks(tmp_path, baseline):
-    """One of 10**20 looks was written, and the history was damaged from then on."""
-    with pytest.raises(UserError, match=f"8 looks or more, up to .*, got {baseline}"):
+    """One of 10**20 batches was written, and the history was damaged from then on."""
+    with pytest.raises(UserError, match=f"8 batches or more, up to .*, got {baseline}"):
         filled(tmp_path / "h", days(1)).limits(baseline=baseline)
 
 
-@pytest.mark.parametrize("name", ["false_alarms_per_year", "looks_per_year"])
+@pytest.mark.parametrize("name", ["false_alarms_per_year", "batches_per_year"])
 @pytest.mark.parametrize("number", [0.0, -1.0, float("nan"), float("inf")])
 def test_numbers_per_year_are_finite(tmp_path, name, number):
     """Infinity was a ValueError of the JSON that a call is written as."""
@@ -200,7 +200,7 @@ def test_batches_of_one_date_need_a_rate(tmp_path):
     for i in range(12):
         history.append(answer((f"2026-01-01T{i:02d}", 0.1 + i / 100)), at=time_of(i))
     hourly = history.controls(Limits(baseline=8))[0][0]
-    assert hourly.looks_per_year == pytest.approx(365.25 * 24)
+    assert hourly.batches_per_year == pytest.approx(365.25 * 24)
 
 
 def test_prune_removes_the_oldest_calls_and_nothing_else(tmp_path):

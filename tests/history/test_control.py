@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from quantshift.errors import UserError
-from quantshift.history import control_chart, level_per_look
+from quantshift.history import control_chart, level_per_batch
 from quantshift.history.control import (
     GROUP,
     LARGEST_CORRELATION,
@@ -28,7 +28,7 @@ PLAIN = {"clip": np.inf, "caution": None, "hold": None}
 
 
 def plain(values, *, n_baseline=10, level=0.01, errors=0.01, weight=WEIGHT):
-    """Of independent normal looks, for which there are closed forms."""
+    """Of independent normal observations, for which there are closed forms."""
     rows = np.asarray(values)[np.newaxis]
     centre, smoothed, reach = charts(
         rows,
@@ -43,23 +43,23 @@ def plain(values, *, n_baseline=10, level=0.01, errors=0.01, weight=WEIGHT):
 
 
 @pytest.fixture
-def looks():
+def observations():
     return 0.1 + 0.01 * np.random.default_rng(0).normal(size=40)
 
 
-def test_weight_1_is_the_prediction_interval_of_a_new_look(looks):
+def test_weight_1_is_the_prediction_interval_of_a_new_look(observations):
     """A closed form of every textbook: mean plus or minus t s sqrt(1 + 1/n)."""
-    found = plain(looks, weight=1.0)
-    first = looks[:10]
+    found = plain(observations, weight=1.0)
+    first = observations[:10]
     reach = student.ppf(0.995, 9) * first.std(ddof=1) * np.sqrt(1 + 1 / 10)
-    np.testing.assert_allclose(found.smoothed, looks[10:], rtol=1e-12)
+    np.testing.assert_allclose(found.smoothed, observations[10:], rtol=1e-12)
     np.testing.assert_allclose(found.reach, reach, rtol=1e-12)
     assert found.centre == pytest.approx(first.mean())
 
 
-def test_the_average_and_its_variance_are_the_weighted_sums(looks):
-    found = plain(looks)
-    first, rest = looks[:10], looks[10:]
+def test_the_average_and_its_variance_are_the_weighted_sums(observations):
+    found = plain(observations)
+    first, rest = observations[:10], observations[10:]
     for i in (0, 3, 29):
         weights = WEIGHT * (1 - WEIGHT) ** np.arange(i, -1, -1)
         average = first.mean() + weights @ (rest[: i + 1] - first.mean())
@@ -68,25 +68,25 @@ def test_the_average_and_its_variance_are_the_weighted_sums(looks):
         assert found.reach[i] == pytest.approx(student.ppf(0.995, 9) * spread, rel=1e-12)
 
 
-def test_a_wider_interval_has_its_variance_added_and_a_narrower_one_is_no_gain(looks):
+def test_a_wider_interval_has_its_variance_added_and_a_narrower_one_is_no_gain(observations):
     errors = np.full(40, 0.01)
     errors[10] = 0.05
-    wide = plain(looks, errors=errors, weight=1.0)
-    usual = plain(looks, weight=1.0)
+    wide = plain(observations, errors=errors, weight=1.0)
+    usual = plain(observations, weight=1.0)
     factor = student.ppf(0.995, 9)
     added = (wide.reach[0] / factor) ** 2 - (usual.reach[0] / factor) ** 2
     assert added == pytest.approx(0.05**2 - 0.01**2)
     np.testing.assert_allclose(wide.reach[1:], usual.reach[1:])
     narrow = np.full(40, 0.01)
     narrow[10:] = 0.001
-    np.testing.assert_allclose(chart(looks, errors=narrow).reach, chart(looks).reach)
+    np.testing.assert_allclose(chart(observations, errors=narrow).reach, chart(observations).reach)
 
 
-def test_an_error_that_all_looks_share_changes_nothing(looks):
+def test_an_error_that_all_looks_share_changes_nothing(observations):
     """Also not if the intervals are wide because of it."""
-    wide = chart(looks + 0.2, errors=np.full(40, 0.2))
-    np.testing.assert_allclose(wide.reach, chart(looks).reach, rtol=1e-9)
-    np.testing.assert_array_equal(wide.alarms, chart(looks).alarms)
+    wide = chart(observations + 0.2, errors=np.full(40, 0.2))
+    np.testing.assert_allclose(wide.reach, chart(observations).reach, rtol=1e-9)
+    np.testing.assert_array_equal(wide.alarms, chart(observations).alarms)
 
 
 def test_estimates_that_never_varied_do_not_alarm_at_the_first_item():
@@ -95,16 +95,16 @@ def test_estimates_that_never_varied_do_not_alarm_at_the_first_item():
     assert not chart(values, sizes=np.full(40, 1000), level=1 / 365).alarms.any()
 
 
-def test_a_change_alarms_and_goes_on_alarming(looks):
-    """These 20 looks have an autocorrelation of 0.4 by chance, so that it takes seven looks."""
-    looks[25:] += 0.05
-    found = chart(looks, n_baseline=20, level=1 / 365)
+def test_a_change_alarms_and_goes_on_alarming(observations):
+    """These 20 have an autocorrelation of 0.4 by chance, so that it takes seven."""
+    observations[25:] += 0.05
+    found = chart(observations, n_baseline=20, level=1 / 365)
     assert not found.alarms[:5].any()
     assert found.alarms[11:].all()
 
 
 def test_a_change_that_is_not_seen_at_once_widens_the_limits_for_a_time_only():
-    """In groups with a mean of their own the looks vary as before, apart from one group."""
+    """In groups with a mean of their own the observations vary as before, apart from one group."""
     rng = np.random.default_rng(0)
     unchanged = 0.1 + 0.01 * rng.normal(size=(200, 20 + 60))
     changed = unchanged.copy()
@@ -113,10 +113,10 @@ def test_a_change_that_is_not_seen_at_once_widens_the_limits_for_a_time_only():
 
     def widened(group):
         asked = {"n_baseline": 20, "level": 1e-9, "group": group}
-        reach = [charts(looks, *given, **asked)[2] for looks in (changed, unchanged)]
+        reach = [charts(observations, *given, **asked)[2] for observations in (changed, unchanged)]
         return np.median(reach[0][:, -1] / reach[1][:, -1])
 
-    # Measured: 1.04 in groups of ten, 1.25 if all later looks are compared with one mean.
+    # Measured: 1.04 in groups of ten, 1.25 if all later observations are compared with one mean.
     assert widened(GROUP) < 1.1
     assert widened(50) > 1.15
 
@@ -125,12 +125,12 @@ def test_a_change_that_is_not_seen_at_once_widens_the_limits_for_a_time_only():
 def test_variance_and_autocorrelation_of_groups_have_little_bias(r):
     """Standard errors are below 0.005; uncorrected they are 0.86 and 0.41 where r is 0.5."""
     rng = np.random.default_rng(0)
-    looks = rng.normal(size=(1500, 140))
+    observations = rng.normal(size=(1500, 140))
     for i in range(1, 140):
-        looks[:, i] = r * looks[:, i - 1] + np.sqrt(1 - r**2) * looks[:, i]
-    learnt = _Learnt(looks[:, :20], 20)
+        observations[:, i] = r * observations[:, i - 1] + np.sqrt(1 - r**2) * observations[:, i]
+    learnt = _Learnt(observations[:, :20], 20)
     for i in range(20, 140):
-        learnt.add(looks[:, i], looks[:, i - 1], np.ones(1500, dtype=np.bool_))
+        learnt.add(observations[:, i], observations[:, i - 1], np.ones(1500, dtype=np.bool_))
     moments = learnt.moments()
     assert (moments.groups == 7).all()
     assert moments.variance((1 + r) / (1 - r)).mean() == pytest.approx(1, abs=0.02)
@@ -143,20 +143,20 @@ def test_variance_and_autocorrelation_of_groups_have_little_bias(r):
 
 
 def resemble(values: np.ndarray, correlation: float) -> None:
-    """Let every look (column) resemble the one before it."""
+    """Let every observation (column) resemble the one before it."""
     for i in range(1, values.shape[1]):
         own = np.sqrt(1 - correlation**2) * values[:, i]
         values[:, i] = correlation * values[:, i - 1] + own
 
 
-def alarms_in_a_year(values: np.ndarray, looks_per_year: int) -> np.ndarray:
-    """How many alarms each history (row) has after 20 looks, if one a year is asked for."""
+def alarms_in_a_year(values: np.ndarray, batches_per_year: int) -> np.ndarray:
+    """How many alarms each history (row) has after 20 observations, if one a year is asked for."""
     _, smoothed, reach = charts(
         0.3 + 0.01 * values,
         np.full(values.shape, 0.01),
         np.full(values.shape, 1e6),
         n_baseline=20,
-        level=level_per_look(1, looks_per_year),
+        level=level_per_batch(1, batches_per_year),
     )
     return (np.abs(smoothed) > reach).sum(axis=1)
 
@@ -167,7 +167,7 @@ def alarms_in_a_year(values: np.ndarray, looks_per_year: int) -> np.ndarray:
     [("normal", (0.2, 1.0)), ("heavy", (0.2, 1.2)), ("correlated", (0.4, 1.7))],
 )
 def test_looks_alarm_by_chance_about_as_often_as_asked(kind, bounds):
-    """300 years of daily looks; standard errors over histories are 0.1 to 0.2."""
+    """300 years of daily observations; standard errors over histories are 0.1 to 0.2."""
     rng = np.random.default_rng(3)
     shape = (300, 20 + 365)
     values = (
@@ -180,7 +180,7 @@ def test_looks_alarm_by_chance_about_as_often_as_asked(kind, bounds):
 
 
 def test_few_looks_that_resemble_the_one_before_alarm_about_as_often_as_asked():
-    """1,000 years of weekly looks, the hardest case; measured with 3,000: 1.03 (0.07)."""
+    """1,000 years of weekly observations, the hardest case; measured with 3,000: 1.03 (0.07)."""
     rng = np.random.default_rng(4)
     shape = (1000, 20 + 52)
     values = rng.normal(size=shape)
@@ -192,11 +192,11 @@ def test_few_looks_that_resemble_the_one_before_alarm_about_as_often_as_asked():
 
 
 def test_a_plain_chart_of_normal_looks_alarms_as_often_as_asked():
-    """300 histories of 60 looks each, within four standard errors over histories."""
+    """300 histories of 60 observations each, within four standard errors over histories."""
     rng = np.random.default_rng(3)
-    looks = 0.3 + 0.01 * rng.normal(size=(300, 80))
-    errors, sizes = np.full(looks.shape, 0.01), np.full(looks.shape, 1e6)
-    _, smoothed, reach = charts(looks, errors, sizes, n_baseline=20, level=0.02, **PLAIN)
+    observations = 0.3 + 0.01 * rng.normal(size=(300, 80))
+    errors, sizes = np.full(observations.shape, 0.01), np.full(observations.shape, 1e6)
+    _, smoothed, reach = charts(observations, errors, sizes, n_baseline=20, level=0.02, **PLAIN)
     rates = (np.abs(smoothed) > reach).mean(axis=1)
     error = np.std(rates) / np.sqrt(len(rates))
     assert abs(np.mean(rates) - 0.02) < 4 * error
@@ -204,18 +204,18 @@ def test_a_plain_chart_of_normal_looks_alarms_as_often_as_asked():
 
 
 def test_one_odd_look_does_not_alarm_and_a_very_odd_one_does():
-    """By a chart of normal looks both would."""
-    looks = 0.1 + 0.01 * np.random.default_rng(1).normal(size=40)
-    scale = 1.4826 * np.median(np.abs(looks[:20] - np.median(looks[:20])))
+    """By a chart of normal observations both would."""
+    observations = 0.1 + 0.01 * np.random.default_rng(1).normal(size=40)
+    scale = 1.4826 * np.median(np.abs(observations[:20] - np.median(observations[:20])))
     for size, alarms in ((6, False), (1000, True)):
-        values = np.concatenate([looks[:30], [looks[:20].mean() + size * scale]])
+        values = np.concatenate([observations[:30], [observations[:20].mean() + size * scale]])
         assert bool(chart(values, n_baseline=20, level=1 / 365).alarms[-1]) == alarms
 
 
-def test_a_look_is_judged_by_those_before_it_alone(looks):
+def test_a_look_is_judged_by_those_before_it_alone(observations):
     rng = np.random.default_rng(1)
-    later = np.concatenate([looks, 0.5 + 0.1 * rng.normal(size=30)])
-    now, then = chart(looks), chart(later)
+    later = np.concatenate([observations, 0.5 + 0.1 * rng.normal(size=30)])
+    now, then = chart(observations), chart(later)
     np.testing.assert_allclose(then.reach[: len(now.reach)], now.reach, rtol=1e-12)
 
 
@@ -233,33 +233,33 @@ def test_limits_are_wider_where_looks_resemble_the_one_before():
 
 
 @pytest.mark.parametrize(
-    ("asked", "looks", "n_charts", "level"),
+    ("asked", "observations", "n_charts", "level"),
     [(1, 365, 1, 1 / 365), (2, 52, 1, 2 / 52), (1, 365, 3, 1 / 1095), (1, 4, 1, LARGEST_LEVEL)],
 )
-def test_the_level_of_a_look(asked, looks, n_charts, level):
-    assert level_per_look(asked, looks, n_charts=n_charts) == pytest.approx(level)
+def test_the_level_of_a_look(asked, observations, n_charts, level):
+    assert level_per_batch(asked, observations, n_charts=n_charts) == pytest.approx(level)
 
 
-@pytest.mark.parametrize(("asked", "looks", "name"), [(0, 10, "alarms"), (1, -1, "looks")])
-def test_rates_are_positive(asked, looks, name):
+@pytest.mark.parametrize(("asked", "observations", "name"), [(0, 10, "alarms"), (1, -1, "batches")])
+def test_rates_are_positive(asked, observations, name):
     with pytest.raises(UserError, match=f"{name} per year are a number above 0"):
-        level_per_look(asked, looks)
+        level_per_batch(asked, observations)
 
 
 @pytest.mark.parametrize("n_baseline", [1, 41])
-def test_a_baseline_within_the_series(looks, n_baseline):
-    with pytest.raises(UserError, match=f"a baseline of {n_baseline} looks of 40"):
-        chart(looks, n_baseline=n_baseline)
+def test_a_baseline_within_the_series(observations, n_baseline):
+    with pytest.raises(UserError, match=f"a baseline of {n_baseline} batches of 40"):
+        chart(observations, n_baseline=n_baseline)
 
 
 def test_looks_with_heavy_tails_have_wider_limits():
     rng = np.random.default_rng(0)
-    looks = 0.1 + 0.01 * rng.standard_t(3, size=(1, 120))
-    given = (looks, np.full(looks.shape, 0.01), np.full(looks.shape, 20_000.0))
+    observations = 0.1 + 0.01 * rng.standard_t(3, size=(1, 120))
+    given = (observations, np.full(observations.shape, 0.01), np.full(observations.shape, 20_000.0))
     asked = {"n_baseline": 50, "level": 1 / 365}
     _, average, reach = charts(*given, **asked)
     _, same_average, narrower = charts(*given, **asked, tails=False)
     np.testing.assert_array_equal(average, same_average)
-    # The excess kurtosis of clipped looks is about 1, of which the average has a fifth.
+    # The excess kurtosis of clipped observations is about 1, of which the average has a fifth.
     assert (reach >= narrower).all()
     assert 1.005 < (reach / narrower)[0, -1] < 1.3

@@ -68,13 +68,13 @@ def test_it_works_in_a_browser(open_quietly, path):
     assert "pos.low&gt;0.2" in drawn
     assert "usual" in drawn
     assert "NaN" not in drawn
-    assert page.locator("#looks td .mark", has_text="new model").count() == 1
+    assert page.locator("#batches td .mark", has_text="new model").count() == 1
     page.focus("[data-series]")
     page.keyboard.press("ArrowDown")
     page.wait_for_function(
         "before => document.querySelector('#plot-series').innerHTML !== before", arg=drawn
     )
-    assert page.is_visible('#looks [data-of="1"]') != page.is_visible('#looks [data-of="0"]')
+    assert page.is_visible('#batches [data-of="1"]') != page.is_visible('#batches [data-of="0"]')
     page.focus("#theme")
     page.keyboard.press("Enter")
     assert page.get_attribute("#theme", "aria-pressed") == "true"

@@ -164,13 +164,21 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def newer(path: Path) -> None:
-    """A call of a later version, whole in itself."""
+def rewritten(path: Path, version: bytes) -> None:
+    """A call of another version, whole in itself."""
     from quantshift.history.store import _digest
 
-    content = path.read_bytes().replace(b'"format": 2', b'"format": 3')
+    content = path.read_bytes().replace(b'"format": 3', b'"format": ' + version)
     path.with_name(f"{path.name[:22]}-{_digest(content)}.json").write_bytes(content)
     path.unlink()
+
+
+def newer(path: Path) -> None:
+    rewritten(path, b"4")
+
+
+def older(path: Path) -> None:
+    rewritten(path, b"2")
 
 
 def renamed(path: Path) -> None:
@@ -182,7 +190,8 @@ def renamed(path: Path) -> None:
     [
         (truncate, "is damaged: its content is not what its name says"),
         (flip, "is damaged: its content is not what its name says"),
-        (newer, "has format 3, this is 2; upgrade quantshift"),
+        (newer, "has format 4, this is 3; upgrade quantshift"),
+        (older, "has format 2, this is 3; start a new history in another folder"),
         (renamed, "is damaged: its time is not what its name says"),
     ],
 )
@@ -203,16 +212,16 @@ SHARE = {"label": "pos", "estimate": 0.5, "low": 0.4, "high": 0.6}
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (("looks",), []),
-        (("looks", 0, "shares"), []),
-        (("looks", 0, "unaudited"), [SHARE]),
-        (("looks", 0, "shares", 0, "estimate"), 7.0),
-        (("looks", 0, "shares", 0, "low"), float("nan")),
-        (("looks", 0, "shares", 0, "high"), -1.0),
-        (("looks", 0, "shares", 0, "label"), "other"),
-        (("looks", 0, "n_items"), -1),
-        (("looks", 0, "n_items"), 10**400),
-        (("looks", 0, "p_value"), 2.0),
+        (("batches",), []),
+        (("batches", 0, "shares"), []),
+        (("batches", 0, "unaudited"), [SHARE]),
+        (("batches", 0, "shares", 0, "estimate"), 7.0),
+        (("batches", 0, "shares", 0, "low"), float("nan")),
+        (("batches", 0, "shares", 0, "high"), -1.0),
+        (("batches", 0, "shares", 0, "label"), "other"),
+        (("batches", 0, "n_items"), -1),
+        (("batches", 0, "n_items"), 10**400),
+        (("batches", 0, "p_value"), 2.0),
         (("classes",), ["pos"]),
         (("classes",), []),
         (("headline",), "other"),

@@ -117,7 +117,7 @@ def test_labels_of_one_cluster_say_nothing_about_the_others():
     v, y, clusters = clustered()
     labels = np.where(clusters == 0, y, -1)
     shares = estimate(coded(v, labels, clusters=clusters), "random", ITEMS).shares
-    assert "one cluster" in shares.why_not
+    assert "one cluster" in shares.no_estimate_reason
     assert (shares.low == 0).all()
     assert (shares.high == 1).all()
 

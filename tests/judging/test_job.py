@@ -10,7 +10,7 @@ import pytest
 import quantshift
 from quantshift.errors import DataError, UserError
 from quantshift.judging import Judgement, json_schema, judge
-from quantshift.judging.plans.sheet import plan_labels, write_label_sheet
+from quantshift.judging.plans.sheet import plan_labels
 from tests.judging.made import drawn, halves, labelled, verdicts
 from tests.quantifying.output.test_result import check
 
@@ -50,7 +50,7 @@ def test_the_answer(found, table):
     (quality,) = found.overall.judges
     assert quality.naive["pass"] == pytest.approx((table["judge"] == "pass").mean())
     assert found.overall.labels.design == "random"
-    assert found.overall.labels.told
+    assert found.overall.labels.stated
     assert found.rows[0].read == found.rows[0].used == 400
     rates = {(r.label, r.verdict): r for r in quality.rates}
     assert rates["pass", "pass"].low < 0.95 < rates["pass", "pass"].high
@@ -98,7 +98,7 @@ def test_halves_are_recognised_and_a_contradiction_is_one_line(table, column, de
     chosen = halves(table, column, 45)
     guess = judge(chosen, verdict="judge", label="human")
     assert guess.overall.labels.design == design
-    assert not guess.overall.labels.told
+    assert not guess.overall.labels.stated
     assert any("Say how" in advice for advice in guess.overall.advice)
     line = refused(chosen, verdict="judge", label="human", labels="random")
     assert f"it looks like {design}" in line
@@ -129,7 +129,7 @@ def test_items_labelled_elsewhere(table):
     answer = judge(table.drop("truth"), verdict="judge", label="human", labelled=other)
     assert answer.overall.labels.design == "elsewhere"
     # It was "as you say" where the user had said nothing.
-    assert not answer.overall.labels.told
+    assert not answer.overall.labels.stated
     assert "labelled elsewhere, for another purpose (they are in a table" in answer.to_text()
     told = judge(
         table.drop("truth"), verdict="judge", label="human", labelled=other, labels="elsewhere"
@@ -452,7 +452,7 @@ def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
         planned = plan_labels(
             posts, score="score", label="breaks", labelled=filled, n_labels=total - 200 * number
         )
-        write_label_sheet(planned, tmp_path / f"sheet{number}.csv")
+        planned.write(tmp_path / f"sheet{number}.csv")
         rows = pl.read_csv(tmp_path / f"sheet{number}.csv")
         assert len(rows) == total
         filled = tmp_path / f"filled{number}.csv"
@@ -470,7 +470,7 @@ def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
 def test_a_group_that_a_plan_left_out_is_still_planned(table, tmp_path):
     """It was said to be chosen by verdict."""
     bare = table.drop("truth")
-    write_label_sheet(plan_labels(bare, verdict="judge", n_labels=60), tmp_path / "sheet.csv")
+    plan_labels(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
     sheet = pl.read_csv(tmp_path / "sheet.csv").filter(pl.col("system") == "A")
     filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
     found = judge(bare, verdict="judge", label="label", labelled=filled, by="system")

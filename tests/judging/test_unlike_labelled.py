@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.judging import judge, plan_labels, write_label_sheet
+from quantshift.judging import judge, plan_labels
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.judged_items import ExternalLabels
 from tests.judging.made import coded, drawn, halves, verdicts
@@ -77,7 +77,7 @@ def test_the_headline_names_verdicts_that_no_labelled_item_has():
     found = judge(table, labelled=spelled(labelled, {"fail": "FAILED"}), **ASKED)
     assert not found.overall.can_be_estimated
     said = r"^\d+\.\d% of the items have verdicts that no labelled item has, and .* written alike"
-    assert re.match(said, found.overall.why_not)
+    assert re.match(said, found.overall.no_estimate_reason)
     assert "differently" not in found.to_text().splitlines()[0]
 
 
@@ -102,7 +102,7 @@ def test_limits_allow_for_verdicts_without_labels(table, older, design, tmp_path
         frame, options["labelled"] = whole.drop("truth"), older
     elif design == "planned":
         frame = whole.drop("truth")
-        write_label_sheet(plan_labels(frame, n_labels=100, **ASKED), tmp_path / "sheet.csv")
+        plan_labels(frame, n_labels=100, **ASKED).write(tmp_path / "sheet.csv")
         sheet = pl.read_csv(tmp_path / "sheet.csv")
         filled = sheet.with_columns(human=whole["truth"].gather(sheet["item"] - 1))
         options["labelled"] = filled.filter(pl.col("judge") != "unsure")
@@ -146,7 +146,10 @@ def test_a_group_of_which_nothing_is_known(table, older):
     found = judge(split, labelled=older, by="system", **ASKED)
     unknown, known = found.batches
     assert not unknown.can_be_estimated
-    assert unknown.why_not == "none of them has a verdict or a score that a labelled item has"
+    assert (
+        unknown.no_estimate_reason
+        == "none of them has a verdict or a score that a labelled item has"
+    )
     assert unknown.shares[0].estimate is None
     assert known.can_be_estimated
     assert known.shares[1].high - known.shares[1].low < 0.4

@@ -389,7 +389,7 @@ def test_densities_of_a_sample_need_no_set_up_and_no_matrix_products(monkeypatch
     fitted = KDEyML().fit_posteriors(posteriors, y)
     precision = fitted.bandwidths_**-2
     log_height = -3 * np.log(np.sqrt(2 * np.pi) * fitted.bandwidths_)
-    exact = mean_gaussians(fitted.known_, posteriors, precision, log_height=log_height)
+    exact = mean_gaussians(fitted.class_points_, posteriors, precision, log_height=log_height)
     monkeypatch.setattr("quantshift.quantifiers.matching.kdey.mean_gaussians", None)
     assert_allclose(fitted._represent(posteriors), exact, rtol=1e-9, atol=1e-9 * exact.max())
-    assert fitted.known_.points.flags.f_contiguous
+    assert fitted.class_points_.points.flags.f_contiguous

@@ -90,7 +90,7 @@ UNKNOWN = Batch(
     warnings=(),
     advice=("A.",),
     can_be_estimated=False,
-    why_not="they tell the classes apart no better than chance",
+    no_estimate_reason="they tell the classes apart no better than chance",
     kind=CANNOT,
     reason=NEITHER,
 )

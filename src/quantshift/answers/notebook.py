@@ -47,10 +47,10 @@ def batch_line(batch: SharesOfBatch) -> str:
     """The first shares of a batch."""
     shares = batch.shares[:MOST_CLASSES]
     found = zip(shares, estimates_and_limits(shares), strict=True)
-    told = [f"{shortened(s.label)} {estimate} ({bounds})" for s, (estimate, bounds) in found]
+    texts = [f"{shortened(s.label)} {estimate} ({bounds})" for s, (estimate, bounds) in found]
     more = ["..."] * (len(batch.shares) > MOST_CLASSES)
     name, items = shortened(batch.name), counted(batch.n_items, "item")
-    return f"<{type(batch).__name__} {name!r} of {items}: {', '.join([*told, *more])}>"
+    return f"<{type(batch).__name__} {name!r} of {items}: {', '.join([*texts, *more])}>"
 
 
 def _more(rows: Sequence[Sequence[str]]) -> list[str]:

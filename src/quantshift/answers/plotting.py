@@ -18,12 +18,12 @@ NAMES_PER_INCH = 6
 
 
 def plot_shares(
-    result: Answer, label: str | None, ax: Axes | None, limits_are: str | None = None
+    result: Answer, label: str | None, ax: Axes | None, limits_name: str | None = None
 ) -> Axes:
     """Points with their intervals, one row per class or per batch, the first at the top.
 
     label: the class to show batch by batch; if None, a single batch is shown with all classes.
-    limits_are: what the limits are, if not an interval.
+    limits_name: what the limits are, if not an interval.
     """
     lead = result.headline if label is None else label
     if lead not in result.classes:
@@ -49,7 +49,7 @@ def plot_shares(
     step = -(-len(rows) // named)
     ax.set_yticks(range(0, len(rows), step), [name for name, _ in rows[::step]], parse_math=False)
     ax.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5))
-    head = limits_are or limits_head(INTERVAL, result.level)
+    head = limits_name or limits_head(INTERVAL, result.level)
     ax.set_xlabel(f"{title}, {head}", parse_math=False)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0))
     return ax

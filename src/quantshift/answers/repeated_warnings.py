@@ -19,7 +19,7 @@ _PLURAL = re.compile(r"(\0 \w+?)s?\b")
 _OF_ONE_COLUMN = re.compile(r" \S+ to \S+,(?= the range of training)|, such as .*")
 """What is said of a column that does not hold for others."""
 
-_COLUMN = re.compile(r"column (?P<name>'[^']*'|\"[^\"]*\"): (?P<said>.*)", re.DOTALL)
+_COLUMN = re.compile(r"column (?P<name>'[^']*'|\"[^\"]*\"): (?P<sentence>.*)", re.DOTALL)
 
 
 def merged(warnings: Iterable[tuple[str, str]]) -> list[str]:
@@ -71,19 +71,19 @@ def _kinds_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]
         if not batch:
             others.append((batch, warning))
         elif about is not None:
-            said = _OF_ONE_COLUMN.sub("", about["said"])
-            kind_before = _pattern(said)
-            kinds[kind_before].append((batch, about["name"], said))
+            sentence = _OF_ONE_COLUMN.sub("", about["sentence"])
+            kind_before = _pattern(sentence)
+            kinds[kind_before].append((batch, about["name"], sentence))
         elif warning.startswith(TO_A_LESSER_DEGREE) and kind_before:
-            said = kinds[kind_before][-1][2]
-            kinds[kind_before] += [(batch, name, said) for name in _QUOTED.findall(warning)]
+            sentence = kinds[kind_before][-1][2]
+            kinds[kind_before] += [(batch, name, sentence) for name in _QUOTED.findall(warning)]
         else:
             others.append((batch, warning))
     together = []
     for found in kinds.values():
         batches = list(dict.fromkeys(batch for batch, *_ in found))
         columns = Counter(name for _, name, _ in found)
-        text = _with_ranges([said for *_, said in found])
+        text = _with_ranges([sentence for *_, sentence in found])
         not_all = len({pair[:2] for pair in found}) < len(batches) * len(columns)
         sentence = _about_columns([name for name, _ in columns.most_common()], text)
         together += [(batch, "some of " * not_all + sentence) for batch in batches]
@@ -95,17 +95,19 @@ def _columns_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, st
     columns: dict[tuple[str, str], list[str]] = defaultdict(list)
     for batch, warning in warnings:
         about = _COLUMN.fullmatch(warning)
-        named = columns[batch, warning if about is None else about["said"]]
+        named = columns[batch, warning if about is None else about["sentence"]]
         if about is not None and about["name"] not in named:
             named.append(about["name"])
-    return [(batch, _about_columns(named, said)) for (batch, said), named in columns.items()]
+    return [
+        (batch, _about_columns(named, sentence)) for (batch, sentence), named in columns.items()
+    ]
 
 
-def _about_columns(names: Sequence[str], said: str) -> str:
+def _about_columns(names: Sequence[str], sentence: str) -> str:
     if not names:
-        return said
+        return sentence
     noun = "column" if len(names) == 1 else counted(len(names), "column")
-    return f"{noun} {some_names(names)}: {said}"
+    return f"{noun} {some_names(names)}: {sentence}"
 
 
 def some_names(names: Sequence[str]) -> str:

@@ -22,13 +22,13 @@ LONGEST_LABEL = 30
 LONGEST_COLUMN = 24
 
 
-def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_are: str = "") -> str:
+def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_name: str = "") -> str:
     """The estimated share of the headline class in a batch, in one line.
 
-    limits_are: what to call the limits; by default they are an interval.
+    limits_name: what to call the limits; by default they are an interval.
     """
     share = headline_share(result, batch)
-    before = limits_are or limits_head(INTERVAL, result.level)
+    before = limits_name or limits_head(INTERVAL, result.level)
     return (
         f"{shown(result, share.label)}: {estimate_text(share)} of the "
         f"{counted(batch.n_items, 'item')} in {shortened(batch.name)} "
@@ -63,7 +63,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def share_table(
-    result: Answer, shares: Sequence[Share], limits_are: str = INTERVAL
+    result: Answer, shares: Sequence[Share], limits_name: str = INTERVAL
 ) -> Iterator[str]:
     """The shares with their limits, and a bar for each."""
     names = [shown(result, share.label) for share in shares]
@@ -71,7 +71,7 @@ def share_table(
     width = max(map(cell_len, names))
     narrow = max(6, *(len(estimate) for estimate, _ in found))
     wide = max(13, *(len(bounds) for _, bounds in found))
-    head = limits_head(limits_are, result.level)
+    head = limits_head(limits_name, result.level)
     yield f"  {'':{width}}  {'share':>{narrow}}  {head:>{wide}}"
     for name, share, (estimate, bounds) in zip(names, shares, found, strict=True):
         cells = f"{_padded(name, width)}  {estimate:>{narrow}}  {bounds:>{wide}}"

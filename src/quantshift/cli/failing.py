@@ -57,10 +57,10 @@ def ending(error: BaseException) -> Ending:
         )
     if isinstance(error, OSError) and error.strerror:
         return Ending(_disk_error(error), BAD_INPUT)
-    name, said = type(error).__name__, _shortened(str(error))
+    name, message = type(error).__name__, _shortened(str(error))
     return Ending(
-        f"unexpected {name}{f': {said}' if said else ''}; the input may be damaged, and quantshift "
-        "should have said where: please report this with what the option --debug shows",
+        f"unexpected {name}{f': {message}' if message else ''}; the input may be damaged, and "
+        "quantshift should have said where: please report this with what the option --debug shows",
         OWN_FAILURE,
     )
 

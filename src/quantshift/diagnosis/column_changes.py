@@ -69,14 +69,14 @@ class Change:
     size: 0 to 1, the share of the items that would have to change (for texts: because of a single
         word).
     p_value: of that size if only the prevalence has changed, corrected for the number of columns.
-    said: what differs most, in words.
+    description: what differs most, in words.
     """
 
     name: str
     kind: str
     size: float
     p_value: float
-    said: str
+    description: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,10 +196,10 @@ def _scale_change(
     p_value = float(special.kolmogorov((root + 0.12 + 0.11 / root) * size))
     expected_shares = expected.shares(known)
     if difference[-1] >= MOSTLY * size:
-        said = f"missing values in {against(1 - shares[-1], 1 - expected_shares[-1])}"
+        description = f"missing values in {against(1 - shares[-1], 1 - expected_shares[-1])}"
     else:
-        said = _scale_words(profile, cells.values, shares, expected_shares, at)
-    return Change(profile.column.name, profile.column.kind, size, p_value, said)
+        description = _scale_words(profile, cells.values, shares, expected_shares, at)
+    return Change(profile.column.name, profile.column.kind, size, p_value, description)
 
 
 def _scale_words(
@@ -249,8 +249,8 @@ def _levels_change(
     at = int(np.abs(difference).argmax())
     names = [shown(profile.levels[i]) for i in np.flatnonzero(is_frequent)]
     name = [*names, "missing values", "rare or new values"][at]
-    said = f"{name} in {against(observed[at], expected_shares[at])}"
-    return Change(profile.column.name, profile.column.kind, float(size), p_value, said)
+    description = f"{name} in {against(observed[at], expected_shares[at])}"
+    return Change(profile.column.name, profile.column.kind, float(size), p_value, description)
 
 
 def _words_change(
@@ -282,14 +282,18 @@ def _words_change(
     size = np.abs(difference)
     order = np.lexsort((-size, p_values >= LEVEL))
     listed = [i for i in order[:MOST_NAMED] if p_values[i] < LEVEL] or order[:1]
-    said = ", ".join(
+    description = ", ".join(
         f"{shown(names[tested[i]])} in {against(observed[i], expected_shares[i], of='texts')}"
         if i < len(tested)
         else f"no text in {against(1 - observed[i], 1 - expected_shares[i])}"
         for i in listed
     )
     return Change(
-        profile.column.name, profile.column.kind, float(size[order[0]]), float(p_values.min()), said
+        profile.column.name,
+        profile.column.kind,
+        float(size[order[0]]),
+        float(p_values.min()),
+        description,
     )
 
 

@@ -51,9 +51,9 @@ class Candidate:
     reduction: Reduction | None = None
 
     @property
-    def known_features(self) -> Any:
+    def training_features(self) -> Any:
         """Reduced features of the training items."""
-        return None if self.reduction is None else self.reduction.known
+        return None if self.reduction is None else self.reduction.training
 
     def new_features(self, bench: Bench) -> Any:
         """Reduced features of the test items, which only the best candidate needs."""
@@ -135,7 +135,7 @@ def compute_cell(
 
 def _separations(bench: Bench) -> list[float]:
     """How well a classifier separates each test sample from the training items (AUC)."""
-    reference = Reference.of(bench.known_features, seed=bench.training.seed)
+    reference = Reference.of(bench.training_features, seed=bench.training.seed)
     position = reference.place(bench.new_features)
     return [reference.separation(position[rows]).auc for rows in bench.samples]
 
@@ -213,7 +213,7 @@ def _shared_outcome(
             committee = check_posteriors(members, bench.training.n_classes)
     with watch.timing(watch.fit, method.name):
         fitted = quantifier.fit_items(
-            Items(posteriors=models.out_of_fold[number], features=candidate.known_features),
+            Items(posteriors=models.out_of_fold[number], features=candidate.training_features),
             bench.training.codes,
             classes=bench.training.classes,
             reduction=candidate.reduction,
@@ -242,9 +242,9 @@ def _best_candidate(bench: Bench, method: MethodSpec) -> tuple[Candidate, int]:
         [
             validation_errors(
                 candidate.quantifier,
-                _shown(models.out_of_fold, candidate.known_features, split.part),
+                _shown(models.out_of_fold, candidate.training_features, split.part),
                 bench.training.codes[split.part],
-                _shown(held_out, candidate.known_features, split.rest),
+                _shown(held_out, candidate.training_features, split.rest),
                 split.samples,
                 measure=bench.experiment.selection.measure,
             )
@@ -263,7 +263,7 @@ def _candidate(bench: Bench, method: MethodSpec, choice: Setting) -> Candidate:
     quantifier = method.quantifier_with(choice, seed=bench.training.seed)
     if "features" not in quantifier.tags.sees or not bench.has_features:
         return Candidate(choice, quantifier)
-    reduction = quantifier.reduction(bench.known_features, bench.training.codes)
+    reduction = quantifier.reduction(bench.training_features, bench.training.codes)
     return Candidate(choice, quantifier, reduction)
 
 
@@ -338,7 +338,7 @@ def _own_items(bench: Bench, method: MethodSpec) -> tuple[Items, Items]:
         return Items(), Items()
     # Raises if the data are posteriors, which have no estimator.
     bench.learner.estimator(bench.settings[0])
-    return Items(features=bench.known_features), Items(features=bench.new_features)
+    return Items(features=bench.training_features), Items(features=bench.new_features)
 
 
 def _sample_columns(

@@ -82,7 +82,7 @@ class Bench:
         return not isinstance(self.learner, GivenPosteriors)
 
     @cached_property
-    def known_features(self) -> Any:
+    def training_features(self) -> Any:
         """Features of the training items."""
         with self.watch.sharing():
             return self.training.view.transform(self.training.rows)

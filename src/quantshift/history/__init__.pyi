@@ -2,14 +2,14 @@ from .archive import Alarm as Alarm, History as History
 from .control import (
     Chart as Chart,
     control_chart as control_chart,
-    level_per_look as level_per_look,
+    level_per_batch as level_per_batch,
 )
 from .page import render_page as render_page
 from .record import (
     AuditSummary as AuditSummary,
-    Call as Call,
+    BatchEntry as BatchEntry,
+    HistoryEntry as HistoryEntry,
     Limits as Limits,
-    Look as Look,
     ModelSummary as ModelSummary,
 )
 from .series import Control as Control, Point as Point, Series as Series

@@ -12,9 +12,9 @@ from quantshift.answers.records import as_csv, as_frame
 from quantshift.base.files import PAGE_ENDINGS, is_page, write_output
 from quantshift.errors import UserError
 from quantshift.history import store
-from quantshift.history.control import FEWEST_BASELINE, level_per_look
+from quantshift.history.control import FEWEST_BASELINE, level_per_batch
 from quantshift.history.dates import moment_of
-from quantshift.history.record import FORMAT, MOST, Call, Limits
+from quantshift.history.record import FORMAT, MOST, HistoryEntry, Limits
 from quantshift.history.series import Control, Point, Series, controls_of, same_classes, series_of
 from quantshift.history.store import Problem, StoredCall
 from quantshift.quantifying.output.result import Quantification
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A look at which the average of a class left its limits.
+    """A batch at which the average of a class left its limits.
 
-    model_changed: whether another model estimated than at the first look of the baseline.
+    model_changed: whether another model estimated than at the first batch of the baseline.
     """
 
     batch: str
@@ -73,7 +73,7 @@ class History:
         at: str | date | None = None,
         conditions: Sequence[str] = (),
         limits: Limits | None = None,
-    ) -> Call:
+    ) -> HistoryEntry:
         """Keep what an answer of `quantify` says of its batches.
 
         at: the time of the call, if not now. conditions: bounds on shares ("spam>0.05"), which the
@@ -90,11 +90,11 @@ class History:
         chosen = limits or (before[-1].limits if before else Limits())
         _check(chosen)
         time = datetime.now(UTC) if at is None else moment_of(at)
-        call = Call.of(result, time=time, conditions=conditions, limits=chosen)
+        call = HistoryEntry.of(result, time=time, conditions=conditions, limits=chosen)
         store.append(self.path, call)
         return call
 
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[HistoryEntry]:
         """All sound calls, in the order of their times."""
         return [stored.call for stored in self._stored()]
 
@@ -111,7 +111,7 @@ class History:
         ]
 
     def series(self) -> list[Series]:
-        """The looks that count, by what the names of the batches have in common."""
+        """The batches that count, by what the names of the batches have in common."""
         return series_of(self.calls())
 
     def limits(self, **changed: Any) -> Limits:
@@ -126,7 +126,7 @@ class History:
         """The control charts of each series: one for each class, of two classes one in all."""
         return controls_of(self.series(), limits or self.limits())
 
-    def alarms(self, call: Call | None = None, limits: Limits | None = None) -> list[Alarm]:
+    def alarms(self, call: HistoryEntry | None = None, limits: Limits | None = None) -> list[Alarm]:
         """The alarms that a call (default: the last) has raised.
 
         They are of batches that no call had measured before, and of the newest of each series:
@@ -142,7 +142,7 @@ class History:
         return alarms_of(self.calls(), call, limits)
 
     def records(self, limits: Limits | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`: one for each look that counts and each class."""
+        """The rows of `to_frame`: one for each batch that counts and each class."""
         series = self.series()
         for one, controls in zip(series, controls_of(series, limits or self.limits()), strict=True):
             charts = {control.label: control for control in controls}
@@ -150,7 +150,7 @@ class History:
                 yield from _rows(one, point, i, charts)
 
     def to_frame(self) -> Any:
-        """A data frame with a row per look and class: pandas if it is installed, else polars."""
+        """A data frame with a row per batch and class: pandas if it is installed, else polars."""
         rows = list(self.records())
         if not rows:
             raise UserError(f"{self.path} has no calls yet")
@@ -181,7 +181,7 @@ class History:
         before: str | datetime | None = None,
         keep: int | None = None,
         dry_run: bool = False,
-    ) -> list[Call]:
+    ) -> list[HistoryEntry]:
         """Remove calls that were made before a time, or all but the last `keep`; returns them.
 
         Nothing but the files of sound calls is removed. dry_run: only tell which.
@@ -216,7 +216,7 @@ class History:
         return plot_series(self, label, series, ax)
 
     def __repr__(self) -> str:
-        """The newest looks in a few lines."""
+        """The newest batches in a few lines."""
         from quantshift.history.rendering import short_text
 
         return short_text(self)
@@ -232,7 +232,7 @@ class History:
 
 
 def alarms_of(
-    calls: Sequence[Call], call: Call | None = None, limits: Limits | None = None
+    calls: Sequence[HistoryEntry], call: HistoryEntry | None = None, limits: Limits | None = None
 ) -> list[Alarm]:
     """The alarms that one of the calls (default: the last) has raised."""
     if not calls:
@@ -253,14 +253,14 @@ def alarms_of(
 def _check(limits: Limits) -> None:
     if not FEWEST_BASELINE <= limits.baseline <= MOST:
         raise UserError(
-            f"a baseline has {FEWEST_BASELINE} looks or more, up to {MOST:,}, got "
+            f"a baseline has {FEWEST_BASELINE} batches or more, up to {MOST:,}, got "
             f"{limits.baseline}",
             arguments=["baseline"],
         )
     if limits.baseline_from is not None:
         moment_of(limits.baseline_from)
-    rate = 1.0 if limits.looks_per_year is None else limits.looks_per_year
-    level_per_look(limits.false_alarms_per_year, rate)
+    rate = 1.0 if limits.batches_per_year is None else limits.batches_per_year
+    level_per_batch(limits.false_alarms_per_year, rate)
 
 
 def _alarm(series: Series, control: Control, i: int) -> Alarm:
@@ -272,7 +272,7 @@ def _alarm(series: Series, control: Control, i: int) -> Alarm:
     assert control.centre is not None
     assert control.first is not None
     return Alarm(
-        batch=point.look.name,
+        batch=point.batch.name,
         label=control.label,
         shown=point.call.names.get(control.label, control.label),
         smoothed=smoothed,
@@ -286,28 +286,28 @@ def _alarm(series: Series, control: Control, i: int) -> Alarm:
 def _rows(
     series: Series, point: Point, i: int, charts: dict[str, Control]
 ) -> Iterator[dict[str, Any]]:
-    look, call = point.look, point.call
-    for share in look.shares:
+    batch, call = point.batch, point.call
+    for share in batch.shares:
         control = charts.get(share.label)
         yield {
             "series": series.name,
             "date": point.moment.isoformat(),
-            "batch": look.name,
-            "items": look.n_items,
-            "left_out": look.left_out,
+            "batch": batch.name,
+            "items": batch.n_items,
+            "left_out": batch.left_out,
             "class": share.label,
             "estimate": share.estimate,
             "low": share.low,
             "high": share.high,
             "level": call.level,
-            "kind": look.kind,
-            "can_be_estimated": look.can_be_estimated,
-            "changed": share.label in look.changed,
-            "shift": look.shift,
-            "p_value": look.p_value,
-            "unreliable": look.unreliable,
-            "labelled": 0 if look.audit is None else look.audit.n_labelled,
-            "audit_contradicts": None if look.audit is None else look.audit.contradicts,
+            "kind": batch.kind,
+            "can_be_estimated": batch.can_be_estimated,
+            "changed": share.label in batch.changed,
+            "shift": batch.shift,
+            "p_value": batch.p_value,
+            "unreliable": batch.unreliable,
+            "labelled": 0 if batch.audit is None else batch.audit.n_labelled,
+            "audit_contradicts": None if batch.audit is None else batch.audit.contradicts,
             "smoothed": None if control is None else control.smoothed[i],
             "control_low": None if control is None else control.low[i],
             "control_high": None if control is None else control.high[i],

@@ -1,32 +1,33 @@
 """A control chart for a series of estimates: is the newest beyond what usually happens?
 
 An exponentially weighted moving average (EWMA) of the estimates since the baseline is compared with
-the mean of the baseline. It answers to a jump about one look later than a chart of single estimates
-would, and to small changes and slow drifts much sooner.
+the mean of the baseline. It answers to a jump about one observation later than a chart of single
+estimates would, and to small changes and slow drifts much sooner.
 
-With deviations x_i - m from the mean m of n baseline looks and weights w_i that fall by 1 - WEIGHT
-from look to look, the variance of sum w_i (x_i - m) is s^2 (sum w_i^2 + (sum w_i)^2 / n), where s^2
-is the variance of looks: it holds the error of sampling and the usual variation from look to look
-alike. An error that all looks share, such as that of one training set, cancels. The ratio has
-Student's t distribution, exactly so for normal looks of one variance, so that an estimated baseline
-raises no more false alarms than a known one. A look with a wider interval than those of the
-baseline has the additional variance added.
+With deviations x_i - m from the mean m of n baseline observations and weights w_i that fall by 1 -
+WEIGHT from observation to observation, the variance of sum w_i (x_i - m) is s^2 (sum w_i^2 + (sum
+w_i)^2 / n), where s^2 is the variance of observations: it holds the error of sampling and the usual
+variation from observation to observation alike. An error that all observations share, such as that
+of one training set, cancels. The ratio has Student's t distribution, exactly so for normal
+observations of one variance, so that an estimated baseline raises no more false alarms than a known
+one. An observation with a wider interval than those of the baseline has the additional variance
+added.
 
-Looks are seldom normal and independent, and the limits allow for it in three ways.
+Observations are seldom normal and independent, and the limits allow for it in three ways.
 
 * *Heavy tails.* Beyond CLIP robust standard deviations a deviation counts by its logarithm only, so
-  that one odd look alone hardly alarms, unless it is very odd. The kurtosis that is left is
-  estimated from the looks. An average has part of it, sum w_i^4 / (sum w_i^2)^2, and the quantile
-  of Student's t is moved outwards for it by the expansion of Cornish and Fisher (1937).
-* *Looks that resemble the one before.* With the autocorrelation r of an autoregression of order one
-  the variance of the average is larger, about by (1 + r (1 - WEIGHT)) / (1 - r (1 - WEIGHT)), and
-  that of the baseline's mean by (1 + r) / (1 - r). The estimate of r, corrected for its bias, has
-  CAUTION standard errors added. With 20 looks the standard error is 0.2, and too small an estimate
-  raises many more false alarms than too large a one avoids.
-* *Learning.* Looks that have stayed without an alarm for HOLD looks join those of the baseline in
-  the estimates of variance and autocorrelation. The centre remains the baseline's. GROUP looks in a
-  row are compared with their own mean, so that a change that is not seen at once widens the limits
-  by one group alone and can be seen later.
+  that one odd observation alone hardly alarms, unless it is very odd. The kurtosis that is left is
+  estimated from the observations. An average has part of it, sum w_i^4 / (sum w_i^2)^2, and the
+  quantile of Student's t is moved outwards for it by the expansion of Cornish and Fisher (1937).
+* *Observations that resemble the one before.* With the autocorrelation r of an autoregression of
+  order one the variance of the average is larger, about by (1 + r (1 - WEIGHT)) / (1 - r (1 -
+  WEIGHT)), and that of the baseline's mean by (1 + r) / (1 - r). The estimate of r, corrected for
+  its bias, has CAUTION standard errors added. With 20 observations the standard error is 0.2, and
+  too small an estimate raises many more false alarms than too large a one avoids.
+* *Learning.* Observations that have stayed without an alarm for HOLD observations join those of the
+  baseline in the estimates of variance and autocorrelation. The centre remains the baseline's.
+  GROUP observations in a row are compared with their own mean, so that a change that is not seen at
+  once widens the limits by one group alone and can be seen later.
 
 References: J. M. Lucas and M. S. Saccucci (1990), Exponentially weighted moving average control
 schemes: properties and enhancements, Technometrics 32; S. W. Schmid (1997), On EWMA charts for time
@@ -42,9 +43,10 @@ from quantshift.base.types import Reals
 from quantshift.errors import UserError
 
 WEIGHT = 0.2
-"""Of the newest look. Chosen with `benchmarks/history_alarms.py`: a larger weight sees a
-jump of five standard deviations a look sooner, small changes later, and alarms more often by chance
-where looks have heavy tails; a smaller one is slower at all but the smallest changes."""
+"""Of the newest observation. Chosen with `benchmarks/history_alarms.py`: a larger weight sees a
+jump of five standard deviations an observation sooner, small changes later, and alarms more often
+by chance where observations have heavy tails; a smaller one is slower at all but the smallest
+changes."""
 
 CLIP, CAUTION, HOLD, GROUP = 2.5, 1.0, 10, 10
 """See the module; `benchmarks/history_alarms.py` can set others beside them."""
@@ -53,18 +55,18 @@ LARGEST_CORRELATION = 0.6
 """Series that resemble themselves more have trends, not noise."""
 
 FEWEST_BASELINE = 8
-"""With fewer looks the limits are so wide that nothing would alarm."""
+"""With fewer observations the limits are so wide that nothing would alarm."""
 
 LARGEST_LEVEL = 0.05
-"""Chance of a false alarm at one look, at most, however rare the looks are."""
+"""Chance of a false alarm at one observation, at most, however rare the observations are."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """The chart of the looks behind the baseline.
+    """The chart of the observations behind the baseline.
 
-    centre: the mean of the baseline; smoothed: the moving average at each look; reach: how far it
-    may be from the centre; alarms: whether it is farther.
+    centre: the mean of the baseline; smoothed: the moving average at each observation; reach: how
+    far it may be from the centre; alarms: whether it is farther.
     """
 
     centre: float
@@ -73,12 +75,12 @@ class Chart:
     alarms: NDArray[np.bool_]
 
 
-def level_per_look(
-    false_alarms_per_year: float, looks_per_year: float, *, n_charts: int = 1
+def level_per_batch(
+    false_alarms_per_year: float, batches_per_year: float, *, n_charts: int = 1
 ) -> float:
-    """The chance of a false alarm at one look of one chart that gives so many a year in all.
+    """The chance of a false alarm at one batch of one chart that gives so many a year in all.
 
-    >>> round(1 / level_per_look(1, 365))
+    >>> round(1 / level_per_batch(1, 365))
     365
     """
     if not 0 < false_alarms_per_year < np.inf:
@@ -86,12 +88,12 @@ def level_per_look(
             f"false alarms per year are a number above 0, got {false_alarms_per_year:g}",
             arguments=["false_alarms_per_year"],
         )
-    if not 0 < looks_per_year < np.inf:
+    if not 0 < batches_per_year < np.inf:
         raise UserError(
-            f"looks per year are a number above 0, got {looks_per_year:g}",
-            arguments=["looks_per_year"],
+            f"batches per year are a number above 0, got {batches_per_year:g}",
+            arguments=["batches_per_year"],
         )
-    return min(false_alarms_per_year / looks_per_year, LARGEST_LEVEL) / n_charts
+    return min(false_alarms_per_year / batches_per_year, LARGEST_LEVEL) / n_charts
 
 
 def control_chart(
@@ -103,16 +105,16 @@ def control_chart(
     level: float,
     weight: float = WEIGHT,
 ) -> Chart:
-    """The chart of a series whose first `n_baseline` looks are the baseline.
+    """The chart of a series whose first `n_baseline` observations are the baseline.
 
-    estimates, standard_errors, n_items: one for each look, in the order of time. level: the chance
-    of a false alarm at each look.
+    estimates, standard_errors, n_items: one for each observation, in the order of time. level: the
+    chance of a false alarm at each observation.
     """
     given = [np.asarray(each, dtype=np.float64) for each in (estimates, standard_errors, n_items)]
     values, errors, sizes = (each[np.newaxis] for each in given)
     if n_baseline < 2 or n_baseline > values.shape[1]:
         raise UserError(
-            f"a baseline of {n_baseline} looks of {values.shape[1]}; give 2 or more, and no more "
+            f"a baseline of {n_baseline} batches of {values.shape[1]}; give 2 or more, and no more "
             "than there are",
             arguments=["baseline"],
         )
@@ -139,9 +141,9 @@ def charts(
 ) -> tuple[Reals, Reals, Reals]:
     """Centres, deviations of the moving averages from them, and how far these may be.
 
-    values, standard_errors, n_items: (n_series, n_looks). caution: None takes looks for
-    independent; hold: None learns from the baseline alone; tails: False takes them for normal.
-    Each look is judged by those before it.
+    values, standard_errors, n_items: (n_series, n_observations). caution: None takes observations
+    for independent; hold: None learns from the baseline alone; tails: False takes them for normal.
+    Each observation is judged by those before it.
     """
     from scipy.stats import t as student
 
@@ -156,11 +158,11 @@ def charts(
     look_scale = np.sqrt(scale**2 + added)
     z = look_scale * _clipped((values - centre) / look_scale, clip)
     learnt = _Learnt(z[:, :n_baseline], group)
-    n_series, n_looks = z.shape[0], z.shape[1] - n_baseline
-    smoothed, reach = np.zeros((2, n_series, n_looks))
+    n_series, n_observations = z.shape[0], z.shape[1] - n_baseline
+    smoothed, reach = np.zeros((2, n_series, n_observations))
     average, variance, shared, extra = np.zeros((4, n_series))
-    alarms = np.zeros((n_series, n_looks), dtype=np.bool_)
-    for i in range(n_looks):
+    alarms = np.zeros((n_series, n_observations), dtype=np.bool_)
+    for i in range(n_observations):
         now = n_baseline + i
         if hold is not None and i >= hold:
             quiet = np.asarray(~alarms[:, i - hold : i].any(axis=1))
@@ -168,7 +170,7 @@ def charts(
         moments = learnt.moments()
         r = np.zeros(n_series) if caution is None else moments.correlation(caution)
         average = (1 - weight) * average + weight * z[:, now]
-        # Of the average, in units of a look's; and what it shares with the newest look.
+        # Of the average, in units of an observation's; and what it shares with the newest.
         variance = (1 - weight) ** 2 * variance + weight**2 + 2 * weight * (1 - weight) * r * shared
         shared = (1 - weight) * r * shared + weight
         extra = (1 - weight) ** 2 * extra + weight**2 * added[:, now]
@@ -189,10 +191,10 @@ def charts(
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Sums of groups of looks, for every series.
+    """Sums of groups of observations, for every series.
 
-    n, groups, pairs: the number of looks, of groups and of pairs of a look and the one before;
-    squares, products: of the deviations from the mean of their group.
+    n, groups, pairs: the number of observations, of groups and of pairs of an observation and the
+    one before; squares, products: of the deviations from the mean of their group.
     """
 
     n: Reals
@@ -207,13 +209,13 @@ class _Moments:
         return self.n - self.groups
 
     def variance(self, long_run: Reals) -> Reals:
-        """Of a look; `long_run` times that of independent ones is the variance of their sum."""
-        # Looks that resemble each other are nearer to their own mean than to the true one.
+        """Of one observation; `long_run` times that of independent ones is that of their sum."""
+        # Observations that resemble each other are nearer to their own mean than to the true one.
         nearer = 1 - self.groups * (long_run - 1) / self.degrees
         return np.asarray(self.squares / self.degrees / np.maximum(nearer, 0.5))
 
     def correlation(self, caution: float) -> Reals:
-        """Of a look with the one before, not below 0, corrected for its bias (Kendall 1954).
+        """Of neighbours, not below 0, corrected for its bias (Kendall 1954).
 
         With one group the bias is -(1 + 3 r) / n, of which -(1 + r) / n is due to the mean.
         """
@@ -225,21 +227,21 @@ class _Moments:
 
 
 class _Learnt:
-    """Sums of the looks that variance and autocorrelation are estimated from, for every series.
+    """Sums from which variance and autocorrelation are estimated, for every series.
 
-    The baseline is a group, and so are every `group` looks that are added.
+    The baseline is a group, and so are every `group` observations that are added.
     """
 
     def __init__(self, baseline: Reals, group: int) -> None:
         n_series, n = baseline.shape
-        look, before = baseline[:, 1:], baseline[:, :-1]
+        observation, before = baseline[:, 1:], baseline[:, :-1]
         sums = [
             np.full(n_series, float(n)),
             baseline.sum(axis=1),
             (baseline**2).sum(axis=1),
             np.full(n_series, n - 1.0),
-            (look + before).sum(axis=1),
-            (look * before).sum(axis=1),
+            (observation + before).sum(axis=1),
+            (observation * before).sum(axis=1),
         ]
         self._group = group
         self._complete = _around_mean(np.stack(sums))
@@ -247,17 +249,19 @@ class _Learnt:
         self._n, self._squares = np.full(n_series, float(n)), (baseline**2).sum(axis=1)
         self._fourth_powers = (baseline**4).sum(axis=1)
 
-    def add(self, look: Reals, before: Reals, used: NDArray[np.bool_]) -> None:
-        """Learn from one look of those series that use it."""
-        one = np.ones(len(look))
-        self._newest += used * np.stack([one, look, look**2, one, look + before, look * before])
+    def add(self, observation: Reals, before: Reals, used: NDArray[np.bool_]) -> None:
+        """Learn from one observation of those series that use it."""
+        one = np.ones(len(observation))
+        self._newest += used * np.stack(
+            [one, observation, observation**2, one, observation + before, observation * before]
+        )
         full = self._newest[0] >= self._group
         if full.any():
             self._complete += full * _around_mean(self._newest)
             self._newest *= ~full
         self._n += used
-        self._squares += used * look**2
-        self._fourth_powers += used * look**4
+        self._squares += used * observation**2
+        self._fourth_powers += used * observation**4
 
     def moments(self) -> _Moments:
         """Of all groups, also of one that is half complete."""
@@ -265,9 +269,9 @@ class _Learnt:
         return _Moments(*(self._complete + counts * _around_mean(self._newest)))
 
     def excess_kurtosis(self, least: Reals) -> Reals:
-        """Of looks around the centre, not below 0; of normal looks it is 0 on average.
+        """Around the centre, not below 0; of normal observations it is 0 on average.
 
-        least: the variance below which a look's is not taken to be.
+        least: the variance below which an observation's is not taken to be.
         """
         variance = np.maximum(self._squares / self._n, least)
         ratio = self._fourth_powers / self._n / variance**2
@@ -277,8 +281,8 @@ class _Learnt:
 def _around_mean(sums: Reals) -> Reals:
     """The fields of `_Moments` of one group.
 
-    sums: of the looks their number, sum and squares; of the pairs of a look and the one before
-    their number, the sum of both and their products.
+    sums: of the observations their number, sum and squares; of the pairs of an observation and the
+    one before their number, the sum of both and their products.
     """
     n, total, squares, pairs, both, products = sums
     mean = total / np.maximum(n, 1.0)
@@ -287,9 +291,9 @@ def _around_mean(sums: Reals) -> Reals:
     )
 
 
-def _kept_kurtosis(weight: float, n_looks: int) -> float:
-    """The part of the looks' excess kurtosis that their moving average has."""
-    weights = weight * (1 - weight) ** np.arange(n_looks)
+def _kept_kurtosis(weight: float, n_observations: int) -> float:
+    """The part of the observations' excess kurtosis that their moving average has."""
+    weights = weight * (1 - weight) ** np.arange(n_observations)
     return float((weights**4).sum() / (weights**2).sum() ** 2)
 
 

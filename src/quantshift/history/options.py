@@ -23,7 +23,7 @@ class AlarmOptions:
 
     baseline: int | None = option(
         None,
-        "Number of looks at the start of a series that define what is usual (default: as in the "
+        "Number of batches at the start of a series that define what is usual (default: as in the "
         "last call, at first 20).",
         metavar="N",
         panel=HISTORY,
@@ -44,7 +44,7 @@ class AlarmOptions:
         panel=HISTORY,
         shows_default=False,
     )
-    looks_per_year: float | None = option(
+    batches_per_year: float | None = option(
         None,
         "Number of batches of a series in a year (default: from the dates of the batches).",
         metavar="NUMBER",

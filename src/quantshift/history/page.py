@@ -15,14 +15,14 @@ from quantshift.history.rendering import (
     alarm_text,
     average_and_limits,
     batch_label,
+    batch_marks,
     control_text,
-    look_marks,
 )
 from quantshift.history.series import Control, Series, controls_of
 
 if TYPE_CHECKING:
     from quantshift.history.archive import History
-    from quantshift.history.record import Call, Limits
+    from quantshift.history.record import HistoryEntry, Limits
 
 LONGEST_LABEL = 30
 
@@ -58,13 +58,13 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     )
 
 
-def _lead(series: list[Series], charts: list[list[Control]], last: "Call") -> str:
+def _lead(series: list[Series], charts: list[list[Control]], last: "HistoryEntry") -> str:
     newest = _newest(series)
     one, controls = series[newest], charts[newest]
     point = one.points[-1]
     share = point.share(last.headline)
     newest_share = (
-        f"{estimate_text(share)} of the {counted(point.look.n_items, 'item')} in "
+        f"{estimate_text(share)} of the {counted(point.batch.n_items, 'item')} in "
         f"{batch_label(point)} are “{_shown(last, last.headline)}” "
         f"({limits_text(share.low, share.high)})."
     )
@@ -80,7 +80,7 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "Call") -> st
 
 
 def _numbers(
-    series: list[Series], charts: list[list[Control]], last: "Call", n_calls: int
+    series: list[Series], charts: list[list[Control]], last: "HistoryEntry", n_calls: int
 ) -> list[tuple[str, str]]:
     newest = _newest(series)
     one, controls = series[newest], charts[newest]
@@ -91,28 +91,28 @@ def _numbers(
     return [
         (f"newest share of {_shown(last, last.headline)}", estimate_text(share)),
         ("usual", usual),
-        ("looks that alarm", f"{n_alarms:,}"),
+        ("batches that alarm", f"{n_alarms:,}"),
         ("calls", f"{n_calls:,}"),
     ]
 
 
 def _newest(series: list[Series]) -> int:
-    """The place of the series whose last look is the newest."""
+    """The place of the series whose last batch is the newest."""
     return max(range(len(series)), key=lambda place: series[place].points[-1].moment)
 
 
-def _series(one: Series, controls: list[Control], last: "Call") -> dict[str, Any]:
+def _series(one: Series, controls: list[Control], last: "HistoryEntry") -> dict[str, Any]:
     by_label = {control.label: control for control in controls}
     rows = []
     columns = [
         estimates_and_limits([point.share(label) for point in one.points]) for label in last.classes
     ]
     for i, point in reversed(list(enumerate(one.points))):
-        marks = look_marks(one, by_label.get(last.headline, controls[0]), i)
+        marks = batch_marks(one, by_label.get(last.headline, controls[0]), i)
         rows.append(
             {
                 "name": batch_label(point),
-                "n_items": f"{point.look.n_items:,}",
+                "n_items": f"{point.batch.n_items:,}",
                 "shares": [column[i] for column in columns],
                 "average": average_and_limits(by_label.get(last.headline), i),
                 "marks": marks,
@@ -135,13 +135,13 @@ def _all_marks(series: list[Series], charts: list[list[Control]]) -> set[str]:
         for one, controls in zip(series, charts, strict=True)
         for control in controls
         for i in range(len(one.points))
-        for mark in look_marks(one, control, i)
+        for mark in batch_marks(one, control, i)
     }
 
 
-def _models(calls: list["Call"]) -> list[tuple[str, str, str]]:
+def _models(calls: list["HistoryEntry"]) -> list[tuple[str, str, str]]:
     """Each model at the call that used it first."""
-    first: dict[str, Call] = {}
+    first: dict[str, HistoryEntry] = {}
     for call in calls:
         first.setdefault(call.model.digest, call)
     return [
@@ -160,14 +160,14 @@ def _models(calls: list["Call"]) -> list[tuple[str, str, str]]:
 
 
 def _facts(
-    calls: list["Call"], charts: list[list[Control]], limits: "Limits"
+    calls: list["HistoryEntry"], charts: list[list[Control]], limits: "Limits"
 ) -> list[tuple[str, str]]:
     start = "" if limits.baseline_from is None else f" from {limits.baseline_from}"
     rates = [control.false_alarms_per_year for controls in charts for control in controls]
     known = [rate for rate in rates if rate is not None]
     facts = [
         ("calls", f"{len(calls):,}, the last at {calls[-1].time[:16].replace('T', ' ')} UTC"),
-        ("baseline", f"{limits.baseline} looks{start}"),
+        ("baseline", f"{limits.baseline} batches{start}"),
         ("false alarms asked for", f"{limits.false_alarms_per_year:g} a year"),
     ]
     if known:
@@ -177,7 +177,9 @@ def _facts(
     return [*facts, ("versions", ", ".join(sorted({call.version for call in calls})))]
 
 
-def _chart_data(series: list[Series], charts: list[list[Control]], last: "Call") -> dict[str, Any]:
+def _chart_data(
+    series: list[Series], charts: list[list[Control]], last: "HistoryEntry"
+) -> dict[str, Any]:
     """What the chart needs. Names are on one line: Vega's expressions cannot hold a break."""
     return {
         "classes": [one_line(label) for label in last.classes],
@@ -192,23 +194,25 @@ def _chart_data(series: list[Series], charts: list[list[Control]], last: "Call")
     }
 
 
-def _chart_series(one: Series, controls: dict[str, Control], last: "Call") -> dict[str, Any]:
-    looks: dict[str, list[dict[str, Any]]] = {}
+def _chart_series(
+    one: Series, controls: dict[str, Control], last: "HistoryEntry"
+) -> dict[str, Any]:
+    batches: dict[str, list[dict[str, Any]]] = {}
     for label in last.classes:
         control = controls.get(label)
-        looks[one_line(label)] = [
+        batches[one_line(label)] = [
             {
                 "date": point.moment.isoformat(),
                 "batch": one_line(batch_label(point)),
-                "items": point.look.n_items,
+                "items": point.batch.n_items,
                 "share": point.share(label).estimate,
                 "low": point.share(label).low,
                 "high": point.share(label).high,
-                "limits": point.look.kind,
-                "range": is_range(point.look.kind),
-                "shift": bool(point.look.shift),
-                "audited": point.look.audit is not None,
-                "marks": ", ".join(look_marks(one, control, i)),
+                "limits": point.batch.kind,
+                "range": is_range(point.batch.kind),
+                "shift": bool(point.batch.shift),
+                "audited": point.batch.audit is not None,
+                "marks": ", ".join(batch_marks(one, control, i)),
                 "new_model": one.is_model_change(i),
                 "model": point.call.model.digest[:8],
                 "smoothed": None if control is None else control.smoothed[i],
@@ -219,10 +223,10 @@ def _chart_series(one: Series, controls: dict[str, Control], last: "Call") -> di
             for i, point in enumerate(one.points)
         ]
     centres = {one_line(label): control.centre for label, control in controls.items()}
-    return {"name": shortened(one.name), "looks": looks, "centres": centres}
+    return {"name": shortened(one.name), "batches": batches, "centres": centres}
 
 
-def _shown(call: "Call", label: str) -> str:
+def _shown(call: "HistoryEntry", label: str) -> str:
     return shortened(call.names.get(label, label), LONGEST_LABEL)
 
 

@@ -21,7 +21,7 @@ from quantshift.quantifying.output.result import Batch, Quantification
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-FORMAT = 2
+FORMAT = 3
 """Version of the layout of a call."""
 
 MOST = 1 << 53
@@ -35,15 +35,15 @@ _MODEL_DIGITS = 12
 class Limits:
     """How alarms are raised.
 
-    baseline: how many looks at the start of a series it is compared with; baseline_from: the first
-    day that counts (None: from the first look). false_alarms_per_year: of all series and classes
-    together. looks_per_year: None to take it from the dates of the batches.
+    baseline: how many batches at the start of a series it is compared with; baseline_from: the
+    first day that counts (None: from the first batch). false_alarms_per_year: of all series and
+    classes together. batches_per_year: None to take it from the dates of the batches.
     """
 
     baseline: int = 20
     baseline_from: str | None = None
     false_alarms_per_year: float = 1.0
-    looks_per_year: float | None = None
+    batches_per_year: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class AuditSummary:
 
 
 @dataclass(frozen=True)
-class Look:
+class BatchEntry:
     """One batch as one call found it.
 
     shares: the estimates to use; unaudited: those of the method alone.
@@ -97,7 +97,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Call:
+class HistoryEntry:
     """What one call of `quantify` found.
 
     time: when it was made (UTC, ISO 8601); version: of quantshift. conditions: bounds on shares
@@ -111,7 +111,7 @@ class Call:
     names: Mapping[str, str]
     level: float
     model: ModelSummary
-    looks: tuple[Look, ...]
+    batches: tuple[BatchEntry, ...]
     rows: tuple[Rows, ...]
     conditions: tuple[str, ...]
     limits: Limits
@@ -124,7 +124,7 @@ class Call:
         time: datetime,
         conditions: Sequence[str] = (),
         limits: Limits | None = None,
-    ) -> "Call":
+    ) -> "HistoryEntry":
         """What is kept of an answer."""
         return cls(
             time=time.isoformat(),
@@ -134,7 +134,7 @@ class Call:
             names=dict(result.names),
             level=result.level,
             model=_model(result),
-            looks=tuple(map(_look, result.batches)),
+            batches=tuple(map(_batch_entry, result.batches)),
             rows=result.sample_rows,
             conditions=tuple(conditions),
             limits=limits or Limits(),
@@ -147,7 +147,7 @@ class Call:
         return f"{text}\n".encode()
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> "Call":
+    def from_bytes(cls, content: bytes) -> "HistoryEntry":
         """The call that was written so; a DataError says what is wrong with it."""
         try:
             record = parse_json(content)
@@ -157,7 +157,9 @@ class Call:
             raise DataError("is no record of a call")
         version = record.pop("format", None)
         if version != FORMAT:
-            raise DataError(f"has format {version}, this is {FORMAT}; upgrade quantshift")
+            newer = isinstance(version, int) and version > FORMAT
+            cure = "upgrade quantshift" if newer else "start a new history in another folder"
+            raise DataError(f"has format {version}, this is {FORMAT}; {cure}")
         # Imported here: it takes long, and a first call has nothing to read.
         from pydantic import ValidationError
 
@@ -174,34 +176,34 @@ class Call:
 
 
 @cache
-def _calls() -> "TypeAdapter[Call]":
+def _calls() -> "TypeAdapter[HistoryEntry]":
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Call)
+    return TypeAdapter(HistoryEntry)
 
 
-def _checks(call: Call) -> Iterator[tuple[str, bool]]:
-    """What holds for every call that `Call.of` makes, and whether it holds for this one."""
+def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
+    """What holds for every call that `HistoryEntry.of` makes, and whether it holds for this one."""
     yield "time", _is_time(call.time)
     yield "classes", len(set(call.classes)) == len(call.classes) >= 2
     yield "headline", call.headline in call.classes
     yield "level", 0 < call.level < 1
-    yield "looks", bool(call.looks)
-    for i, look in enumerate(call.looks):
-        yield f"looks.{i}: items", all(_is_number(n) for n in (look.n_items, look.left_out))
-        for name, shares in (("shares", look.shares), ("unaudited", look.unaudited)):
+    yield "batches", bool(call.batches)
+    for i, batch in enumerate(call.batches):
+        yield f"batches.{i}: items", all(_is_number(n) for n in (batch.n_items, batch.left_out))
+        for name, shares in (("shares", batch.shares), ("unaudited", batch.unaudited)):
             labels = tuple(share.label for share in shares)
-            yield f"looks.{i}.{name}: classes", sorted(labels) == sorted(call.classes)
-            yield f"looks.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
-        yield f"looks.{i}: p_value", look.p_value is None or 0 <= look.p_value <= 1
-        yield f"looks.{i}: audit", look.audit is None or _is_number(look.audit.n_labelled)
+            yield f"batches.{i}.{name}: classes", sorted(labels) == sorted(call.classes)
+            yield f"batches.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
+        yield f"batches.{i}: p_value", batch.p_value is None or 0 <= batch.p_value <= 1
+        yield f"batches.{i}: audit", batch.audit is None or _is_number(batch.audit.n_labelled)
     yield "model: items", _is_number(call.model.n_items)
     yield "limits: baseline", 1 <= call.limits.baseline <= MOST
     yield (
         "limits: baseline_from",
         call.limits.baseline_from is None or _is_time(call.limits.baseline_from),
     )
-    rates = (call.limits.false_alarms_per_year, call.limits.looks_per_year)
+    rates = (call.limits.false_alarms_per_year, call.limits.batches_per_year)
     yield "limits: per year", all(rate is None or 0 < rate < math.inf for rate in rates)
 
 
@@ -248,9 +250,9 @@ def _model(result: Quantification) -> ModelSummary:
     )
 
 
-def _look(batch: Batch) -> Look:
+def _batch_entry(batch: Batch) -> BatchEntry:
     shift = batch.shift
-    return Look(
+    return BatchEntry(
         name=batch.name,
         n_items=batch.n_items,
         left_out=batch.left_out,
@@ -259,7 +261,7 @@ def _look(batch: Batch) -> Look:
         kind=batch.kind,
         reason=batch.reason,
         can_be_estimated=batch.can_be_estimated,
-        shift=None if shift is None else shift.stands_out,
+        shift=None if shift is None else shift.is_significant,
         shift_kind=None if shift is None else shift.kind,
         p_value=None if shift is None else shift.p_value,
         changed=batch.change,

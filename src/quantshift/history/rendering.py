@@ -22,13 +22,14 @@ from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
 from quantshift.errors import unknown_name
 from quantshift.history.series import Control, Point, Series, controls_of
-from quantshift.quantifying.output.advice import BIASED, CONFUSED
+from quantshift.labelling.sheets.filled import BIASED
+from quantshift.quantifying.output.advice import CONFUSED
 from quantshift.quantifying.output.result import Quantification
 from quantshift.quantifying.output.text import extremes, marks
 
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
-    from quantshift.history.record import Call, Limits
+    from quantshift.history.record import HistoryEntry, Limits
     from quantshift.history.store import Problem
 
 OK, ALARMED, FAILED = "ok", "ALARM", "FAILED"
@@ -57,7 +58,7 @@ def summary_line(
         where = f"{shortened(batch.name)}{others}: {shown(result, share.label)}"
         items = counted(batch.n_items, "item")
         if share.estimate is None:
-            why = shortened(batch.why_not or CONFUSED, 200)
+            why = shortened(batch.no_estimate_reason or CONFUSED, 200)
             findings = [f"{where} cannot be estimated from {items} ({why})"]
         else:
             within = limits_text(share.low, share.high)
@@ -111,7 +112,7 @@ def appended_text(
         lines.append(undecided(problems))
     if alarms:
         lines += map(alarm_text, alarms)
-    elif charts and all(control.why_not for control in charts):
+    elif charts and all(control.reason for control in charts):
         lines.append(control_text(charts[0]))
     elif not problems:
         lines.append("no alarm")
@@ -120,24 +121,24 @@ def appended_text(
 
 def control_text(control: Control) -> str:
     """What the control chart of a class rests on."""
-    if control.why_not:
-        return f"no limits yet: {control.why_not}"
+    if control.reason:
+        return f"no limits yet: {control.reason}"
     assert control.centre is not None
     assert control.false_alarms_per_year is not None
     return (
-        f"mean of {control.n_baseline} looks {percent(control.centre)}; about "
-        f"{control.looks_per_year:.0f} looks a year, of which about "
+        f"mean of {control.n_baseline} batches {percent(control.centre)}; about "
+        f"{control.batches_per_year:.0f} batches a year, of which about "
         f"{control.false_alarms_per_year:.2g} alarm by chance"
     )
 
 
-def render_calls(calls: Sequence["Call"]) -> str:
+def render_calls(calls: Sequence["HistoryEntry"]) -> str:
     """A line for each call."""
     rows = [["made", "batches", "method", "model", "trained on", ""]]
     for call in calls:
-        first, last = call.looks[0].name, call.looks[-1].name
-        which = shortened(first, 24) if len(call.looks) == 1 else f"{len(call.looks):,} batches"
-        span = "" if len(call.looks) == 1 else f"{shortened(first, 24)} to {shortened(last, 24)}"
+        first, last = call.batches[0].name, call.batches[-1].name
+        which = shortened(first, 24) if len(call.batches) == 1 else f"{len(call.batches):,} batches"
+        span = "" if len(call.batches) == 1 else f"{shortened(first, 24)} to {shortened(last, 24)}"
         source = f"{call.model.n_items:,} rows of {shortened(call.model.trained_on, 24)}"
         trained = source if call.model.n_items else "nothing"
         made = _minute(datetime.fromisoformat(call.time))
@@ -162,15 +163,15 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         rows = [["batch", "items", "share", interval, "moving average", "alarm outside", ""]]
         found = estimates_and_limits([point.share(lead) for point in one.points])
         for i, point in enumerate(one.points):
-            marks_of_look = look_marks(one, control, i)
-            used |= set(marks_of_look)
+            marks_of_batch = batch_marks(one, control, i)
+            used |= set(marks_of_batch)
             rows.append(
                 [
                     batch_label(point),
-                    f"{point.look.n_items:,}",
+                    f"{point.batch.n_items:,}",
                     *found[i],
                     *average_and_limits(control, i),
-                    ", ".join(marks_of_look),
+                    ", ".join(marks_of_batch),
                 ]
             )
         lines += aligned(rows)
@@ -180,21 +181,21 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
     return "\n".join(map(one_line, lines)).rstrip()
 
 
-def look_marks(series: Series, control: Control | None, i: int) -> list[str]:
-    """What stands out about a look, in a word each."""
+def batch_marks(series: Series, control: Control | None, i: int) -> list[str]:
+    """What stands out about a batch, in a word each."""
     point = series.points[i]
-    look = point.look
+    batch = point.batch
     found = []
-    if not look.can_be_estimated:
+    if not batch.can_be_estimated:
         found.append("unknown")
-    if look.changed:
+    if batch.changed:
         found.append("changed")
-    if look.shift:
+    if batch.shift:
         found.append("shift")
-    if look.kind == RANGE:
+    if batch.kind == RANGE:
         found.append("range")
-    if look.audit is not None:
-        found.append("audit contradicts" if look.audit.contradicts else "audited")
+    if batch.audit is not None:
+        found.append("audit contradicts" if batch.audit.contradicts else "audited")
     if series.is_model_change(i):
         found.append("new model")
     if control is not None and control.alarms[i]:
@@ -206,13 +207,13 @@ def look_marks(series: Series, control: Control | None, i: int) -> list[str]:
 
 def batch_label(point: Point) -> str:
     """The name of a batch, with its day if that is not in the name."""
-    name = shortened(point.look.name)
+    name = shortened(point.batch.name)
     day = f"{point.moment:%Y-%m-%d}"
     return name if point.has_date else f"{name} {day}"
 
 
 def average_and_limits(control: Control | None, i: int) -> tuple[str, str]:
-    """The moving average at a look, and the limits outside of which it alarms.
+    """The moving average at a batch, and the limits outside of which it alarms.
 
     Both are empty in the baseline.
     """
@@ -227,7 +228,7 @@ def average_and_limits(control: Control | None, i: int) -> tuple[str, str]:
 
 
 def short_text(history: "History") -> str:
-    """The newest looks of a history in a few lines."""
+    """The newest batches of a history in a few lines."""
     return few_lines(_notes(history), _table(history))
 
 
@@ -256,7 +257,7 @@ def _notes(history: "History") -> list[str]:
 
 
 def _table(history: "History") -> list[list[str]]:
-    """The newest looks first: a few rows are shown."""
+    """The newest batches first: a few rows are shown."""
     rows: list[list[str]] = []
     shares: list[Share] = []
     series = history.series()
@@ -265,17 +266,20 @@ def _table(history: "History") -> list[list[str]]:
         for i, point in reversed(list(enumerate(one.points))):
             share = point.share(point.call.headline)
             control = next(iter(controls), None)
-            told = ", ".join(look_marks(one, control, i))
+            marks = ", ".join(batch_marks(one, control, i))
             name = (
                 f"{shortened(one.name, 20)}: {batch_label(point)}"
                 if several
                 else batch_label(point)
             )
-            rows.append([name, told])
+            rows.append([name, marks])
             shares.append(share)
     lead = "share" if not series else _headline(series)
     found = zip(rows, estimates_and_limits(shares), strict=True)
-    return [["batch", lead, "limits", ""], *([name, *texts, told] for (name, told), texts in found)]
+    return [
+        ["batch", lead, "limits", ""],
+        *([name, *texts, marks] for (name, marks), texts in found),
+    ]
 
 
 def _headline(series: Sequence[Series]) -> str:
@@ -301,11 +305,11 @@ def _minute(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M}"
 
 
-def pruned_lines(calls: Sequence["Call"], *, dry_run: bool) -> Iterator[str]:
+def pruned_lines(calls: Sequence["HistoryEntry"], *, dry_run: bool) -> Iterator[str]:
     """What was removed, or would be."""
     verb = "would be removed" if dry_run else "removed"
     yield f"{counted(len(calls), 'call')} {verb}"
     for call in calls:
-        names = ", ".join(shortened(look.name, 24) for look in call.looks[:3])
-        more = f" and {len(call.looks) - 3:,} more" if len(call.looks) > 3 else ""
+        names = ", ".join(shortened(batch.name, 24) for batch in call.batches[:3])
+        more = f" and {len(call.batches) - 3:,} more" if len(call.batches) > 3 else ""
         yield f"  {_minute(datetime.fromisoformat(call.time))}  {names}{more}"

@@ -1,4 +1,4 @@
-"""Series of a history: the looks that count in the order of time, and their control charts."""
+"""Series of a history: the batches that count in the order of time, and their control charts."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,40 +8,40 @@ from itertools import pairwise
 from statistics import NormalDist, median
 
 from quantshift.answers.shares import Share
-from quantshift.history.control import control_chart, level_per_look
+from quantshift.history.control import control_chart, level_per_batch
 from quantshift.history.dates import dated, moment_of
-from quantshift.history.record import Call, Limits, Look
+from quantshift.history.record import BatchEntry, HistoryEntry, Limits
 
 DAYS_PER_YEAR = 365.25
 
 
 @dataclass(frozen=True)
 class Point:
-    """A look in its series.
+    """A batch in its series.
 
     moment: the date in the name of the batch or, without one, the day of the call. before: how many
     calls measured the batch before; they are kept, and this one counts.
     """
 
     moment: datetime
-    look: Look
-    call: Call
+    batch: BatchEntry
+    call: HistoryEntry
     before: int
 
     @property
     def has_date(self) -> bool:
         """Whether the date is in the name of the batch."""
-        return dated(self.look.name)[1] is not None
+        return dated(self.batch.name)[1] is not None
 
     def share(self, label: str, *, audited: bool = True) -> Share:
         """The share of a class, with the help of an audit if there is one, or without."""
-        shares = self.look.shares if audited else self.look.unaudited
+        shares = self.batch.shares if audited else self.batch.unaudited
         return next(share for share in shares if share.label == label)
 
 
 @dataclass(frozen=True)
 class Series:
-    """The looks that count at one stream of batches, in the order of their dates.
+    """The batches that count at one stream of batches, in the order of their dates.
 
     name: what the names of the batches have in common, with * for the date.
     """
@@ -50,21 +50,21 @@ class Series:
     points: tuple[Point, ...]
 
     def is_model_change(self, i: int) -> bool:
-        """Whether another model than at the look before estimated."""
+        """Whether another model than at the batch before estimated."""
         digests = [point.call.model.digest for point in self.points[max(i - 1, 0) : i + 1]]
         return digests[0] != digests[-1]
 
 
 @dataclass(frozen=True)
 class Control:
-    """The control chart of one class in one series; an entry of `smoothed` for every look.
+    """The control chart of one class in one series; an entry of `smoothed` for every batch.
 
-    smoothed, low, high: the moving average and its limits; None for looks of the baseline, before
+    smoothed, low, high: the moving average and its limits; None for batches of the baseline, before
     it, and without an estimate. alarms: whether the average is beyond its limits.
-    centre: the mean of the baseline; None while there are too few looks, and why_not says why.
+    centre: the mean of the baseline; None while there are too few batches, and reason says why.
     audited: whether audited shares are compared (if all are audited) or those of the method alone.
-    first: the place of the first look of the baseline. false_alarms_per_year: looks at which this
-    chart alarms by chance.
+    first: the place of the first batch of the baseline. false_alarms_per_year: batches at which
+    this chart alarms by chance.
     """
 
     label: str
@@ -76,33 +76,33 @@ class Control:
     audited: bool
     n_baseline: int
     first: int | None
-    looks_per_year: float | None
+    batches_per_year: float | None
     false_alarms_per_year: float | None
-    why_not: str = ""
+    reason: str = ""
 
 
-def series_of(calls: Sequence[Call]) -> list[Series]:
+def series_of(calls: Sequence[HistoryEntry]) -> list[Series]:
     """The series of calls that are given in the order of their times; of a batch the last counts.
 
     Calls of other classes than the last one are left out.
     """
     latest: dict[str, dict[tuple[str, datetime], Point]] = defaultdict(dict)
     for call in same_classes(calls):
-        for look in call.looks:
-            name, moment = dated(look.name)
+        for batch in call.batches:
+            name, moment = dated(batch.name)
             when = moment or _day(call)
             known = latest[name]
-            before = known.get((look.name, when))
-            known[look.name, when] = Point(
-                when, look, call, 0 if before is None else before.before + 1
+            before = known.get((batch.name, when))
+            known[batch.name, when] = Point(
+                when, batch, call, 0 if before is None else before.before + 1
             )
     return [
-        Series(name, tuple(sorted(points.values(), key=lambda p: (p.moment, p.look.name))))
+        Series(name, tuple(sorted(points.values(), key=lambda p: (p.moment, p.batch.name))))
         for name, points in sorted(latest.items())
     ]
 
 
-def same_classes(calls: Sequence[Call]) -> list[Call]:
+def same_classes(calls: Sequence[HistoryEntry]) -> list[HistoryEntry]:
     """The calls of the same classes as the last."""
     return [call for call in calls if set(call.classes) == set(calls[-1].classes)]
 
@@ -121,20 +121,20 @@ def controls_of(series: Sequence[Series], limits: Limits) -> list[list[Control]]
     ]
 
 
-def looks_per_year(moments: Sequence[datetime]) -> float | None:
-    """How many looks a year there are, by the usual time between two; None if that is unknown."""
+def batches_per_year(moments: Sequence[datetime]) -> float | None:
+    """How many batches a year there are, by the usual time between two; None if that is unknown."""
     gaps = [(later - earlier) / timedelta(days=1) for earlier, later in pairwise(moments)]
     usual = median(gaps) if gaps else 0.0
     return DAYS_PER_YEAR / usual if usual else None
 
 
 def _usable(series: Series, label: str, limits: Limits) -> list[int]:
-    """The looks with an estimate, from the first day that counts."""
+    """The batches with an estimate, from the first day that counts."""
     first = None if limits.baseline_from is None else moment_of(limits.baseline_from)
     return [
         i
         for i, point in enumerate(series.points)
-        if point.look.can_be_estimated
+        if point.batch.can_be_estimated
         and point.share(label).estimate is not None
         and (first is None or point.moment >= first)
     ]
@@ -144,26 +144,26 @@ def _control(
     series: Series, own: Sequence[int], label: str, limits: Limits, n_charts: int
 ) -> Control:
     points = [series.points[i] for i in own]
-    audited = all(point.look.audit is not None for point in points)
-    rate = limits.looks_per_year or looks_per_year([point.moment for point in points])
+    audited = all(point.batch.audit is not None for point in points)
+    rate = limits.batches_per_year or batches_per_year([point.moment for point in points])
     n = len(series.points)
-    why_not = _why_not(len(points), rate, limits)
-    if why_not:
+    reason = _reason_without_limits(len(points), rate, limits)
+    if reason:
         nothing = (None,) * n
         return Control(
             *(label, None, nothing, nothing, nothing, (False,) * n, audited, limits.baseline),
             first=None,
-            looks_per_year=rate,
+            batches_per_year=rate,
             false_alarms_per_year=None,
-            why_not=why_not,
+            reason=reason,
         )
     assert rate is not None
-    level = level_per_look(limits.false_alarms_per_year, rate, n_charts=n_charts)
+    level = level_per_batch(limits.false_alarms_per_year, rate, n_charts=n_charts)
     shares = [point.share(label, audited=audited) for point in points]
     chart = control_chart(
         [share.estimate or 0.0 for share in shares],
         [_standard_error(s, p.call.level) for s, p in zip(shares, points, strict=True)],
-        [point.look.n_items for point in points],
+        [point.batch.n_items for point in points],
         n_baseline=limits.baseline,
         level=level,
     )
@@ -179,16 +179,16 @@ def _control(
         audited=audited,
         n_baseline=limits.baseline,
         first=own[0],
-        looks_per_year=rate,
+        batches_per_year=rate,
         false_alarms_per_year=level * rate,
     )
 
 
-def _why_not(n_looks: int, rate: float | None, limits: Limits) -> str:
-    if n_looks <= limits.baseline:
-        return f"the baseline has {n_looks} of {limits.baseline} looks so far"
+def _reason_without_limits(n_batches: int, rate: float | None, limits: Limits) -> str:
+    if n_batches <= limits.baseline:
+        return f"the baseline has {n_batches} of {limits.baseline} batches so far"
     if rate is None:
-        return "all batches have the same date: give the number of looks per year"
+        return "all batches have the same date: give the number of batches per year"
     return ""
 
 
@@ -196,5 +196,5 @@ def _standard_error(share: Share, level: float) -> float:
     return (share.high - share.low) / (2 * NormalDist().inv_cdf(0.5 + level / 2))
 
 
-def _day(call: Call) -> datetime:
+def _day(call: HistoryEntry) -> datetime:
     return moment_of(call.time).replace(hour=0, minute=0, second=0, microsecond=0)

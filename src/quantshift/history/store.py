@@ -29,7 +29,7 @@ from quantshift.base.integrity import checksum
 from quantshift.base.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.history.dates import moment_of
-from quantshift.history.record import Call
+from quantshift.history.record import HistoryEntry
 
 FORMAT, VERSION = "quantshift history", 1
 DESCRIPTION, CALLS = "history.json", "calls"
@@ -59,7 +59,7 @@ class StoredCall:
     """A call and the file it is in."""
 
     path: Path
-    call: Call
+    call: HistoryEntry
 
 
 def check_place(folder: Path) -> None:
@@ -86,7 +86,7 @@ def check_kind(folder: Path) -> None:
         )
 
 
-def append(folder: Path, call: Call) -> Path:
+def append(folder: Path, call: HistoryEntry) -> Path:
     """Write the call as a file of its own; after the return it is on disk."""
     content = call.to_bytes()
     calls = folder / CALLS
@@ -141,18 +141,18 @@ def remove(stored: StoredCall) -> None:
         stored.path.unlink()
 
 
-def _checked(path: Path, content: bytes) -> Call:
+def _checked(path: Path, content: bytes) -> HistoryEntry:
     name = _NAME.fullmatch(path.name)
     assert name is not None
     if _digest(content) != name["digest"]:
         raise DataError("is damaged: its content is not what its name says")
-    call = Call.from_bytes(content)
+    call = HistoryEntry.from_bytes(content)
     if _name(call, content) != path.name:
         raise DataError("is damaged: its time is not what its name says")
     return call
 
 
-def _name(call: Call, content: bytes) -> str:
+def _name(call: HistoryEntry, content: bytes) -> str:
     return f"{moment_of(call.time):%Y%m%dT%H%M%S%fZ}-{_digest(content)}.json"
 
 

@@ -151,7 +151,7 @@ def watch(
     baseline: int | None = None,
     baseline_from: str | None = None,
     false_alarms_per_year: float | None = None,
-    looks_per_year: float | None = None,
+    batches_per_year: float | None = None,
 ) -> Watched:
     """Append an answer to a history, raise alarms, and check events and conditions.
 

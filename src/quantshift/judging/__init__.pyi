@@ -2,6 +2,5 @@ from .job import judge as judge
 from .plans.sheet import (
     LabelSheet as LabelSheet,
     plan_labels as plan_labels,
-    write_label_sheet as write_label_sheet,
 )
 from .result import Judgement as Judgement, json_schema as json_schema

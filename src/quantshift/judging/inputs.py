@@ -21,16 +21,16 @@ from quantshift.base.types import Codes, Flags
 from quantshift.errors import DataError, UserError
 from quantshift.judging.meaning import Meaning, meaning, two_labels
 from quantshift.judging.options import JudgeOptions
-from quantshift.quantifying.audits.auditing import (
-    Sheet,
+from quantshift.labelling.sheets.filled import (
+    FilledSheet,
     in_order_of_plan,
     is_drawn,
     left_open,
     read_sheet,
     require_labels,
-    rows_by_number,
 )
-from quantshift.quantifying.audits.sheet_columns import OWN, PROBABILITY
+from quantshift.labelling.sheets.matching import rows_by_number
+from quantshift.labelling.sheets.sheet_columns import OWN, PROBABILITY
 from quantshift.tables.columns.kinds import names_of
 from quantshift.tables.columns.labels import label_names
 from quantshift.tables.columns.spelling import (
@@ -98,6 +98,7 @@ class JudgedTable:
     """All that was read; external: items that are not among `items`, all of them labelled."""
 
     name: str
+    table: OpenTable
     items: ReadItems
     external: ReadItems | None
     meaning: Meaning
@@ -306,7 +307,7 @@ def _place(place: int | None, what: str) -> int:
     return place
 
 
-def _probabilities(sheet: Sheet) -> NDArray[np.float64]:
+def _probabilities(sheet: FilledSheet) -> NDArray[np.float64]:
     column = sheet.cells[PROBABILITY].cast(pl.Float64, strict=False).fill_null(-1)
     values = column.to_numpy()
     wrong = ~((values > 0) & (values <= 1))
@@ -369,12 +370,12 @@ def _with_labels_by_id(
     return _with_labels(cells, sheet, found), _rows_of(beside, sheet)
 
 
-def _rows_of(table: OpenTable, sheet: Sheet) -> Rows:
+def _rows_of(table: OpenTable, sheet: FilledSheet) -> Rows:
     used = len(sheet.numbers)
     return _rows(table, used + sheet.unlabelled, used, {NO_LABEL: sheet.unlabelled})
 
 
-def _with_labels(cells: _Cells, sheet: Sheet, places: Sequence[int]) -> _Cells:
+def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _Cells:
     labels = cells.labels.to_list()
     for number, place, label in zip(sheet.numbers, places, sheet.labels, strict=True):
         if labels[place] is not None and labels[place] != label:
@@ -439,6 +440,7 @@ def _coded(
     clusters = _cluster_codes([part.clusters for part in both])
     return JudgedTable(
         name=title_of(cells.table),
+        table=cells.table,
         items=_items(both[0], meant, clusters[0]),
         external=None if others is None else _items(both[1], meant, clusters[1]),
         meaning=meant,

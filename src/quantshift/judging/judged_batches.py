@@ -60,7 +60,7 @@ def group_batch(
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
     classes, found = run.meaning.classes, judged.shares
-    kind, why_not = _kind(found, classes.index(lead))
+    kind, no_estimate_reason = _kind(found, classes.index(lead))
     known = kind != CANNOT
     shares = tuple(
         Share(label, float(p) if known else None, float(low), float(high))
@@ -92,7 +92,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
         warnings=tuple(judged.notes),
         advice=tuple(_advice(judged, shares[classes.index(lead)], judges)),
         can_be_estimated=known,
-        why_not=why_not,
+        no_estimate_reason=no_estimate_reason,
         kind=kind,
         alternatives=tuple(
             LimitsIf(
@@ -108,8 +108,8 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
 
 def _kind(found: ShareEstimate, lead: int) -> tuple[str, str]:
     """The kind of an answer, and why it cannot be given; lead: the class that stands for all."""
-    if found.why_not:
-        return CANNOT, found.why_not
+    if found.no_estimate_reason:
+        return CANNOT, found.no_estimate_reason
     width = float(found.high[lead] - found.low[lead])
     if is_range(found.kind) and width > TOO_WIDE:
         return CANNOT, f"{limits(found.low[lead], found.high[lead])} is possible"
@@ -138,12 +138,12 @@ def _label_design(run: JudgeRun, judged: Judged, guess: Guess | None) -> LabelDe
     check = judged.check
     return LabelDesign(
         design=judged.design.name,
-        told=guess is None and run.is_stated(),
+        stated=guess is None and run.is_stated(),
         guessed=guess is not None,
         ok=check.ok,
         p_value=check.p_value,
         looks_like=check.looks_like,
-        said=check.sentence if guess is None else f"Guessed: {guess.why}. {check.sentence}",
+        sentence=check.sentence if guess is None else f"Guessed: {guess.why}. {check.sentence}",
     )
 
 
@@ -151,12 +151,12 @@ def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) ->
     """A group without an estimate."""
     labels = LabelDesign(
         design=design.name,
-        told=run.is_stated(),
+        stated=run.is_stated(),
         guessed=False,
         ok=True,
         p_value=None,
         looks_like=None,
-        said="",
+        sentence="",
     )
     return JudgedBatch(
         name=name,
@@ -172,7 +172,7 @@ def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) ->
         warnings=(),
         advice=(),
         can_be_estimated=False,
-        why_not="none of its items has a label",
+        no_estimate_reason="none of its items has a label",
         kind=CANNOT,
     )
 

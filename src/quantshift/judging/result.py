@@ -16,7 +16,7 @@ from quantshift.base.imports import extra_needed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = 1
+FORMAT = 2
 """Version of the layout of the JSON."""
 MEAN = "mean"
 """In place of a class, in the rows of means."""
@@ -65,18 +65,18 @@ class LabelDesign:
 
     design: its name: one that can be stated (random, by-verdict, ...); planned if labels came on a
         sheet of ours; given if there are none and the rates are known.
-    told: whether the user said so; guessed: whether it was guessed from the data. Neither is true
+    stated: whether the user said so; guessed: whether it was guessed from the data. Neither is true
         if the tables show it: the sheet of a plan, or labels in a table of other items.
     p_value: of the test that labelled items have the verdicts of all items, where it applies.
     """
 
     design: str
-    told: bool
+    stated: bool
     guessed: bool
     ok: bool
     p_value: float | None
     looks_like: str | None
-    said: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class JudgedBatch:
     labels_for_half_width: labels in all for an interval of half the width; None if more labels
         like those there are cannot do it.
     mean: of ordered classes (grades from 1 to 5), else None.
-    why_not: why the shares cannot be estimated; their limits are what remains possible.
+    no_estimate_reason: why the shares cannot be estimated; their limits are what remains possible.
     kind: what the limits are: those of a confidence interval, a range, or of shares that cannot be
         estimated. alternatives: the limits of the headline under the assumptions a range is made
         of; settle: which labels would settle it.
@@ -126,7 +126,7 @@ class JudgedBatch:
     warnings: tuple[str, ...]
     advice: tuple[str, ...]
     can_be_estimated: bool = True
-    why_not: str = ""
+    no_estimate_reason: str = ""
     kind: str = INTERVAL
     alternatives: tuple[LimitsIf, ...] = ()
     settle: str = ""

@@ -277,7 +277,7 @@ def _onto_simplex(p: Reals) -> Prevalences:
 
 
 def _projected(p: Reals, tails: list[float]) -> tuple[Reals, Reals, Reals]:
-    """Prevalences that are none moved to ones that are; limits of twice the distance."""
+    """Draws clipped and rescaled to prevalences; their limits at twice the distance."""
     p = _onto_simplex(p)
     middle = np.median(p, axis=0)
     low, high = np.quantile(p, tails, axis=0)

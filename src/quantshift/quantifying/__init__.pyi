@@ -1,7 +1,6 @@
 from .audits.audit_sheet import (
     AuditSheet as AuditSheet,
     draw_audit_sheet as draw_audit_sheet,
-    write_audit_sheet as write_audit_sheet,
 )
 from .estimating.job import quantify as quantify
 from .output.result import Quantification as Quantification, json_schema as json_schema

@@ -143,7 +143,7 @@ class About:
 
 
 def not_a_sketch(source: str) -> DataError:
-    """The error for what is no sketch."""
+    """The error for a file that is not a sketch."""
     return DataError(
         f"{source}: not a sketch, nor what its query returns with all columns, as Parquet or as "
         "CSV with commas; make one with `quantshift sketch`"

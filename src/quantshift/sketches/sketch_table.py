@@ -349,7 +349,9 @@ def _typed(about: About, frame: pl.DataFrame, source: str) -> pl.DataFrame:
             pl.col(numbers).cast(pl.Int64),
         )
     except pl.exceptions.PolarsError as error:
-        raise DataError(f"{source}: numbers of a sketch that are none; make it anew") from error
+        raise DataError(
+            f"{source}: the sketch contains invalid numbers; create it again"
+        ) from error
 
 
 def _check_lines(about: About, counts: pl.DataFrame, frame: pl.DataFrame, source: str) -> None:
@@ -423,7 +425,7 @@ def _checked(about: About, counts: pl.DataFrame, source: str) -> pl.DataFrame:
             for name in names:
                 in_range &= (counts[name] >= 0) & (counts[name] <= count * (1 << bits))
     if not in_range.fill_null(False).all() or count.cast(pl.Float64).sum() > MOST_COUNTED:
-        raise DataError(f"{source}: cells or numbers that no sketch has; make it anew")
+        raise DataError(f"{source}: cells or numbers that no sketch has; create it again")
     return counts
 
 

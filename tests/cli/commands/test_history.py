@@ -39,7 +39,7 @@ def test_a_call_is_appended_and_said(answers, quantshift, tmp_path):
     assert (code, wrong) == (0, "")
     assert said.splitlines()[-2:] == [
         "History  appended to h (1 call)",
-        "         no limits yet: the baseline has 1 of 20 looks so far",
+        "         no limits yet: the baseline has 1 of 20 batches so far",
     ]
     (call,) = History.open(tmp_path / "h").calls()
     assert call.time == "2026-01-01T06:00:00+00:00"
@@ -69,7 +69,7 @@ def test_an_alarm_ends_with_exit_code_3_and_one_line(answers, quantshift, tmp_pa
         *ASKED, "--at", time_of(29).isoformat(), "--fail-on", "alarm", "--json"
     )
     assert code == 3
-    assert json.loads(said)["format"] == 3
+    assert json.loads(said)["format"] == 4
     assert wrong.startswith("failed: 2026-01-30: alarm (moving average of pos ")
 
 
@@ -98,7 +98,7 @@ def test_the_line_of_a_batch_that_cannot_be_estimated(answers, quantshift):
         ((*ASKED, "--at", "noon"), "'noon' is not a time; write 2026-03-02"),
         (
             (*ASKED, "--baseline", "3"),
-            "8 looks or more, up to 9,007,199,254,740,992, got 3 (--baseline)",
+            "8 batches or more, up to 9,007,199,254,740,992, got 3 (--baseline)",
         ),
         ((*ASKED, "--summary", "--json"), "printed either as JSON or as one line"),
         ((*ASKED, "--fail-on", "alarms"), "did you mean 'alarm'?"),
@@ -141,7 +141,7 @@ def test_list_show_and_export(history, quantshift, tmp_path):
     assert lines[0] == "pos in *"
     assert lines[31].endswith("  alarm")
     assert lines[32].startswith(
-        "mean of 20 looks 9.8%; about 365 looks a year, of which about 1 alarm"
+        "mean of 20 batches 9.8%; about 365 batches a year, of which about 1 alarm"
     )
     assert lines[-1] == "alarm  the moving average is beyond its limits"
     code, said, _ = quantshift("history", "show", history.path, "--class", "neg")
@@ -240,11 +240,11 @@ def test_an_export_is_no_workbook(history, quantshift, tmp_path):
 
 def test_the_limits_can_be_tried(history, quantshift):
     _, said, _ = quantshift(
-        *("history", "show", history.path, "--baseline", 10, "--looks-per-year", 52),
+        *("history", "show", history.path, "--baseline", 10, "--batches-per-year", 52),
         *("--false-alarms-per-year", 0.5),
     )
-    assert "mean of 10 looks" in said
-    assert "about 52 looks a year, of which about 0.5 alarm by chance" in said
+    assert "mean of 10 batches" in said
+    assert "about 52 batches a year, of which about 0.5 alarm by chance" in said
 
 
 def test_damage_is_told_and_the_rest_is_shown(history, quantshift):

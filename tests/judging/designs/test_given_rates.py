@@ -29,7 +29,7 @@ def test_verdicts_that_cannot_come_from_the_rates_fail_the_check(judging):
     rates = GivenRates(GivenRate(0.3), GivenRate(0.95))
     found = estimate(coded(judging.verdicts, none, rates=rates))
     assert not found.check.ok
-    assert "do not fit these rates" in found.shares.why_not
+    assert "do not fit these rates" in found.shares.no_estimate_reason
     assert estimate(coded(judging.verdicts, none, rates=SHARP)).check.ok
 
 

@@ -103,7 +103,7 @@ def test_judge_and_all_its_outputs(census, table, complete, tmp_path):
     (own,) = (s for s in found.overall.shares if s.label == "pass")
     assert (own.low, own.estimate, own.high) == pytest.approx((share, share, share))
     assert found.overall.labels.design == "census"
-    assert found.overall.labels.told
+    assert found.overall.labels.stated
     (quality,) = found.overall.judges
     rates = {(r.label, r.verdict): r.estimate for r in quality.rates}
     right = (complete.filter(pl.col("human") == "pass")["judge"] == "pass").mean()
@@ -123,7 +123,7 @@ def test_it_is_guessed_and_named_among_the_others(census, complete):
     found = judge(complete, **ASKED)
     assert found.overall.labels.design == "census"
     assert found.overall.labels.guessed
-    assert found.overall.labels.said.startswith("Guessed: every item has a label. ")
+    assert found.overall.labels.sentence.startswith("Guessed: every item has a label. ")
     assert "by-label, elsewhere, picked or census)" in found.overall.advice[0]
 
 

@@ -169,7 +169,7 @@ def test_raw_features_are_reduced_by_the_method_itself(data: tuple[np.ndarray, .
     quantifier = SubclassSLD(n_clusters=2)
     reduction = quantifier.reduction(X, y)
     told = quantifier.fit_items(
-        Items(held_out, features=reduction.known), y, reduction=reduction
+        Items(held_out, features=reduction.training), y, reduction=reduction
     ).estimate_items(Items(new, features=reduction(X_new)))
     raw = SubclassSLD(n_clusters=2).fit_items(Items(held_out, features=X), y)
     assert_array_equal(raw.estimate_items(Items(new, features=X_new)).prevalence, told.prevalence)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quantshift.errors import DataError, UserError
-from quantshift.quantifying import draw_audit_sheet, quantify, write_audit_sheet
+from quantshift.quantifying import draw_audit_sheet, quantify
 from quantshift.tables.spreadsheet_cells import comparable, escaped, unescaped
 
 FAST = {"replicates": 50}
@@ -67,7 +67,7 @@ def sheet(folder, plain_model):
 
 
 def drawn(sheet, path):
-    write_audit_sheet(sheet, path, overwrite=True)
+    sheet.write(path, overwrite=True)
     return pl.read_csv(path, infer_schema=False)
 
 
@@ -225,16 +225,16 @@ def test_columns_of_the_sample_that_are_called_like_those_of_a_sheet_stay_on_it(
 
 def test_a_sheet_with_labels_is_not_replaced(sheet, labelled, tmp_path):
     path = tmp_path / "audit.csv"
-    write_audit_sheet(sheet, path)  # Nobody has labelled anything on it.
+    sheet.write(path)  # Nobody has labelled anything on it.
     labelled.write_csv(path)
     before = path.read_bytes()
     with pytest.raises(UserError) as caught:
-        write_audit_sheet(sheet, path)
+        sheet.write(path)
     assert str(caught.value) == (
         f"{path} holds {len(labelled)} labels; name another file, or overwrite it"
     )
     assert path.read_bytes() == before
-    write_audit_sheet(sheet, path, overwrite=True)
+    sheet.write(path, overwrite=True)
     assert path.read_bytes() != before
 
 
@@ -244,15 +244,15 @@ def test_the_sample_is_not_replaced_by_its_sheet(folder, plain_model, tmp_path):
     sheet = draw_audit_sheet(own, model=plain_model, precision=0.1)
     for overwrite in (False, True):
         with pytest.raises(UserError, match=r"own.csv is read by the same command; name another"):
-            write_audit_sheet(sheet, own, overwrite=overwrite)
+            sheet.write(own, overwrite=overwrite)
     assert own.read_bytes() == (folder / "new.csv").read_bytes()
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
 def test_the_ending_says_how_a_sheet_is_written(sheet, folder, plain_model, tmp_path, ending):
     path = tmp_path / f"audit{ending}"
-    write_audit_sheet(sheet, path)
-    write_audit_sheet(sheet, path)
+    sheet.write(path)
+    sheet.write(path)
     if ending == ".parquet":
         frame = pl.read_parquet(path)
     else:
@@ -264,7 +264,7 @@ def test_the_ending_says_how_a_sheet_is_written(sheet, folder, plain_model, tmp_
     frame = frame.with_columns(sentiment=pl.Series(labels))
     assert accepted(folder, plain_model, frame) == (len(frame), [])
     with pytest.raises(UserError, match=r"written as one of .csv, .tsv, .parquet; rename it"):
-        write_audit_sheet(sheet, tmp_path / "audit.xlsx")
+        sheet.write(tmp_path / "audit.xlsx")
 
 
 ODD = ["=1+1", "'=1", "''", "-5", "+x", "@a", "a;=b", "x\n- y", 'say "=x"', "plain", "é", "\t"]
@@ -277,7 +277,7 @@ def test_any_text_goes_round(folder_of_texts, texts):
     odd = pl.DataFrame({"=review": [f"{t} good" for t in (*ODD, *texts)], "number": range(24)})
     odd.write_parquet(path / "odd.parquet")
     sheet = draw_audit_sheet(path / "odd.parquet", model=model, precision=0.001)
-    write_audit_sheet(sheet, path / "audit.csv", overwrite=True)
+    sheet.write(path / "audit.csv", overwrite=True)
     with (path / "audit.csv").open(newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     assert header == ["item", "'=label", "'=review", "number", "plan", "place", "check"]
@@ -310,7 +310,7 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
     one_look = draw_audit_sheet(folder / "new.csv", **options)
     assert sheet.rows[: len(one_look.rows)] == one_look.rows
     assert sheet.next_command("s.csv") == ""  # a model in memory has no name
-    write_audit_sheet(sheet, tmp_path / "s.csv")
+    sheet.write(tmp_path / "s.csv")
     truth = pl.read_csv(folder / "truth.csv")["sentiment"]
     blank = pl.read_csv(tmp_path / "s.csv", infer_schema=False)
     labels = [truth[int(item) - 1] for item in blank["item"]]
@@ -331,10 +331,10 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
         assert batch.kind == "confidence interval that holds at every look"
         assert batch.shares[1].low <= 0.3 <= batch.shares[1].high
     assert looks[60].shares[1].low >= looks[20].shares[1].low
-    assert not looks[20].audit.looked.reached
-    assert looks[20].audit.looked.n_needed > 20
+    assert not looks[20].audit.progress.reached
+    assert looks[20].audit.progress.n_needed > 20
     assert "label about" in looks[20].advice[0]
-    assert looks[200].audit.looked.reached
+    assert looks[200].audit.progress.reached
     assert looks[200].advice[0].startswith("You can stop")
     gap = pl.Series([None, *labels[1:30], *[None] * (len(labels) - 30)], dtype=pl.String)
     blank.with_columns(sentiment=gap).write_csv(tmp_path / "s.csv")

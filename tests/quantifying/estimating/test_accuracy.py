@@ -47,11 +47,11 @@ def test_the_truth_is_within_the_limits(answer) -> None:
 
 def test_it_is_said_in_text_and_json(answer) -> None:
     found, _ = answer
-    sentence = found.batches[0].accuracy.said
+    sentence = found.batches[0].accuracy.sentence
     assert sentence.startswith("The accuracy of the classifier on this sample is about ")
     assert sentence.endswith("in training).")
     assert sentence in found.to_text()
-    assert json.loads(found.to_json())["batches"][0]["accuracy"]["said"] == sentence
+    assert json.loads(found.to_json())["batches"][0]["accuracy"]["sentence"] == sentence
 
 
 def test_sentences() -> None:

@@ -174,7 +174,7 @@ def test_quantify_tells_what_changed(churn: pl.DataFrame, tmp_path: Path) -> Non
     assert unchanged.warnings == ()
     # The larger a change, the less it can be an effect of another on the estimated prevalence.
     assert [change.name for change in changed.changes[:2]] == ["city", "age"]
-    assert "median 4" in next(c.said for c in changed.changes if c.name == "age")
+    assert "median 4" in next(c.description for c in changed.changes if c.name == "age")
     assert changed.warnings[-1] == (
         "column 'city': 40% of the rows have values that training has not seen, such as 'Oslo'"
     )

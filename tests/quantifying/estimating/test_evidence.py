@@ -31,8 +31,8 @@ def _numbers(
 def _unknown(batch: Batch) -> bool:
     return (
         not batch.can_be_estimated
-        and bool(batch.why_not)
-        and batch.why_not in batch.verdict
+        and bool(batch.no_estimate_reason)
+        and batch.no_estimate_reason in batch.verdict
         and all((s.estimate, s.low, s.high) == (None, 0.0, 1.0) for s in batch.shares)
     )
 
@@ -52,7 +52,7 @@ def test_constant_posteriors_are_no_estimate() -> None:
     known = pl.DataFrame({"p": [0.5] * 500, "label": labels})
     found = _quantify(known, pl.DataFrame({"p": [0.5] * 300}), posteriors=["p"])
     assert _unknown(found.batches[0])
-    assert "better than chance" in found.batches[0].why_not
+    assert "better than chance" in found.batches[0].no_estimate_reason
 
 
 @pytest.mark.parametrize("method", ["auto", "SLD", "PACC", "ACC", "CC", "PCC", "DyS", "HDx"])
@@ -73,7 +73,7 @@ def test_chance_is_rarely_taken_for_information(n_classes: int) -> None:
         model = train(table.with_columns(label=pl.Series(labels)), label="label", method="SLD")
         items = model.items(table)
         found = examine(model, items, [np.arange(100)], EstimationOptions(replicates=2), seed=0)
-        answered += not found[0].why_not
+        answered += not found[0].no_estimate_reason
     assert answered <= 2  # half a percent expected, at most
 
 
@@ -83,7 +83,7 @@ def test_a_sample_whose_items_look_all_the_same_is_no_estimate(method: str) -> N
     empty = pl.DataFrame({f"x{i}": [0.0] * 100 for i in range(3)})
     found = _quantify(known, empty, method=method)
     assert _unknown(found.batches[0])
-    assert "look the same" in found.batches[0].why_not
+    assert "look the same" in found.batches[0].no_estimate_reason
 
 
 def test_few_equal_items_may_be_what_they_seem() -> None:
@@ -108,7 +108,7 @@ def test_an_audit_answers_where_the_columns_do_not() -> None:
     codes = {int(row): int(label == "yes") for row, label in zip(rows, audit["label"], strict=True)}
     scored = ScoredBatch("a", items.posteriors, 200, labelled=codes)
     batch = batch_of(model, scored, evidence, (), AuditOptions())
-    assert evidence.why_not
+    assert evidence.no_estimate_reason
     assert batch.can_be_estimated
     assert batch.unaudited[1].estimate is None
     assert batch.shares[1].estimate == pytest.approx(np.mean(list(codes.values())), abs=0.05)

@@ -66,7 +66,7 @@ def test_evidence_for_a_change_of_prevalence_gives_an_interval(model):
     assert (batch.kind, batch.reason) == (INTERVAL, "evidence")
     assert batch.shift.p_doubles <= 0.005
     assert share(batch).low <= 0.1 <= share(batch).high
-    assert "the items support that" in batch.carried
+    assert "the items support that" in batch.basis
 
 
 def test_a_sample_selected_by_its_score_is_never_an_interval_around_sld(model):
@@ -101,7 +101,7 @@ def test_after_a_refutation_there_is_a_range(model):
     assert share(batch).low <= truth <= share(batch).high
     assert next(a for a in batch.assumptions if a.name == "prior shift").refuted
     assert "in a way that changed shares of the classes cannot explain" in batch.verdict
-    assert "items that look alike have the label as often as in training" in batch.carried
+    assert "items that look alike have the label as often as in training" in batch.basis
 
 
 def test_intervals_are_for_the_items_or_for_the_population(model):
@@ -127,7 +127,7 @@ def test_what_is_assumed_can_be_said(model):
     assert 0 < width["covariate"] < width["auto"]
     by_prior = next(a for a in found["prior"].assumptions if a.name == "prior shift")
     assert by_prior.prevalence["yes"] > share(found["auto"]).estimate + 0.03
-    assert "as you said" in found["covariate"].carried
+    assert "as you said" in found["covariate"].basis
 
 
 def test_a_declaration_that_the_items_contradict_is_a_range(model):
@@ -138,9 +138,7 @@ def test_a_declaration_that_the_items_contradict_is_a_range(model):
     sample = at_prevalence(causes(4000, seed=1), 0.1, 800).drop("relapse")
     (batch,) = quantify(sample, model=model, assume="prior", **FAST).batches
     assert (batch.kind, batch.reason) == (INTERVAL, "declared")
-    assert (
-        batch.carried == "assumes, as you said, that items of a class look as they did in training"
-    )
+    assert batch.basis == "assumes, as you said, that items of a class look as they did in training"
 
 
 def test_the_assumption_of_another_method_is_its_own():
@@ -151,7 +149,7 @@ def test_the_assumption_of_another_method_is_its_own():
         method="CC",
         **FAST,
     ).batches
-    assert batch.carried == (
+    assert batch.basis == (
         "rests on an untested assumption: the classifier's errors cancel out in the sample. The "
         "interval shows the error of drawing the items, not the bias of the method"
     )
@@ -222,7 +220,7 @@ def test_what_is_declared_is_an_interval_in_every_output(model):
     result = quantify(sample, model=model, assume="covariate", **FAST)
     batch = result.batches[0]
     assert (batch.kind, batch.reason) == (INTERVAL, "declared")
-    assert batch.carried.startswith("assumes, as you said, that items that look alike")
+    assert batch.basis.startswith("assumes, as you said, that items that look alike")
     assert "share   95% interval" in result.to_text()
     assert json.loads(result.to_json())["batches"][0]["reason"] == "declared"
 

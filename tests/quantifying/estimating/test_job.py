@@ -11,7 +11,7 @@ import pytest
 from quantshift.answers.rows import Rows
 from quantshift.errors import DataError, UserError
 from quantshift.labelling.audit import audit_interval
-from quantshift.quantifying import draw_audit_sheet, quantify, train, write_audit_sheet
+from quantshift.quantifying import draw_audit_sheet, quantify, train
 from quantshift.quantifying.training.learning import n_folds
 from quantshift.quantifying.training.model import column_order
 from quantshift.tables.columns.labels import label_name
@@ -150,7 +150,7 @@ def test_a_change_from_one_batch_to_the_next_is_marked(folder, model):
 def test_audit_from_plan_to_estimate(folder, model, tmp_path):
     sheet = draw_audit_sheet(folder / "new.csv", model=model, precision=0.08)
     assert 30 < sheet.plan.n_labels < 200
-    write_audit_sheet(sheet, tmp_path / "audit.csv")
+    sheet.write(tmp_path / "audit.csv")
     drawn = pl.read_csv(tmp_path / "audit.csv")
     assert drawn.columns[:3] == ["item", "sentiment", "review"]
     assert drawn["sentiment"].null_count() == len(drawn) == sheet.plan.n_labels
@@ -460,7 +460,9 @@ def test_features_that_say_nothing_leave_any_share_possible():
     assert [(s.estimate, s.low, s.high) for s in batch.shares] == [(None, 0, 1), (None, 0, 1)]
     assert not batch.can_be_estimated
     told = found.to_text()
-    assert told.startswith(f"label = yes: cannot be estimated from these columns: {batch.why_not};")
+    assert told.startswith(
+        f"label = yes: cannot be estimated from these columns: {batch.no_estimate_reason};"
+    )
 
 
 def twins(n, seed, classes):
@@ -493,7 +495,7 @@ def test_if_each_of_several_classes_has_a_twin_nothing_is_estimated():
     found = quantify(twins(300, 1, classes).drop("kind"), train=twins(500, 0, classes), **options)
     (batch,) = found.batches
     assert not batch.can_be_estimated
-    assert "can tell no class from all the others" in batch.why_not
+    assert "can tell no class from all the others" in batch.no_estimate_reason
 
 
 def test_a_method_without_interval_is_refused_before_the_work(folder):
@@ -542,7 +544,7 @@ def test_audited_items_of_a_long_sample_are_kept(
     audited = truth[100:140]
     if by_number:
         sheet = draw_audit_sheet(folder / "new.csv", model=plain_model, labels=40)
-        write_audit_sheet(sheet, tmp_path / "audit.csv")
+        sheet.write(tmp_path / "audit.csv")
         rows = pl.read_csv(tmp_path / "audit.csv")
         audited = rows.with_columns(sentiment=truth["sentiment"].gather(rows["item"] - 1))
     (batch,) = quantify(folder / "new.csv", model=plain_model, audit=audited, **FAST).batches
@@ -643,7 +645,7 @@ def test_many_batches_are_what_they_are_alone(folder, model):
 def test_json_holds_everything(folder, model):
     found = quantify(folder / "new.csv", model=model, **FAST)
     told = json.loads(found.to_json())
-    assert told["format"] == 3
+    assert told["format"] == 4
     assert told["batches"][0]["shares"][1]["label"] == "positive"
     assert told["batches"][0]["shift"]["p_value"] > 0
     assert told["training"]["n_items"] == 600

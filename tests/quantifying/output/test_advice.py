@@ -10,7 +10,7 @@ from quantshift.answers.shares import Share
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifying.estimating.decision import Decision
 from quantshift.quantifying.output import advice, verdicts
-from quantshift.quantifying.output.result import Assumption, Audited, Looked, Shift
+from quantshift.quantifying.output.result import Assumption, Audited, SequentialProgress, Shift
 from tests.quantifying.made import ASSUMPTIONS, SHARES, SHIFTED
 
 
@@ -89,7 +89,7 @@ def test_the_verdict_says_what_the_items_show_and_what_they_cannot():
 
 def test_what_an_estimate_rests_on_is_no_more_than_is_known():
     def rests_on(shift, decision):
-        return verdicts.carried(about(shift, TWO, decision=decision))
+        return verdicts.basis(about(shift, TWO, decision=decision))
 
     assert "the items support that" in rests_on(UNREFUTED, EVIDENT)
     said = rests_on(UNREFUTED, UNTOLD)
@@ -156,20 +156,20 @@ def test_a_p_value_near_the_level_is_said_with_care():
         "Perhaps the items are unlike the training items (p = 0.042; one sample in twenty looks "
         "like this by chance)."
     )
-    said = verdicts.carried(about(near, topics=False))
+    said = verdicts.basis(about(near, topics=False))
     assert said.startswith("the items are perhaps unlike the training items: the range covers")
-    assert "perhaps" not in verdicts.carried(about(dataclasses.replace(near, p_value=0.002)))
+    assert "perhaps" not in verdicts.basis(about(dataclasses.replace(near, p_value=0.002)))
 
 
 def test_one_of_many_batches_may_be_chance():
     chance = Shift(True, "outside", 0.042, p_floor=0.002, p_adjusted=0.17, n_tested=4)
-    assert not chance.stands_out
+    assert not chance.is_significant
     assert "among 4 batches one such result may well be chance (adjusted" in verdict(chance)
     (said,) = advised(SHARES, chance)
     assert said.startswith("No action needed.")
-    assert dataclasses.replace(chance, p_adjusted=0.04).stands_out
+    assert dataclasses.replace(chance, p_adjusted=0.04).is_significant
     # The true size of a p-value at the floor is unknown.
-    assert dataclasses.replace(chance, p_value=0.002, p_adjusted=0.2).stands_out
+    assert dataclasses.replace(chance, p_value=0.002, p_adjusted=0.2).is_significant
 
 
 def test_assumptions_are_said_without_formulas():
@@ -205,12 +205,12 @@ def test_the_advice_tells_what_a_few_labels_give():
 
 
 def test_an_audit_with_many_looks_says_when_to_stop():
-    looked = Looked(precision=0.05, half_width=0.08, reached=False, n_needed=210)
-    audit = Audited(100, 0.8, SHARES, SHARES, contradicts=False, looked=looked)
+    progress = SequentialProgress(precision=0.05, half_width=0.08, reached=False, n_needed=210)
+    audit = Audited(100, 0.8, SHARES, SHARES, contradicts=False, progress=progress)
     more, _ = advised(audit=audit)
     assert "plus or minus 8.0 points. For 5.0 label about 110 more" in more
-    done = dataclasses.replace(looked, half_width=0.049, reached=True, n_needed=100)
-    stop, _ = advised(audit=dataclasses.replace(audit, looked=done))
+    done = dataclasses.replace(progress, half_width=0.049, reached=True, n_needed=100)
+    stop, _ = advised(audit=dataclasses.replace(audit, progress=done))
     assert stop.startswith("You can stop: the interval is plus or minus 4.9 points")
 
 

@@ -190,7 +190,7 @@ def masthead(page):
 def test_the_headline_names_share_items_batch_column_class_and_interval(made):
     monthly = dataclasses.replace(
         made,
-        batches=(*made.batches[:2], dataclasses.replace(BATCH, name="12", carried="assumes A")),
+        batches=(*made.batches[:2], dataclasses.replace(BATCH, name="12", basis="assumes A")),
         names={"neg": "Exited = 0", "pos": "Exited = 1"},
         by="month",
     )

@@ -24,7 +24,7 @@ def test_json_says_everything_and_reads_back_as_the_result():
     audit = Audited(50, 0.8, SHARES, SHARES, contradicts=False)
     found = dataclasses.replace(FOUND, batches=(dataclasses.replace(BATCH, audit=audit), UNKNOWN))
     told = json.loads(found.to_json())
-    assert told.pop("format") == FORMAT == 3
+    assert told.pop("format") == FORMAT == 4
     assert TypeAdapter(Quantification).validate_json(json.dumps(told)) == found
 
 

@@ -113,7 +113,7 @@ def test_what_cannot_be_estimated_is_said_first():
         "chance; between 0 and 100%"
     )
     assert told[3] == f"  pos       ?  0.0 to 100.0%  {'▒' * 24}"
-    empty = dataclasses.replace(UNKNOWN, n_items=0, why_not="")
+    empty = dataclasses.replace(UNKNOWN, n_items=0, no_estimate_reason="")
     assert (
         with_batches(empty)
         .to_text()
@@ -130,7 +130,7 @@ def test_batches_that_only_labels_can_settle_are_counted_first():
         kind=CANNOT,
         reason="no evidence",
         can_be_estimated=False,
-        why_not="the assumptions allow 37.5 to 50.0%",
+        no_estimate_reason="the assumptions allow 37.5 to 50.0%",
     )
     first, second, *_ = found_with(BATCH, wide).to_text().splitlines()
     assert first == (

@@ -80,7 +80,7 @@ def test_a_column_coded_in_another_way_gives_no_number(model, tmp_path):
         (batch,) = found.batches
         assert not batch.can_be_estimated
         assert {(s.estimate, s.low, s.high) for s in batch.shares} == {(None, 0.0, 1.0)}
-        assert batch.why_not == (
+        assert batch.no_estimate_reason == (
             "100% of the values in column 'contract' are unknown from training ('M2M', where "
             "training has 'Month-to-month'); recode them as in training, or drop the column"
         )

@@ -87,7 +87,7 @@ def test_every_classifier_can_be_saved(folder, tmp_path, classifier):
 
 def test_people_can_read_what_a_model_is(saved):
     told = json.loads((saved / DESCRIPTION).read_text())
-    assert told["format"] == 4
+    assert told["format"] == 5
     assert told["classes"] == ["negative", "positive"]
     assert [column["name"] for column in told["columns"]["features"]] == ["length", "price"]
     assert told["training"]["counts"] == {"negative": 300, "positive": 300}
@@ -121,9 +121,9 @@ def test_a_tampered_or_foreign_model_is_refused(saved, tmp_path):
     description = (saved / DESCRIPTION).read_text()
     (saved / DESCRIPTION).write_text(description.replace("positive", "negatives"))
     assert refused(saved) == "model.json has been changed or damaged; train the model again"
-    (saved / DESCRIPTION).write_text(description.replace('"format": 4', '"format": 7'))
+    (saved / DESCRIPTION).write_text(description.replace('"format": 5', '"format": 7'))
     assert (
-        refused(saved) == "the model has format 7, but this version reads format 4; train it again"
+        refused(saved) == "the model has format 7, but this version reads format 5; train it again"
     )
     (saved / DESCRIPTION).write_text('{"model": "another"}')
     assert refused(saved) == "model.json does not describe a quantshift model"

@@ -110,7 +110,7 @@ def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
     distance = max(1 - g.prevalence["yes"] for g in worse)
     assert wide.shares[1].low == pytest.approx(max(without.shares[1].estimate - distance, 0))
     assert wide.kind == "cannot be estimated"
-    assert "errors as large as on your own 'region'" in usual.carried
+    assert "errors as large as on your own 'region'" in usual.basis
 
 
 def test_the_errors_are_those_of_the_method_that_the_estimate_rests_on(model, monkeypatch):

@@ -394,7 +394,7 @@ def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):
     # The scores are few and kept as they are, so that items differ from these in their order alone.
     assert found.audit.shares[1].low == pytest.approx(expected.low[-1, 1], abs=1e-6)
     assert found.audit.shares[1].high == pytest.approx(expected.high[-1, 1], abs=1e-6)
-    assert found.audit.looked.half_width == pytest.approx(expected.half_width, abs=1e-6)
+    assert found.audit.progress.half_width == pytest.approx(expected.half_width, abs=1e-6)
     with pytest.raises(UserError, match="needs labels: give the audited table"):
         quantify_sketch(made, training, sequential=True)
     # It was "valid at every look".

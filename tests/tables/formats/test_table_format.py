@@ -21,7 +21,7 @@ import pytest
 from quantshift import judge, quantify, sketch
 from quantshift.data import DataFolder, ReviewFile, import_reviews
 from quantshift.errors import DataError, UserError
-from quantshift.quantifying.audits.audit_sheet import check_sheet
+from quantshift.labelling.sheets.drawn import check_sheet
 from quantshift.tables import (
     OpenTable,
     TableFile,

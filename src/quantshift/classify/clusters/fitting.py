@@ -112,12 +112,12 @@ def _fit_clusters(
     embedding, position, residual, error = _fit_embedding(features, n_components, seed, weights)
     of_all = int(total_of(weights, len(position)) // ITEMS_PER_CLUSTER)
     of_rarest = of_all if n_rarest is None else int(n_rarest // ITEMS_PER_CLUSTER)
-    carried = max(of_rarest, min(of_all, 2))
-    wanted = max(1, min(n_clusters, carried, _n_distinct(position, n_clusters)))
-    means = KMeans(wanted, n_init=_STARTS, random_state=_sklearn_seed(seed, "k-means")).fit(
+    supported = max(of_rarest, min(of_all, 2))
+    n_parts = max(1, min(n_clusters, supported, _n_distinct(position, n_clusters)))
+    means = KMeans(n_parts, n_init=_STARTS, random_state=_sklearn_seed(seed, "k-means")).fit(
         position, sample_weight=weights
     )
-    centres = _large_clusters(position, means.labels_, wanted, weights)
+    centres = _large_clusters(position, means.labels_, n_parts, weights)
     codes, distances = _as_if_held_out(position, centres, seed, weights)
     lengths = residual if isinstance(embedding, Projection) else distances
     return _divided(

@@ -10,8 +10,8 @@ from quantshift.answers.words import percent
 from quantshift.cli.declared import Only
 from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
-from quantshift.quantifying import write_audit_sheet
-from quantshift.quantifying.audits.audit_sheet import MORE_LABELS, check_sheet, draw_sheet
+from quantshift.labelling.sheets.drawn import check_sheet
+from quantshift.quantifying.audits.audit_sheet import MORE_LABELS, draw_sheet
 from quantshift.quantifying.options import (
     ColumnOptions,
     EstimationOptions,
@@ -61,7 +61,7 @@ def audit_plan(
     with item_progress(Console(stderr=True)) as progress:
         sheet = draw_sheet(sources, Recipe(columns, training), asked, estimation.level, progress)
         if out is not None:
-            write_audit_sheet(sheet, out, overwrite=overwrite)
+            sheet.write(out, overwrite=overwrite)
     plan = sheet.plan
     every = plan.n_labels == plan.n_items
     n_labels = "all" if every else f"about {plan.n_labels:,} of"

@@ -16,7 +16,7 @@ from quantshift.cli.declared import Only
 from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.outputs import OutputFiles, leave, provenance
 from quantshift.errors import UserError
-from quantshift.judging import LabelSheet, plan_labels, write_label_sheet
+from quantshift.judging import LabelSheet, plan_labels
 from quantshift.judging import judge as judge_table
 from quantshift.judging.designs.registry import plan_named
 from quantshift.judging.options import (
@@ -27,7 +27,7 @@ from quantshift.judging.options import (
     PlanOptions,
     RateOptions,
 )
-from quantshift.quantifying.audits.audit_sheet import check_sheet
+from quantshift.labelling.sheets.drawn import check_sheet
 from quantshift.quantifying.options import PRECISION
 from quantshift.tables.places import STANDARD_INPUT
 
@@ -163,7 +163,7 @@ def plan(
     if out is None:
         typer.echo("Add --out FILE.csv to draw them.")
         return
-    write_label_sheet(sheet, out, overwrite=overwrite)
+    sheet.write(out, overwrite=overwrite)
     typer.echo(f"items to label in {out}")
     revealing = ", ".join([*columns.verdict, *split_names(columns.score)])
     typer.echo(

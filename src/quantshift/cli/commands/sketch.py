@@ -98,10 +98,10 @@ def sketch(
 
         with (
             item_progress(Console(stderr=True)) as progress,
-            warnings.catch_warnings(record=True, action="always", category=UserWarning) as told,
+            warnings.catch_warnings(record=True, action="always", category=UserWarning) as caught,
         ):
             result = make(inputs, progress=progress, **as_keywords(columns, counting))
-        for warning in told:
+        for warning in caught:
             typer.echo(f"Warning  {warning.message}")
     result.save(out, overwrite=overwrite)
     _tell(result, out)
@@ -123,10 +123,10 @@ def _merged(files: Sequence[Any]) -> "Sketch":
             )
     copy = first_copy([first, *others])
     if copy is not None:
-        told = f"{files[copy.first]} and {files[copy.second]} {copy}"
+        copies = f"{files[copy.first]} and {files[copy.second]} {copy}"
         if copy.is_certain:
-            raise DataError(f"{told}: their rows would be counted twice; name one of them")
-        typer.echo(f"Warning  {told}: if one is a copy, its rows are counted twice")
+            raise DataError(f"{copies}: their rows would be counted twice; name one of them")
+        typer.echo(f"Warning  {copies}: if one is a copy, its rows are counted twice")
     return first.merge(*others)
 
 

@@ -5,7 +5,7 @@ const data = JSON.parse(document.getElementById("report-data").textContent);
 const chosen = { label: data.headline, series: data.newest };
 const shown = (label) => data.names[label] ?? label;
 
-const looks = () => data.series[chosen.series].looks[chosen.label];
+const batches = () => data.series[chosen.series].batches[chosen.label];
 
 /** The values that must be seen: limits of intervals, of the band, and thresholds. */
 function domain(rows, thresholds) {
@@ -17,7 +17,7 @@ function domain(rows, thresholds) {
 }
 
 function spec(pixels) {
-  const rows = looks();
+  const rows = batches();
   const thresholds = data.thresholds.filter((threshold) => threshold.label === chosen.label);
   const scale = { domain: domain(rows, thresholds), zero: false, nice: false };
   const x = { field: "date", type: "temporal", scale: { type: "utc" }, title: null, axis: { grid: false, labelOverlap: true, format: "%d %b %y", tickCount: 6 } };

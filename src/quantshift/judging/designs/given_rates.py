@@ -95,7 +95,7 @@ class KnownRates(Design):
             by_items=np.zeros(2),
             influence=np.column_stack([-moved, moved]),
             can_be_halved=False,
-            why_not="" if fits else (A_COIN if rates.is_coin else NO_FIT),
+            no_estimate_reason="" if fits else (A_COIN if rates.is_coin else NO_FIT),
         )
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:

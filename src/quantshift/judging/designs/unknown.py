@@ -60,7 +60,7 @@ class Unknown(Design):
         by_cells = within_cells(items, settings)
         found = [(BY_VERDICT, by_cells)]
         by_label = ByLabel().estimate(items, settings)
-        if not by_label.why_not:
+        if not by_label.no_estimate_reason:
             found.append((BY_LABEL, by_label))
         return hull(found, LABEL_AT_RANDOM, first=by_cells)
 

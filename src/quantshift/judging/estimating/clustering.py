@@ -40,7 +40,12 @@ def allowing_for_clusters(
     labelled = LabelledClusters.of(of_labels)
     if labelled.n < 2:
         none = np.zeros_like(found.low)
-        return replace(found, low=none, high=none + 1, why_not=found.why_not or ONE_CLUSTER)
+        return replace(
+            found,
+            low=none,
+            high=none + 1,
+            no_estimate_reason=found.no_estimate_reason or ONE_CLUSTER,
+        )
     influence, clusters = found.influence, _of_items(items)[sample]
     if found.influence_external is not None:
         influence = np.concatenate([influence, found.influence_external])

@@ -37,8 +37,9 @@ def combined(by_items: Judged, by_external: Judged, items: JudgedItems) -> Judge
             by_items,
             notes=(*by_items.notes, f"{different} (p = {p_value:.2g}): their labels are not used."),
         )
-    if ours.why_not or theirs.why_not:
-        not_used = f"Labels from elsewhere are not used: {theirs.why_not or ours.why_not}."
+    if ours.no_estimate_reason or theirs.no_estimate_reason:
+        reason = theirs.no_estimate_reason or ours.no_estimate_reason
+        not_used = f"Labels from elsewhere are not used: {reason}."
         return replace(by_items, notes=(*by_items.notes, not_used))
     r = correlation(by_items, by_external, paired=True, shared=False)
     w = weight_of_first(ours.high - ours.low, theirs.high - theirs.low, r)

@@ -98,7 +98,7 @@ def _labels_for_half_width(
 
     Of these items the square of the width falls with 1 / labels - 1 / items.
     """
-    if not shares.can_be_halved or shares.why_not:
+    if not shares.can_be_halved or shares.no_estimate_reason:
         return None
     widest = int(np.argmax(shares.high - shares.low))
     by_labels, by_items = float(shares.by_labels[widest]), float(shares.by_items[widest])

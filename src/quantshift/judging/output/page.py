@@ -1,4 +1,4 @@
-"""A judgement as one self-contained web page, for people who were not there.
+"""A judgement as one self-contained web page, for readers who did not make it.
 
 It has the shell and the look of the other pages (`quantshift.report.page.shell`).
 """
@@ -55,7 +55,7 @@ def render_page(
         compared_how=_compared_how(result),
         judges=[_judge(result, judge) for judge in overall.judges if judge.rates],
         state=_state(overall),
-        check=overall.labels.said,
+        check=overall.labels.sentence,
         assumed=overall.assumed,
         needed=needed_text(overall),
         advices=[advice.replace("`", "") for advice in overall.advice],
@@ -135,7 +135,7 @@ def _tables(result: Judgement, *, several: bool) -> list[dict[str, Any]]:
 
 def _unknown(result: Judgement) -> list[str]:
     return [
-        f"{shortened(batch.name)}: {batch.why_not}"
+        f"{shortened(batch.name)}: {batch.no_estimate_reason}"
         for batch in result.batches
         if not batch.can_be_estimated
     ]

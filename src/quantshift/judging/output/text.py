@@ -76,7 +76,7 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
     share = headline_share(result, batch)
     lead = shown(result, share.label)
     if share.estimate is None:
-        return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.why_not}"
+        return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.no_estimate_reason}"
     if batch.kind == RANGE:
         return estimate_in_a_line(result, batch, RANGE)
     if share.high - share.low > TOO_WIDE:
@@ -137,7 +137,7 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     by_verdicts = _naive([batch.naive(result.headline) for batch in result.batches])
     for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        mark = RANGE if batch.kind == RANGE else batch.why_not
+        mark = RANGE if batch.kind == RANGE else batch.no_estimate_reason
         rows.append([shortened(batch.name), *counts, *texts, naive, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
@@ -182,7 +182,7 @@ def design_text(batch: JudgedBatch) -> str:
     design = design_named(labels.design)
     if not design.uses_labels:
         return design.words
-    how = "as stated" if labels.told else design.source
+    how = "as stated" if labels.stated else design.source
     if labels.guessed:
         how = design.source or "guessed: you did not say"
     return f"{batch.n_labelled:,}, {design.words}{f' ({how})' if how else ''}"
@@ -303,8 +303,8 @@ def _kappa(judge: JudgeQuality, *, weighted: bool) -> str:
 
 def _labels(batch: JudgedBatch) -> Iterator[str]:
     lines = [design_text(batch)]
-    if batch.labels.said:
-        lines.append(batch.labels.said)
+    if batch.labels.sentence:
+        lines.append(batch.labels.sentence)
     yield from headed("Labels", lines)
     yield f"Assumed  {batch.assumed}"
     needed = needed_text(batch)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,31 +18,22 @@ from quantshift.judging.judged_items import JudgedItems, KnownDraw
 from quantshift.judging.meaning import Meaning
 from quantshift.judging.options import JudgeOptions, LevelOptions
 from quantshift.judging.plans.planning import Goal, JudgePlan, plan
-from quantshift.quantifying.audits.audit_sheet import write_sheet
-from quantshift.tables.reading import Source, open_table
+from quantshift.labelling.sheets.drawn import DrawnSheet
+from quantshift.tables.reading import Source
 
 LABEL = "label"
 """The column for the labels, where none is named."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LabelSheet:
-    """A plan, and what it takes to write its items down.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LabelSheet(DrawnSheet):
+    """A plan and its items: those to label first, then those that have a label already.
 
-    rows: row numbers of the items in the table, from 1, those to label first and in the order of
-    labelling, then those that have a label already.
     strata: name and number of new labels of each stratum.
     """
 
     plan: JudgePlan
-    table: Source
-    label: str
-    rows: tuple[int, ...]
-    labels: Mapping[int, str]
     strata: tuple[tuple[str, int], ...]
-    probabilities: tuple[str, ...]
-    inputs: tuple[Any, ...]
-    lenient: bool = False
 
     def __repr__(self) -> str:
         """How many items it has."""
@@ -95,56 +85,31 @@ def plan_labels(
             "name the id that both tables have",
             arguments=["labelled", "id"],
         )
-    found = plan(
-        _judged_items(read), goal, how=how, settings=LevelOptions(level, seed, of).settings()
-    )
-    return _sheet(read, found, table, labelled, options)
-
-
-@uses_tables
-def write_label_sheet(sheet: LabelSheet, path: str | Path, *, overwrite: bool = False) -> None:
-    """The items to label, as CSV, TSV or Parquet.
-
-    Their number, an empty label, all columns of the table, the probability with which they were
-    chosen, the plan, the place in its order and a check of all these; the items that have a label
-    already come last. Cells that a spreadsheet would take for formulas are escaped; `judge` reads
-    them right.
-    """
-    table = open_table(sheet.table, name="the table", lenient=sheet.lenient)
-    write_sheet(
-        path,
-        table,
-        sheet.rows,
-        label=sheet.label,
-        content=[name for name in table.columns if name != sheet.label],
-        labels=sheet.labels,
-        probabilities=sheet.probabilities,
-        inputs=sheet.inputs,
-        overwrite=overwrite,
-    )
+    settings = LevelOptions(level, seed, of).settings()
+    found = plan(_judged_items(read), goal, how=how, settings=settings)
+    return _sheet(read, found, (table, labelled), options)
 
 
 def _sheet(
     read: JudgedTable,
     found: JudgePlan,
-    table: Source,
-    labelled: Source | None,
+    inputs: tuple[Source | None, ...],
     options: JudgeOptions,
 ) -> LabelSheet:
     items = read.items
-    known = np.flatnonzero(items.labels >= 0)
-    positions = np.concatenate([found.items, known]).astype(np.int64)
-    rows = items.numbers[positions].tolist()
+    labelled = np.flatnonzero(items.labels >= 0)
+    positions = np.concatenate([found.items, labelled]).astype(np.int64)
+    label = options.label or LABEL
     return LabelSheet(
         plan=found,
-        table=table,
-        label=options.label or LABEL,
-        rows=tuple(rows),
-        labels={int(items.numbers[i]): read.meaning.classes[items.labels[i]] for i in known},
+        table=read.table,
+        label=label,
+        rows=tuple(items.numbers[positions].tolist()),
+        content=tuple(name for name in read.table.columns if name != label),
+        labels={int(items.numbers[i]): read.meaning.classes[items.labels[i]] for i in labelled},
         strata=tuple(zip(found.names, found.per_stratum.tolist(), strict=True)),
         probabilities=tuple(f"{found.inclusion[i]:.6g}" for i in positions),
-        inputs=(table, labelled),
-        lenient=options.lenient,
+        inputs=inputs,
     )
 
 

@@ -93,7 +93,7 @@ class Reduction(Protocol):
     """A reduction of features, learnt from the training items, that applies to other items."""
 
     @property
-    def known(self) -> Any:
+    def training(self) -> Any:
         """The reduced features of the training items."""
 
     def __call__(self, features: Any) -> Any:
@@ -104,7 +104,7 @@ class Reduction(Protocol):
 class Unreduced:
     """Features as they are."""
 
-    known: Any
+    training: Any
 
     def __call__(self, features: Any) -> Any:  # noqa: D102
         return features
@@ -349,7 +349,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
                 self.committee_ = models if "committee" in self.tags.sees else ()
         if "features" in self.tags.sees:
             self.reduction_ = reduction(self._features(X), codes, given)
-            features = self.reduction_.known
+            features = self.reduction_.training
         return self._set_fitted(Items(posteriors, None, features, given), codes, classes)
 
     def _classifier(self) -> Any:

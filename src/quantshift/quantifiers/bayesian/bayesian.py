@@ -125,7 +125,7 @@ class AbstractCells(AbstractBayesian):
     Parameters that it expects: `alpha`, `n_draws` and `seed`.
     """
 
-    known_: Reals
+    class_counts_: Reals
 
     @abstractmethod
     def _learn_cells(self, posteriors: Posteriors, weights: Weights | None) -> None:
@@ -145,12 +145,12 @@ class AbstractCells(AbstractBayesian):
         self._learn_cells(posteriors, weights)
         members = np.eye(len(self.classes_))[codes]
         members = members if weights is None else members * weights[:, np.newaxis]
-        self.known_ = np.asarray((self._cells(posteriors) @ members).T)
+        self.class_counts_ = np.asarray((self._cells(posteriors) @ members).T)
         self._prepare()
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Compute what does not depend on a sample, from `known_`."""
+        """Compute what does not depend on a sample, from `class_counts_`."""
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return self._cells(posteriors)
@@ -162,7 +162,7 @@ class AbstractCells(AbstractBayesian):
 
     def _gibbs(self, counts: Reals, n_draws: int, seed: int) -> CountDraws:
         alpha = self.get_params(deep=False)["alpha"]
-        return gibbs(self.known_, counts, alpha=alpha, n_draws=n_draws, seed=seed)
+        return gibbs(self.class_counts_, counts, alpha=alpha, n_draws=n_draws, seed=seed)
 
 
 class BayesianCC(AbstractCells):
@@ -196,7 +196,7 @@ class BayesianCC(AbstractCells):
 
     def _prepare(self) -> None:
         two = len(self.classes_) == 2
-        self.grid_ = TwoByTwo.of(self.known_, self.alpha) if two else None
+        self.grid_ = TwoByTwo.of(self.class_counts_, self.alpha) if two else None
 
     def _learn_cells(self, posteriors: Posteriors, weights: Weights | None) -> None:
         pass

@@ -138,7 +138,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class FeatureView:
     """Turns the features of items into what is seen of them."""
 
     learnt: tuple[Learnt, ...]
@@ -147,9 +147,9 @@ class Look:
     n_classes: int
 
     @property
-    def known(self) -> Clusters:
+    def training(self) -> Clusters:
         """The clusters of the training items, which is all that is kept of their features."""
-        return self.division.known
+        return self.division.training
 
     def __call__(self, features: Any) -> Seen:
         """What is seen of other items."""
@@ -336,14 +336,16 @@ class GuardedSLD(AbstractGuarded):
         self.best_ = min(self.learnt_, key=lambda learnt: learnt.loss)
         self.subclass_sld_ = SubclassSLD(seed=self.seed)
         division = self.subclass_sld_.reduction(X, codes, weights)
-        self.held_out_ = Items(self.best_.out_of_fold, None, division.known, weights)
+        self.held_out_ = Items(self.best_.out_of_fold, None, division.training, weights)
         self.subclass_sld_.fit_items(self.held_out_, codes, reduction=division)
         reference = Reference.of(X, seed=self.seed)
-        self.training_ = ModelledTraining.of(reference, codes, n_classes, division.known, weights)
+        self.training_ = ModelledTraining.of(
+            reference, codes, n_classes, division.training, weights
+        )
         self.scored_ = ScoredTraining.of(
             self.best_.out_of_fold, codes, reference.position, weights=weights, seed=self.seed
         )
-        self.reduction_ = Look(self.learnt_, division, reference, n_classes)
+        self.reduction_ = FeatureView(self.learnt_, division, reference, n_classes)
 
     def unguarded_items(self, items: Items) -> Items:
         """The items (as `items(X)` returns them) as `subclass_sld_` sees them."""
@@ -356,7 +358,7 @@ class GuardedSLD(AbstractGuarded):
             return items.features
         if items.features is None:
             raise UserError("GuardedSLD needs features: give those of the items")
-        assert isinstance(self.reduction_, Look)
+        assert isinstance(self.reduction_, FeatureView)
         return self.reduction_(items.features)
 
     def _represent_items(self, items: Items) -> Represented:

@@ -85,7 +85,7 @@ class Division:
     """
 
     partition: Partition
-    known: Clusters
+    training: Clusters
 
     def __call__(self, features: Any) -> Clusters:
         """The clusters of other items."""
@@ -283,7 +283,7 @@ class SubclassSLD(AbstractClassifying):
             raise UserError("SubclassSLD needs posteriors: give held-out ones of the items")
         if items.features is not None and not isinstance(items.features, Clusters):
             self.reduction_ = self.reduction(items.features, codes, items.weights)
-            items = self.held_out_ = replace(items, features=self.reduction_.known)
+            items = self.held_out_ = replace(items, features=self.reduction_.training)
         pure, clusters, weights = self.held_out_posteriors_, items.features, items.weights
         self.plain_ = None
         if clusters is None:

@@ -43,7 +43,7 @@ class EDy(AbstractMeanMatching, AbstractAggregative):
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
 
-    known_: ClassPoints
+    class_points_: ClassPoints
 
     def __init__(
         self,
@@ -62,11 +62,11 @@ class EDy(AbstractMeanMatching, AbstractAggregative):
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         _check_metric(self.metric)
-        self.known_ = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
-        self.gram_ = -class_distances(self.known_, self.metric)
+        self.class_points_ = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
+        self.gram_ = -class_distances(self.class_points_, self.metric)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return -mean_distances(self.known_, posteriors, self.metric)
+        return -mean_distances(self.class_points_, posteriors, self.metric)
 
 
 class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
@@ -81,7 +81,7 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
 
-    known_: ClassPoints
+    class_points_: ClassPoints
     order_: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
 
     def _fit_aggregation(
@@ -89,11 +89,13 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
     ) -> None:
         given = np.ones(len(codes)) if weights is None else weights
         self.order_ = tuple(_distribution(column, given / given.sum()) for column in posteriors.T)
-        self.known_ = ClassPoints.of(self._ranks(posteriors), codes, len(self.classes_), weights)
-        self.gram_ = -class_distances(self.known_, "manhattan")
+        self.class_points_ = ClassPoints.of(
+            self._ranks(posteriors), codes, len(self.classes_), weights
+        )
+        self.gram_ = -class_distances(self.class_points_, "manhattan")
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return -mean_distances(self.known_, self._ranks(posteriors), "manhattan")
+        return -mean_distances(self.class_points_, self._ranks(posteriors), "manhattan")
 
     def _ranks(self, posteriors: Posteriors) -> NDArray[np.float64]:
         """Mid-ranks among the training items, column by column, between 0 and 1."""
@@ -113,7 +115,7 @@ class EDx(AbstractMeanMatching):
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)
 
-    known_: ClassPoints
+    class_points_: ClassPoints
 
     def __init__(self, *, metric: str = "manhattan") -> None:
         self.metric = metric
@@ -121,15 +123,15 @@ class EDx(AbstractMeanMatching):
     def _learn(self, items: Items, codes: Codes) -> None:
         _check_metric(self.metric)
         X = dense_features(items, "EDx")
-        self.known_ = ClassPoints.of(X, codes, len(self.classes_), items.weights)
-        self.gram_ = -class_distances(self.known_, self.metric)
+        self.class_points_ = ClassPoints.of(X, codes, len(self.classes_), items.weights)
+        self.gram_ = -class_distances(self.class_points_, self.metric)
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
         X = dense_features(items, "EDx")
-        n_features = self.known_.points.shape[1]
+        n_features = self.class_points_.points.shape[1]
         if X.shape[1] != n_features:
             raise DataError(f"{X.shape[1]} features, but {n_features} in training")
-        return -mean_distances(self.known_, X, self.metric)
+        return -mean_distances(self.class_points_, X, self.metric)
 
 
 def class_distances(known: ClassPoints, metric: str) -> NDArray[np.float64]:

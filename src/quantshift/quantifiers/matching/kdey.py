@@ -94,7 +94,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
         {"iterations": "int", "converged": "bool"}
     )
 
-    known_: ClassPoints
+    class_points_: ClassPoints
     bandwidths_: Reals
 
     def __init__(
@@ -124,7 +124,9 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
         if self.shrinkage and self.kernel == "gaussian":
             raise UserError('shrinkage is for log-ratios: set kernel to "aitchison" or "ilr"')
         points = self._coordinates(posteriors)
-        self.known_ = _near_each_other(ClassPoints.of(points, codes, len(self.classes_), weights))
+        self.class_points_ = _near_each_other(
+            ClassPoints.of(points, codes, len(self.classes_), weights)
+        )
         self.bandwidths_ = self._bandwidths()
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
@@ -132,24 +134,24 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
 
         The densities of an item are multiplied by a common factor if all are below 1e-250.
         """
-        points, n_dimensions = self._coordinates(posteriors), self.known_.points.shape[1]
+        points, n_dimensions = self._coordinates(posteriors), self.class_points_.points.shape[1]
         log_height = -n_dimensions * np.log(np.sqrt(2 * np.pi) * self.bandwidths_)
         log_height -= max(0.0, float(log_height.max()) - HIGHEST)
         precision = self.bandwidths_**-2
         # Sums need two dimensions or more: log-ratios of two classes may have one.
         if n_dimensions > 1 and (precision == precision[0]).all():
-            densities = _sums(self.known_, points, float(precision[0]), np.inf)
+            densities = _sums(self.class_points_, points, float(precision[0]), np.inf)
             densities *= np.exp(log_height[0])
             # Rounding must not make one class likelier than another that has the same items.
             largest = densities.max(axis=0)
             alike = largest - densities.min(axis=0) <= ALIKE * largest
             densities[:, alike] = largest[alike]
         else:
-            densities = mean_gaussians(self.known_, points, precision, log_height=log_height)
+            densities = mean_gaussians(self.class_points_, points, precision, log_height=log_height)
         faint = densities.max(axis=0) < FAINT
         if faint.any():
             densities[:, faint] = mean_gaussians(
-                self.known_, points[faint], precision, log_height=log_height, relative=True
+                self.class_points_, points[faint], precision, log_height=log_height, relative=True
             )
         return densities
 
@@ -178,7 +180,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
 
     def _bandwidths(self) -> Reals:
         """The bandwidth of each class."""
-        sizes, n_dimensions = self.known_.sizes, self.known_.points.shape[1]
+        sizes, n_dimensions = self.class_points_.sizes, self.class_points_.points.shape[1]
         if not isinstance(self.bandwidth, str):
             return np.full(len(sizes), _checked(self.bandwidth) * (1 - self.shrinkage))
         if self.bandwidth not in RULES:
@@ -200,7 +202,7 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = MATCHING_DIAGNOSTICS
 
-    known_: ClassPoints
+    class_points_: ClassPoints
     overlaps_: Reals
 
     def __init__(
@@ -220,10 +222,10 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         _checked(self.bandwidth)
-        self.known_ = _near_each_other(
+        self.class_points_ = _near_each_other(
             ClassPoints.of(posteriors, codes, len(self.classes_), weights)
         )
-        self.overlaps_ = self.known_.pair_means(self._overlap)
+        self.overlaps_ = self.class_points_.pair_means(self._overlap)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return self._overlap(posteriors)
@@ -239,7 +241,7 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
         }
 
     def _overlap(self, points: Reals) -> Reals:
-        return _sums(self.known_, points, 1 / (2 * self.bandwidth**2))
+        return _sums(self.class_points_, points, 1 / (2 * self.bandwidth**2))
 
 
 class KDEyHD(AbstractReweighted, AbstractAggregative):

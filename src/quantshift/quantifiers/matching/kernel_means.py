@@ -52,7 +52,7 @@ class MeanKernel:
     of these features, (n_features, n_classes), or None.
     """
 
-    known: ClassPoints
+    training: ClassPoints
     kernel: str
     gamma: float
     frequencies: Reals | None = None
@@ -61,10 +61,12 @@ class MeanKernel:
     def __call__(self, points: Reals) -> Reals:
         """Mean kernels, (n_classes, n_points)."""
         if self.kernel == "energy":
-            return -mean_distances(self.known, points, "euclidean")
+            return -mean_distances(self.training, points, "euclidean")
         if self.frequencies is None or self.class_means is None:
-            return mean_gaussians(self.known, points, np.full(len(self.known), 2 * self.gamma))
-        values = np.empty((len(self.known), len(points)))
+            return mean_gaussians(
+                self.training, points, np.full(len(self.training), 2 * self.gamma)
+            )
+        values = np.empty((len(self.training), len(points)))
         for block in _blocks(len(points), len(self.class_means)):
             values[:, block] = (_waves(points[block], self.frequencies) @ self.class_means).T
         return values
@@ -73,7 +75,7 @@ class MeanKernel:
         """Mean kernels between classes, (n_classes, n_classes)."""
         if self.class_means is not None:
             return np.asarray(self.class_means.T @ self.class_means)
-        return self.known.pair_means(self)
+        return self.training.pair_means(self)
 
 
 class MMDy(AbstractMeanMatching, AbstractAggregative):
@@ -151,7 +153,7 @@ class MMDx(AbstractMeanMatching):
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
         X = dense_features(items, "MMDx")
-        n_features = self.kernel_.known.points.shape[1]
+        n_features = self.kernel_.training.points.shape[1]
         if X.shape[1] != n_features:
             raise DataError(f"{X.shape[1]} features, but {n_features} in training")
         return self.kernel_(X)

@@ -1,35 +1,18 @@
-"""The items that people are asked to label: how many, which ones, and the sheet to fill in."""
+"""The items of a sample that people are asked to label: how many, and which ones."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from quantshift.answers.words import shortened
-from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
 from quantshift.base.nouns import counted
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import DataError, UserError
 from quantshift.labelling.audit import AuditPlan, plan_audit
-from quantshift.quantifying.audits.auditing import content_check
-from quantshift.quantifying.audits.sheet_columns import (
-    CHECK,
-    ITEM,
-    OWN,
-    PLACE,
-    PLAN,
-    PROBABILITY,
-    in_the_table,
-    named_plan,
-    row_check,
-)
-from quantshift.quantifying.columns import Columns
+from quantshift.labelling.sheets.drawn import DrawnSheet
 from quantshift.quantifying.estimating.batches import adapted
 from quantshift.quantifying.options import (
     AUTO,
@@ -43,10 +26,7 @@ from quantshift.quantifying.output.commands import quantify_command
 from quantshift.quantifying.reading.pool import open_samples, read_pool
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.recipe import model_for
-from quantshift.tables.formats import known_formats
-from quantshift.tables.formats.table_format import Rows
-from quantshift.tables.reading import OpenTable, Source, open_table
-from quantshift.tables.spreadsheet_cells import as_text, escaped
+from quantshift.tables.reading import Source
 
 MORE_LABELS = 2.3
 """How many times as many labels an audit with many looks needs for the same precision: its limits
@@ -57,9 +37,9 @@ MORE_ROWS, FEWEST_ROWS = 3, 200
 but no fewer than FEWEST_ROWS. This is enough even if the scores turn out to be useless."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AuditSheet:
-    """A plan and the row numbers of its items in the sample, from 1, in random order.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AuditSheet(DrawnSheet):
+    """A plan and its items, in random order.
 
     sources: what it was drawn from and with.
     sequential: whether it is to be labelled step by step, with a look after each step; it then has
@@ -68,9 +48,6 @@ class AuditSheet:
     """
 
     plan: AuditPlan
-    sample: OpenTable
-    columns: Columns
-    rows: tuple[int, ...]
     sources: Sources
     sequential: bool = False
     recipe: Recipe | None = None
@@ -79,7 +56,7 @@ class AuditSheet:
         """How many items it has, and of what."""
         return (
             f"<AuditSheet of {counted(len(self.rows), 'item')} to label, of {self.plan.n_items:,} "
-            f"in {shortened(self.sample.name)}>"
+            f"in {shortened(self.table.name)}>"
         )
 
     def next_command(self, out: str | Path) -> str:
@@ -161,120 +138,13 @@ def draw_sheet(
         # With the same seed the longer sheet begins with the same items.
         positions = plan_audit(scores, n_labels=n_rows, **plan_options).items
     return AuditSheet(
-        plan,
-        tables[0],
-        model.columns,
-        tuple(pool.numbers[positions].tolist()),
-        sources,
-        options.sequential,
-        recipe,
+        table=tables[0],
+        rows=tuple(pool.numbers[positions].tolist()),
+        label=model.columns.label or "label",
+        content=tuple(model.columns.content),
+        inputs=(sources.sample, sources.train, sources.model),
+        plan=plan,
+        sources=sources,
+        sequential=options.sequential,
+        recipe=recipe,
     )
-
-
-def check_sheet(
-    path: str | Path, *, inputs: Iterable[object] = (), overwrite: bool = False
-) -> None:
-    """Check the path of a sheet before it is drawn: a sheet with labels is never replaced.
-
-    inputs: what it is drawn from; overwrite: replace any other file, even one with labels.
-    """
-    _writer(Path(path))
-    check_output(path, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
-
-
-@uses_tables
-def write_audit_sheet(sheet: AuditSheet, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write the items to label as CSV, TSV or Parquet.
-
-    The columns are the item number, an empty label, all columns of the sample, the plan, the place
-    in the order of labelling and a check of all these. Cells that a spreadsheet would take for
-    formulas are escaped; `quantify` undoes this when it reads the sheet.
-    """
-    write_sheet(
-        path,
-        sheet.sample,
-        sheet.rows,
-        label=sheet.columns.label or "label",
-        content=sheet.columns.content,
-        inputs=[sheet.sources.sample, sheet.sources.train, sheet.sources.model],
-        overwrite=overwrite,
-    )
-
-
-def write_sheet(
-    path: str | Path,
-    table: OpenTable,
-    rows: Sequence[int],
-    *,
-    label: str,
-    content: Sequence[str],
-    labels: Mapping[int, str] = MappingProxyType({}),
-    probabilities: Sequence[str] | None = None,
-    inputs: Iterable[object] = (),
-    overwrite: bool = False,
-) -> None:
-    """Write a sheet of the given rows of a table, numbered from 1, in the given order.
-
-    content: the columns that an item's check is computed from. labels: those of rows that have one.
-    probabilities: with which the rows were chosen, if it is not the same for all. Columns of the
-    table that are called like one of the sheet's are shown under another name.
-    """
-    check_sheet(path, inputs=inputs, overwrite=overwrite)
-    chosen = () if probabilities is None else (PROBABILITY,)
-    own = {*OWN, *chosen}
-    shown = [name for name in table.columns if name != label]
-    wanted = set(rows)
-    cells_of: dict[int, tuple[Sequence[str | None], str]] = {}
-    with closing(table.chunks(table.columns)) as chunks:
-        for chunk in chunks:
-            numbers = np.arange(chunk.first, chunk.first + len(chunk))
-            kept_positions = [i for i, row in enumerate(numbers.tolist()) if row in wanted]
-            checks = content_check(chunk.columns[kept_positions].select(content))
-            cells = as_text(chunk.columns[kept_positions].select(shown)).rows()
-            for i, row, check in zip(kept_positions, cells, checks, strict=True):
-                cells_of[int(numbers[i])] = row, check
-    chances = [None] * len(rows) if probabilities is None else probabilities
-    plan = named_plan(
-        [str(item), cells_of[item][1], chance or ""]
-        for item, chance in zip(rows, chances, strict=True)
-    )
-    lines = []
-    for place, (item, chance) in enumerate(zip(rows, chances, strict=True), start=1):
-        shown_cells, digest = cells_of[item]
-        line = [str(item), labels.get(item), *shown_cells]
-        if chance is not None:
-            line.append(chance)
-        line += [plan, str(place), row_check(digest, plan, item, place, chance)]
-        lines.append([None if cell is None else escaped(cell) for cell in line])
-    names = [in_the_table(name) if name in own else name for name in shown]
-    header = [escaped(name) for name in (ITEM, label, *names, *chosen, PLAN, PLACE, CHECK)]
-    encoded = _writer(Path(path))(Path(path).suffix.lower(), header, lines)
-    write_output(path, encoded, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
-
-
-def is_blank_sheet(path: Path) -> bool:
-    """Whether this is a sheet that quantshift has drawn; raises an error if it holds labels."""
-    try:
-        table = open_table(path)
-        if len(table.columns) < 3 or (table.columns[0], table.columns[-1]) != (ITEM, CHECK):
-            return False
-        label = table.columns[1]
-        with closing(table.chunks([label])) as chunks:
-            n_labels = sum(int(chunk.columns[label].is_not_null().sum()) for chunk in chunks)
-    except (UserError, OSError):
-        return False
-    if n_labels:
-        raise UserError(
-            f"{path} holds {n_labels} labels; name another file, or overwrite it",
-            arguments=["out", "overwrite"],
-        )
-    return True
-
-
-def _writer(path: Path) -> Callable[[str, Sequence[str], Rows], bytes]:
-    """What turns header and rows into the content of a sheet with this name."""
-    known = {e: f.write for f in known_formats() if f.write is not None for e in f.endings}
-    writer = known.get(path.suffix.lower())
-    if writer is None:
-        raise UserError(f"{path}: a sheet is written as one of {', '.join(known)}; rename it")
-    return writer

@@ -52,7 +52,7 @@ class AccuracyOfBatches:
         """
         # LEAP needs adjusted shares: those of a method that only counts predictions are biased.
         only_counts = not self.model.quantifier.tags.adjusts
-        unknown = evidence.why_not or only_counts or not self.model.is_trained
+        unknown = evidence.no_estimate_reason or only_counts or not self.model.is_trained
         if unknown or not len(self.model.held_out[0]) or (audit is not None and audit.contradicts):
             return None
         weights = uneven(items.weights)
@@ -68,7 +68,7 @@ class AccuracyOfBatches:
             high=float(high),
             training=training,
             method=" and ".join(method.upper() for method in methods),
-            said=accuracy_sentence(estimate, low, high, training, level, evidence.decision),
+            sentence=accuracy_sentence(estimate, low, high, training, level, evidence.decision),
         )
 
     def _by(self, method: str, items: Items, evidence: Evidence) -> tuple[float, float, float]:

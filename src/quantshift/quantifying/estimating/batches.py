@@ -26,7 +26,7 @@ from quantshift.quantifying.estimating.sample import ScoredBatch
 from quantshift.quantifying.options import AuditOptions
 from quantshift.quantifying.output import advice as advising
 from quantshift.quantifying.output import verdicts
-from quantshift.quantifying.output.result import Audited, Batch, Looked
+from quantshift.quantifying.output.result import Audited, Batch, SequentialProgress
 from quantshift.quantifying.training.model import Model
 
 CHANGE_LEVEL = 0.99
@@ -57,10 +57,12 @@ def batch_of(
     audit = _audit(model, scored, evidence, audit_options.target)
     shares = unaudited if audit is None else audit.shares
     lead = next(share for share in unaudited if share.label == model.headline)
-    why_not = evidence.why_not
-    untold = bool(why_not) or decision.too_wide
+    no_estimate_reason = evidence.no_estimate_reason
+    untold = bool(no_estimate_reason) or decision.too_wide
     if decision.too_wide:
-        why_not = why_not or f"the assumptions allow {limits(lead.low, lead.high)}"
+        no_estimate_reason = (
+            no_estimate_reason or f"the assumptions allow {limits(lead.low, lead.high)}"
+        )
     answer = _explained(model, evidence, audit)
     warnings = tuple(
         advising.batch_warnings(
@@ -68,14 +70,14 @@ def batch_of(
             n_labelled=len(scored.labelled),
             asked=audit_options.audit is not None,
             audited=audit is not None,
-            confused=[] if evidence.why_not else _confused(model, evidence.interval),
+            confused=[] if evidence.no_estimate_reason else _confused(model, evidence.interval),
         )
     )
     advice = tuple(
         advising.advice(
             shares,
             answer,
-            can_be_estimated=audit is not None or not why_not,
+            can_be_estimated=audit is not None or not no_estimate_reason,
             cure=evidence.cure,
             n_items=n_items,
             level=evidence.interval.level,
@@ -84,9 +86,13 @@ def batch_of(
     )
     kind, reason = decision.kind, decision.reason
     if audit is not None:
-        kind, reason, why_not = (INTERVAL if audit.looked is None else SEQUENCE), LABELS, ""
-    elif why_not:
-        kind, reason = CANNOT, (NEITHER if evidence.why_not else reason)
+        kind, reason, no_estimate_reason = (
+            (INTERVAL if audit.progress is None else SEQUENCE),
+            LABELS,
+            "",
+        )
+    elif no_estimate_reason:
+        kind, reason = CANNOT, (NEITHER if evidence.no_estimate_reason else reason)
     histograms_of_scores = histograms(scored.posteriors, scored.counts)
     return Batch(
         name=scored.name,
@@ -98,13 +104,13 @@ def batch_of(
         audit=audit,
         change=() if kind == CANNOT else change,
         scores=dict(zip(model.classes, histograms_of_scores, strict=True)),
-        verdict=verdicts.verdict(answer, evidence.why_not, lead.estimate),
+        verdict=verdicts.verdict(answer, evidence.no_estimate_reason, lead.estimate),
         warnings=warnings,
         advice=advice,
         can_be_estimated=kind != CANNOT,
-        why_not=why_not,
+        no_estimate_reason=no_estimate_reason,
         left_out=scored.n_left_out,
-        carried="" if kind == CANNOT else verdicts.carried(answer),
+        basis="" if kind == CANNOT else verdicts.basis(answer),
         kind=kind,
         reason=reason,
         unaudited_kind=CANNOT if untold else decision.kind,
@@ -132,7 +138,7 @@ def _explained(model: Model, evidence: Evidence, audit: Audited | None) -> verdi
 
 def _unaudited(model: Model, scored: ScoredBatch, evidence: Evidence) -> tuple[Share, ...]:
     """The method's own shares; without estimates if nothing can be estimated."""
-    if evidence.why_not:
+    if evidence.no_estimate_reason:
         return unknown_shares(model.classes)
     shares = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
     if evidence.decision.too_wide:
@@ -205,7 +211,7 @@ def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batc
         warnings=("no items: nothing can be estimated",),
         advice=("Give a sample with items.",),
         can_be_estimated=False,
-        why_not="there are no items",
+        no_estimate_reason="there are no items",
         kind=CANNOT,
         reason=NO_ITEMS,
         left_out=left_out,
@@ -233,8 +239,12 @@ def _audit(
     items, codes = np.array(list(scored.labelled)), np.array(list(scored.labelled.values()))
     interval, posteriors = evidence.interval, scored.posteriors
     # Without a usable estimate the posteriors stay as they are, and nothing can be contradicted.
-    scores = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
-    n_classes, level, looked = len(model.classes), interval.level, None
+    scores = (
+        posteriors
+        if evidence.no_estimate_reason
+        else adapted(model, posteriors, interval.prevalence)
+    )
+    n_classes, level, progress = len(model.classes), interval.level, None
     if precision is None:
         powered = audit_interval(scores, items, codes, level=level, weights=scored.counts)
         counted = count_interval(codes, n_classes, level=level)
@@ -246,15 +256,15 @@ def _audit(
         powered, counted = (_last_look(found) for found in (with_scores, labels_only))
         reached = with_scores.reached(precision) is not None
         n_needed = len(items) if reached else with_scores.labels_needed(precision)
-        looked = Looked(precision, with_scores.half_width, reached, n_needed)
+        progress = SequentialProgress(precision, with_scores.half_width, reached, n_needed)
     outside = (interval.prevalence < powered.low) | (interval.prevalence > powered.high)
     return Audited(
         n_labelled=len(items),
         weight=powered.weight,
         shares=allowing(shares_of(model.classes, powered), scored.n_items, scored.n_left_out),
         counted=allowing(shares_of(model.classes, counted), scored.n_items, scored.n_left_out),
-        contradicts=bool(outside.any()) and not evidence.why_not,
-        looked=looked,
+        contradicts=bool(outside.any()) and not evidence.no_estimate_reason,
+        progress=progress,
     )
 
 

@@ -60,7 +60,7 @@ class Oddity:
 
     name: str
     share: float
-    said: str
+    description: str
 
 
 def with_changes(batch: Batch, profile: TrainingProfile | None, compared: Compared | None) -> Batch:
@@ -90,7 +90,7 @@ def compare(
     if sample.n_rows < FEWEST_ROWS:
         return (), ()
     changes = [
-        ColumnChange(change.name, change.kind, change.size, change.said, change.p_value)
+        ColumnChange(change.name, change.kind, change.size, change.description, change.p_value)
         for change in what_changed(profile, sample, prevalence, low, high)
         if change.p_value < LEVEL
     ]
@@ -119,7 +119,7 @@ def _warnings(
         found = [oddity for pair in shared_columns if (oddity := kind(*pair, batch)) is not None]
         found.sort(key=lambda oddity: -oddity.share)
         for oddity in found[:MOST_WARNINGS]:
-            yield f"column {oddity.name!r}: {oddity.said}"
+            yield f"column {oddity.name!r}: {oddity.description}"
         if len(found) > MOST_WARNINGS:
             others = [repr(oddity.name) for oddity in found[MOST_WARNINGS:]]
             yield f"{TO_A_LESSER_DEGREE}{some_names(others)}"

@@ -92,7 +92,7 @@ class Decision:
     @classmethod
     def of_chosen_method(cls, shift: Shift | None) -> "Decision":
         """That of a method that the user has chosen, whose assumption the items may contradict."""
-        if shift is not None and shift.stands_out:
+        if shift is not None and shift.is_significant:
             return cls(RANGE, REFUTED)
         return cls(INTERVAL, DECLARED)
 
@@ -107,14 +107,15 @@ def spread(assumptions: Sequence[Assumption]) -> float:
 class Evidence:
     """Everything about one sample that does not need labels.
 
-    why_not: why nothing can be estimated from the items; empty if it can. cure: what to do then.
+    no_estimate_reason: why nothing can be estimated from the items; empty if it can. cure: what to
+    do then.
     """
 
     interval: PrevalenceInterval
     assumptions: tuple[Assumption, ...]
     shift: Shift | None
     decision: Decision
-    why_not: str = ""
+    no_estimate_reason: str = ""
     cure: str = ""
 
     @classmethod
@@ -144,7 +145,7 @@ class Evidence:
         )
         return cls(interval, assumptions, shift, decision)
 
-    def refused(self, why_not: str, cure: str = "") -> "Evidence":
+    def refused(self, no_estimate_reason: str, cure: str = "") -> "Evidence":
         """The evidence on items from which nothing can be estimated."""
         unknown = replace(
             self.interval,
@@ -153,5 +154,10 @@ class Evidence:
             informative=np.zeros_like(self.interval.informative),
         )
         return replace(
-            self, interval=unknown, assumptions=(), shift=None, why_not=why_not, cure=cure
+            self,
+            interval=unknown,
+            assumptions=(),
+            shift=None,
+            no_estimate_reason=no_estimate_reason,
+            cure=cure,
         )

@@ -15,7 +15,8 @@ estimate of each:
 * Assumptions that are neither tested nor allowed for are shown, and marked, for comparison.
 
 If the held-out posteriors separate no class from all the others, or if all items of a sample look
-the same although those of no training class do, nothing can be estimated, and `why_not` says why.
+the same although those of no training class do, nothing can be estimated, and `no_estimate_reason`
+says why.
 """
 
 from collections.abc import Sequence
@@ -62,7 +63,7 @@ OUTSIDE = "outside"
 TEST_REPLICATES = 500
 
 MOST_TESTED = 5_000
-"""Larger samples are tested on this many random items; with more, any trifle is significant."""
+"""Larger samples are tested on this many random items; with more, trivial differences count."""
 
 SOME_WEIGHT = 0.05
 """A kind of shift with less weight does not widen the interval."""
@@ -110,10 +111,10 @@ def examine(
         drawn, found = _by_chosen_method(model, items, samples, options, seed, progress)
     shown = []
     for i, (rows, evidence) in enumerate(zip(samples, found, strict=True)):
-        why_not = _why_not(model, quantifier, items, rows, drawn, i)
+        no_estimate_reason = _no_estimate_reason(model, quantifier, items, rows, drawn, i)
         decision = evidence.decision.with_limits(evidence.interval.low, evidence.interval.high)
         evidence = replace(evidence, decision=decision)
-        shown.append(evidence.refused(why_not) if why_not else evidence)
+        shown.append(evidence.refused(no_estimate_reason) if no_estimate_reason else evidence)
     return shown
 
 
@@ -208,7 +209,7 @@ def _subclasses(quantifier: AbstractQuantifier) -> OffersSubclasses | None:
     return None
 
 
-def _why_not(
+def _no_estimate_reason(
     model: Model,
     quantifier: AbstractQuantifier,
     items: Items,

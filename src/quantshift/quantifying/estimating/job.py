@@ -13,7 +13,7 @@ from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.intervals.targets import ITEMS
-from quantshift.quantifying.audits.auditing import read_audit
+from quantshift.quantifying.audits.audited import read_audit
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample

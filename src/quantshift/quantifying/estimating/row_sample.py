@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
-from quantshift.quantifying.audits.auditing import AuditTable, audited_codes
+from quantshift.quantifying.audits.audited import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.changes import with_changes
 from quantshift.quantifying.estimating.decision import Evidence
@@ -112,7 +112,7 @@ class RowSample(AbstractSample):
     def _unless_unknown(self, name: str, evidence: Evidence) -> Evidence:
         """The evidence, unless most values of a column are unknown from training."""
         unknown = self.pool.unknown.get(name)
-        if unknown is None or evidence.why_not:
+        if unknown is None or evidence.no_estimate_reason:
             return evidence
         return evidence.refused(why_unknown(unknown), cure_of(unknown))
 

@@ -45,9 +45,6 @@ QUESTION = (
 )
 """What decides between two numbers."""
 
-BIASED = "the audit is biased"
-"""How warnings end of labels that may not be those of random items."""
-
 
 def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> float:
     """The half-width of the interval from this many random labels alone, for the class that is
@@ -140,7 +137,7 @@ def advice(
     warnings, which come first.
     """
     if about.audit is not None:
-        if about.audit.looked is not None:
+        if about.audit.progress is not None:
             yield _whether_to_stop(about.audit)
         if about.audit.contradicts:
             yield (
@@ -180,15 +177,15 @@ def advice(
 
 def _whether_to_stop(audit: Audited) -> str:
     """Whether an audit with many looks can stop, or how many more labels it needs."""
-    looked = audit.looked
-    assert looked is not None
-    now, wanted = f"{100 * looked.half_width:.1f}", f"{100 * looked.precision:.1f}"
-    if looked.reached:
+    progress = audit.progress
+    assert progress is not None
+    now, wanted = f"{100 * progress.half_width:.1f}", f"{100 * progress.precision:.1f}"
+    if progress.reached:
         return (
             f"You can stop: the interval is plus or minus {now} points, and {wanted} were asked "
             "for."
         )
-    more = looked.n_needed - audit.n_labelled
+    more = progress.n_needed - audit.n_labelled
     return (
         f"The interval is plus or minus {now} points. For {wanted} label about {more:,} more, from "
         "the top of the sheet; check as often as you like."

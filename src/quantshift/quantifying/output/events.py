@@ -57,7 +57,7 @@ def _doubts(batch: Batch) -> list[str]:
     if widest.high - widest.low > TOO_WIDE:
         kind = "range" if is_range(batch.kind) else "interval"
         doubts.append(f"{kind} {limits(widest.low, widest.high)}")
-    if batch.audit is None and batch.shift is not None and batch.shift.stands_out:
+    if batch.audit is None and batch.shift is not None and batch.shift.is_significant:
         doubts.append(f"shift, {p_text(batch.shift)}")
     elif batch.reason == NO_EVIDENCE:
         doubts.append("a range: the items cannot tell what has changed")
@@ -66,7 +66,7 @@ def _doubts(batch: Batch) -> list[str]:
 
 def _happened(batch: Batch, event: str) -> bool:
     if event == "shift":
-        return batch.shift is not None and batch.shift.stands_out
+        return batch.shift is not None and batch.shift.is_significant
     return bool(batch.change) if event == "changed" else is_unreliable(batch)
 
 

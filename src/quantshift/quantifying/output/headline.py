@@ -130,11 +130,11 @@ def _limits(result: Quantification, batch: Batch, share: Share) -> str:
 def _lead(result: Quantification, batch: Batch, share: Share) -> str:
     if share.estimate is None:
         return f"{answer(result, batch)}."
-    why = batch.carried
+    why = batch.basis
     if not why:
         return ""
     why = f"The number {why}" if why.startswith("assumes") else f"{why[:1].upper()}{why[1:]}"
-    accuracy = "" if batch.accuracy is None else f" {batch.accuracy.said}"
+    accuracy = "" if batch.accuracy is None else f" {batch.accuracy.sentence}"
     return f"{why}.{accuracy}"
 
 

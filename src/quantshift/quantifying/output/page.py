@@ -121,7 +121,7 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
         if _is_series(result)
         else [asdict(headline_of_all(result, label)) for label in result.classes],
         "first_batch": leading_batch(result),
-        "stands_out": ["shift" in marks(batch) for batch in result.batches],
+        "significant_shift": ["shift" in marks(batch) for batch in result.batches],
         "thresholds": thresholds(result, conditions),
         "colours": [f"light-dark({c}, {ON_DARK.get(c, c)})" for c in PALETTE],
     }
@@ -176,7 +176,7 @@ def _batch(
         "audit": batch.audit,
         "counted": [] if batch.audit is None else _audit_texts(result, batch.audit.counted),
         "unaudited": _audit_texts(result, batch.unaudited),
-        "changes": [(shortened(c.name), c.said) for c in batch.changes],
+        "changes": [(shortened(c.name), c.description) for c in batch.changes],
         "assumptions": [
             (
                 assumption.name,
@@ -211,7 +211,7 @@ def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
     """The left-out groups as the page shows them."""
     truths = percents([group.prevalence[result.headline] for group in groups.groups])
     return {
-        "said": groups_text(groups),
+        "sentence": groups_text(groups),
         "methods": [METHOD_NAMES.get(method, method) for method in groups.errors],
         "lead": shown(result, result.headline),
         "rows": [

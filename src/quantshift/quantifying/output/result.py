@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TEST_LEVEL = 0.05
 """Level of the shift test."""
 
-FORMAT = 3
+FORMAT = 4
 """Version of the layout of the JSON."""
 
 
@@ -50,13 +50,13 @@ class ColumnChange:
     """How one column differs between training and a sample.
 
     size: from 0 to 1, how much it differs beyond what the change of prevalence explains.
-    said: "mean 41.2 where 35.0 was expected"; for a text column, words.
+    description: "mean 41.2 where 35.0 was expected"; for a text column, words.
     """
 
     name: str
     kind: str
     size: float
-    said: str
+    description: str
     p_value: float | None
 
 
@@ -79,7 +79,7 @@ class Assumption:
 
 
 @dataclass(frozen=True)
-class Looked:
+class SequentialProgress:
     """The progress of an audit with many looks.
 
     precision: the target half-width; half_width: the current one, of the widest class.
@@ -96,7 +96,7 @@ class Looked:
 class Audited:
     """What the labelled items of a batch show, with and without the help of the posteriors.
 
-    looked: the progress of an audit with many looks, whose limits hold at every look.
+    progress: that of an audit with many looks, whose limits hold at every look.
     """
 
     n_labelled: int
@@ -104,7 +104,7 @@ class Audited:
     shares: tuple[Share, ...]
     counted: tuple[Share, ...]
     contradicts: bool
-    looked: Looked | None = None
+    progress: SequentialProgress | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class ClassifierAccuracy:
     """The accuracy of the classifier on a batch, estimated without labels.
 
     training: its accuracy on held-out training items. method: LEAP (from its error rates on each
-        class, under label shift) or ATC (from its confidence). said: the same in a sentence.
+        class, under label shift) or ATC (from its confidence). sentence: all of it in words.
     """
 
     estimate: float
@@ -120,7 +120,7 @@ class ClassifierAccuracy:
     high: float
     training: float
     method: str
-    said: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Shift:
     n_tested: int = field(default=1, compare=False)
 
     @property
-    def stands_out(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the rejection stands when the number of batches is allowed for.
 
         A p-value at its floor always counts, because its true size is unknown; so does the test
@@ -176,11 +176,11 @@ class Batch:
         a size that matters in practice; empty if batches do not follow one another.
     scores: histogram of the posteriors of each class, shares of items in bins of equal width.
     verdict, warnings, advice: sentences for people.
-    can_be_estimated: if not, no share has an estimate; why_not says why. The limits are then what
-        the assumptions allow, or 0 and 1.
+    can_be_estimated: if not, no share has an estimate; no_estimate_reason says why. The limits are
+        then what the assumptions allow, or 0 and 1.
     changes: the columns that differ most from training, largest first, ten at most.
     left_out: rows of this batch that are not used; the interval allows for them.
-    carried: the assumption that the estimate rests on, in a sentence.
+    basis: what the estimate rests on, in a sentence.
     accuracy: of the classifier on this batch; None where it cannot be estimated.
     kind: of the answer: "confidence interval", "confidence interval that holds at every look",
         "range" or "cannot be estimated".
@@ -203,10 +203,10 @@ class Batch:
     unaudited: tuple[Share, ...]
     assumptions: tuple[Assumption, ...]
     can_be_estimated: bool = True
-    why_not: str = ""
+    no_estimate_reason: str = ""
     changes: tuple[ColumnChange, ...] = ()
     left_out: int = 0
-    carried: str = ""
+    basis: str = ""
     accuracy: ClassifierAccuracy | None = None
     kind: str = INTERVAL
     reason: str = ""
@@ -299,7 +299,7 @@ class Quantification(AbstractAnswer):
                     "high": share.high,
                     "can_be_estimated": batch.can_be_estimated,
                     "changed": share.label in batch.change,
-                    "shift": None if batch.shift is None else batch.shift.stands_out,
+                    "shift": None if batch.shift is None else batch.shift.is_significant,
                     "p_value": None if batch.shift is None else batch.shift.p_value,
                     "audited": batch.audit is not None,
                     "kind": batch.kind,

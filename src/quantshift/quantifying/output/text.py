@@ -71,7 +71,7 @@ def marks(batch: Batch) -> list[str]:
         found.append("unknown")
     if batch.change:
         found.append("changed")
-    if batch.shift is not None and batch.shift.stands_out:
+    if batch.shift is not None and batch.shift.is_significant:
         found.append("shift")
     if batch.kind == RANGE:
         found.append("range")
@@ -103,8 +103,8 @@ def answer(result: Quantification, batch: Batch) -> str:
                 f"({named_numbers(batch.assumptions, result.headline)}). "
                 f"{labels_advice[:1].upper()}{labels_advice[1:]}"
             )
-        why_not = batch.why_not or CONFUSED
-        return f"{lead}: cannot be estimated from these columns: {why_not}; {between}"
+        no_estimate_reason = batch.no_estimate_reason or CONFUSED
+        return f"{lead}: cannot be estimated from these columns: {no_estimate_reason}; {between}"
     return estimate_in_a_line(result, batch, "range" if batch.kind == RANGE else "")
 
 
@@ -143,8 +143,8 @@ def training_mix(result: Quantification) -> str:
 def _single(result: Quantification) -> Iterator[str]:
     (batch,) = result.batches
     yield answer(result, batch)
-    if batch.carried:
-        yield f"  {batch.carried}"
+    if batch.basis:
+        yield f"  {batch.basis}"
     yield ""
     yield from share_table(result, headline_first(result, batch.shares), batch.kind)
     if batch.audit is not None:
@@ -204,7 +204,7 @@ def extremes(result: Quantification) -> Iterator[str]:
     unknown = [batch for p, batch in estimates if p is None]
     n = len(result.batches)
     if unknown:
-        why = shortened(unknown[0].why_not or CONFUSED, 200)
+        why = shortened(unknown[0].no_estimate_reason or CONFUSED, 200)
         which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
         without = " without labels" * all(b.n_items and b.reason != NEITHER for b in unknown)
         where = f"{shortened(unknown[0].name)}: {why}"
@@ -264,7 +264,7 @@ def _rows_in_short(result: Quantification) -> Iterator[str]:
 def _findings(result: Quantification, batch: Batch) -> Iterator[str]:
     yield f"Shift    {batch.verdict}"
     if batch.accuracy is not None:
-        yield f"         {batch.accuracy.said}"
+        yield f"         {batch.accuracy.sentence}"
     yield from headed("Changed", _changes(batch))
     yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *batch.warnings))
     for advice in batch.advice:
@@ -304,7 +304,7 @@ def _warnings(result: Quantification) -> list[str]:
 
 def _changes(batch: Batch) -> Iterator[str]:
     for change in batch.changes[:MOST_CHANGES]:
-        yield f"{shortened(change.name, LONGEST_COLUMN)}: {change.said}"
+        yield f"{shortened(change.name, LONGEST_COLUMN)}: {change.description}"
 
 
 def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:

@@ -101,20 +101,20 @@ def p_text(shift: Shift) -> str:
     return f"p = {shift.p_value:.2g}"
 
 
-def verdict(about: Explained, why_not: str, used: float | None) -> str:
+def verdict(about: Explained, no_estimate_reason: str, used: float | None) -> str:
     """What the items show about the shift, and the estimates under each assumption.
 
-    why_not: why nothing can be estimated, if that is so. used: the estimate that counts.
+    no_estimate_reason: why nothing can be estimated, if that is so. used: the estimate that counts.
     """
-    if why_not:
-        return f"The shares cannot be estimated from these items: {why_not}."
+    if no_estimate_reason:
+        return f"The shares cannot be estimated from these items: {no_estimate_reason}."
     if about.untrained:
         return (
             "Without labelled rows there is no way to tell whether your posteriors fit these items."
         )
     shift = about.shift
     near = shift is not None and shift.rejected and shift.auc is None and shift.p_value >= CLEAR
-    alone = shift is not None and shift.rejected and not shift.stands_out
+    alone = shift is not None and shift.rejected and not shift.is_significant
     refuted = "unlikely" if near or alone else "contradicted"
     estimates = _estimates(about, used, refuted=refuted)
     return f"{_what_changed(about)} {estimates}"
@@ -156,7 +156,7 @@ def _by_chosen_method(about: Explained, shift: Shift) -> str:
     change = CHANGES[shift.kind].format(parts=about.parts)
     if not shift.rejected:
         return f"{change} ({p_text(shift)})."
-    if not shift.stands_out:
+    if not shift.is_significant:
         return (
             f"Perhaps more has changed than the shares of the classes ({p_text(shift)}), but among "
             f"{shift.n_tested} batches one such result may well be chance (adjusted for their "
@@ -173,10 +173,10 @@ def _by_chosen_method(about: Explained, shift: Shift) -> str:
     return f"{change} ({p_text(shift)})."
 
 
-def carried(about: Explained) -> str:
+def basis(about: Explained) -> str:
     """What the estimate rests on, in a sentence."""
     audit, decision, shift = about.audit, about.decision, about.shift
-    if audit is not None and audit.looked is not None:
+    if audit is not None and audit.progress is not None:
         return (
             f"based on the labels of {audit.n_labelled} random items, for the share among the "
             "items of the sample; valid under any shift, and at every look"
@@ -230,13 +230,13 @@ def _carried_by_method(about: Explained) -> str:
     if shift is None:
         more = f". {note[:1].upper()}{note[1:]}" if note else ""
         return f"rests on an untested assumption: {about.assumption}{more}"
-    if shift.kind == "outside" and shift.stands_out:
+    if shift.kind == "outside" and shift.is_significant:
         perhaps = "perhaps " * (shift.p_value >= CLEAR)
         return (
             f"the items are {perhaps}unlike the training items: the range covers the estimates "
             "under all assumptions, and is right only if one of them holds"
         )
-    if shift.rejected and not shift.stands_out:
+    if shift.rejected and not shift.is_significant:
         return (
             f"assumes that only the shares of classes and {about.parts} have changed; the test of "
             "this batch alone doubts that, but among so many batches it may be chance"

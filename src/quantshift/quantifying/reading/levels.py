@@ -43,7 +43,7 @@ class UnknownLevels:
     known: str
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The finding in a few words."""
         return (
             f"{self.share:.0%} of the values in column {self.column!r} are unknown from training "
@@ -54,7 +54,7 @@ class UnknownLevels:
 def why_unknown(columns: Sequence[UnknownLevels]) -> str:
     """Why a batch with such columns cannot be estimated."""
     others = f", and {counted(len(columns) - 1, 'other column')} like it" if columns[1:] else ""
-    return f"{columns[0].said}{others}; recode them as in training, or drop the column"
+    return f"{columns[0].description}{others}; recode them as in training, or drop the column"
 
 
 def cure_of(columns: Sequence[UnknownLevels]) -> str:

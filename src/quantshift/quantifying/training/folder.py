@@ -42,7 +42,7 @@ from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.kinds import Column
 from quantshift.tables.preparation import TablePreparation
 
-FORMAT = 4
+FORMAT = 5
 DESCRIPTION, NUMBERS = "model.json", "model.skops"
 MOST_DESCRIPTION, MOST_NUMBERS = 1 << 26, 1 << 33
 """The most bytes that are read from each file: far more than a model has."""

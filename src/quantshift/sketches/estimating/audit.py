@@ -9,9 +9,8 @@ import numpy as np
 
 from quantshift.base.types import Codes, Posteriors, Reals
 from quantshift.errors import DataError
-from quantshift.quantifying.audits.auditing import require_no_gaps, without_labels
-from quantshift.quantifying.audits.sheet_columns import PLACE, whole_number
-from quantshift.quantifying.output.advice import BIASED
+from quantshift.labelling.sheets.filled import BIASED, require_no_gaps, without_labels
+from quantshift.labelling.sheets.sheet_columns import PLACE, whole_number
 from quantshift.quantifying.training.model import Model
 from quantshift.sketches.about import CELL
 from quantshift.sketches.cells import rounded

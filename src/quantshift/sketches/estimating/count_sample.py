@@ -168,17 +168,17 @@ def _evidence(
     Without features nothing is evidence for label shift (see `posterior_grounds`), so that the
     default method gives an interval only if the assumptions agree.
     """
-    why_not = ALL_ALIKE if alike else ""
+    no_estimate_reason = ALL_ALIKE if alike else ""
     if model.is_trained and not interval.informative.any():
-        why_not = why_not or NO_BETTER_THAN_CHANCE
+        no_estimate_reason = no_estimate_reason or NO_BETTER_THAN_CHANCE
     assumptions = _assumptions(model, batch, interval)
     decision = Decision.of_chosen_method(shift)
     if model.tests_itself:
-        refuted = shift is not None and shift.stands_out
+        refuted = shift is not None and shift.is_significant
         decision = Decision.of_scores(options.assume, refuted=refuted, apart=spread(assumptions))
     evidence = Evidence(interval, assumptions, shift, decision)
-    if why_not:
-        return evidence.refused(why_not)
+    if no_estimate_reason:
+        return evidence.refused(no_estimate_reason)
     if decision.kind == RANGE or decision.reason == AGREEMENT:
         interval = _spanning(interval, assumptions, model)
     if decision.kind == RANGE and model.is_trained:

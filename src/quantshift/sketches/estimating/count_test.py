@@ -7,8 +7,8 @@ best is found by generalised least squares, whose weights allow for the noise of
 the training classes; what is left has a chi-squared distribution. Rejected, the scores (or their
 mix over the columns) have changed in a way that no change of prevalence explains.
 
-A batch of more than `MOST_TESTED` items is tested on so many of them, drawn at random: with more,
-any trifle would be evidence.
+A batch of more than `MOST_TESTED` items is tested on that many of them, drawn at random: with more,
+even negligible differences are significant.
 
 Reference: A. Agresti, "Categorical Data Analysis", 3rd ed., 2013, ch. 1 and 16 (minimum chi-squared
 and generalised least squares).

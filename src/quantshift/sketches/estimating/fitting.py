@@ -49,7 +49,7 @@ def check_together(sample: Sketch, training: Sketch) -> None:
 
 
 def untrained_model(names: Sequence[str], method: str) -> Model:
-    """A model that takes scores at their word."""
+    """A model that uses the scores as they are."""
     if method not in (AUTO, IF_COVARIATE_SHIFT.__name__):
         raise UserError(
             f"{method} needs labelled rows: give a training sketch", arguments=["train_sketch"]
@@ -77,7 +77,7 @@ def saved_model(given: Model | str | Path, sample: Sketch, method: str) -> Model
         )
     if name_of(method) not in (AUTO, model.method):
         raise UserError(
-            f"the model was trained for {model.method}: leave the method away, or train another",
+            f"the model was trained for {model.method}: omit the method, or train another model",
             arguments=["method"],
         )
     return model

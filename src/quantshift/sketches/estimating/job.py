@@ -62,7 +62,7 @@ def quantify_sketch(
 
     sample: a `Sketch`, or the file of one. train_sketch: one with labels, of scores by the same
         model, on items it was not trained on; or model: one that `train` has made from the same
-        columns of scores, or its folder. Without either the scores are taken at their word (PCC).
+        columns of scores, or its folder. Without either the scores are used as they are (PCC).
     positive: the class that the score is of (default: the second of two). method: any that sees
         posteriors alone.
     audit: table of randomly chosen items with their scores and labels, and batches if the sketch

@@ -16,7 +16,7 @@ from quantshift.sketches.estimating.count_test import Predictions, ScoreGroups, 
 from quantshift.sketches.sketch_table import Sketch
 
 P_FLOOR = 1e-6
-"""Smaller p-values are told as this one: no approximation holds so far out."""
+"""Smaller p-values are reported as this value: no approximation holds so far out."""
 
 Key = tuple[str | None, ...]
 

@@ -88,8 +88,8 @@ def why_not_numbers(cells: pl.Series) -> str | None:
     named = sorted(frequent, key=lambda form: -counts[form])[:MOST_NAMED]
     contents = " or ".join(f"{form.content} ({form.example})" for form in named)
     cures = " and ".join(f"{form.example} as {form.cure}" for form in named)
-    told = "all cells" if share == 1 else f"{share:.0%} of the cells"
-    return f"{told} look like {contents}; write {cures}"
+    how_many = "all cells" if share == 1 else f"{share:.0%} of the cells"
+    return f"{how_many} look like {contents}; write {cures}"
 
 
 def form_of(cell: str) -> Form | None:

@@ -113,11 +113,11 @@ def merged_notes(
         by_class[name].append(f"{form!r} ({counts[form]:,})")
     n = sum(counts[form] for form in usual)
     they = f"{what} that differs" if n == 1 else f"{what}s that differ"
-    told = "; ".join(f"{', '.join(forms)} as {name!r}" for name, forms in by_class.items())
+    spellings = "; ".join(f"{', '.join(forms)} as {name!r}" for name, forms in by_class.items())
     treated = "is treated as another" if n == 1 else "are treated as one"
     is_unseen = any(as_seen(form) != form or as_seen(name) != name for form, name in usual.items())
     unseen = " or in characters that cannot be seen" if is_unseen else ""
-    yield f"{n:,} {they} only in case or blanks{unseen} {treated}: {told}"
+    yield f"{n:,} {they} only in case or blanks{unseen} {treated}: {spellings}"
 
 
 def mistyped_notes(counts: Mapping[str, int]) -> Iterator[str]:

@@ -165,8 +165,8 @@ def _explained(url: str) -> Iterator[None]:
         if not is_driver and not isinstance(error, OSError):
             raise
         # PostgreSQL's driver repeats the query, which may be long.
-        told = str(error).partition("\nQuery was:")[0].partition("\nQuery: ")[0]
-        message = " ".join(told.split())[:300]
+        reported = str(error).partition("\nQuery was:")[0].partition("\nQuery: ")[0]
+        message = " ".join(reported.split())[:300]
         # Without its cause, which may show the password.
         raise DataError(f"{public_url(url)}: {without_credentials(message, [url])}") from None
 

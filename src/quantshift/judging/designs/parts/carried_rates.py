@@ -114,7 +114,7 @@ def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: boo
         by_items=part**2 * by_items / gain,
         influence=influence if labelled_are_items else influence[rest],
         influence_external=None if labelled_are_items else labelled,
-        why_not="" if fits else NO_FIT,
+        no_estimate_reason="" if fits else NO_FIT,
     )
 
 

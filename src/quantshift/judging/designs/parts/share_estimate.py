@@ -38,7 +38,8 @@ class ShareEstimate:
         influence_external: the same of items labelled elsewhere.
     notes: sentences for the user.
     can_be_halved: whether more labels of the same kind make the limits narrower without end.
-    why_not: why nothing can be said of the items, which the limits then allow for; else empty.
+    no_estimate_reason: why nothing can be said of the items, which the limits then allow for; else
+    empty.
     if_verdicts_mean_the_same: limits under another assumption, low and high, (2, n_classes): that
         a verdict means the same among these items and those labelled elsewhere.
     kind: whether the limits are those of a confidence interval or a range. alternatives: what a
@@ -54,7 +55,7 @@ class ShareEstimate:
     influence_external: Reals | None = None
     notes: tuple[str, ...] = ()
     can_be_halved: bool = True
-    why_not: str = ""
+    no_estimate_reason: str = ""
     if_verdicts_mean_the_same: Reals | None = None
     kind: str = INTERVAL
     alternatives: tuple[Alternative, ...] = ()
@@ -80,7 +81,7 @@ class ShareEstimate:
             f"{part:.1%} of the items have {what} that no labelled item has: anything may be true "
             "of them, and the limits allow for it. Label some of them."
         )
-        why_not = self.why_not and (
+        no_estimate_reason = self.no_estimate_reason and (
             f"{part:.1%} of the items have {what} that no labelled item has, and those of the "
             "others do not fit the labels; are they written alike in both tables?"
         )
@@ -91,11 +92,11 @@ class ShareEstimate:
             influence=influence,
             notes=(*self.notes, note),
             can_be_halved=False,
-            why_not=why_not,
+            no_estimate_reason=no_estimate_reason,
         )
 
 
-def nothing_known(n_items: int, n_classes: int, why_not: str) -> ShareEstimate:
+def nothing_known(n_items: int, n_classes: int, no_estimate_reason: str) -> ShareEstimate:
     """Of items that are all unlike labelled ones."""
     none = np.zeros(n_classes)
     return ShareEstimate(
@@ -105,7 +106,7 @@ def nothing_known(n_items: int, n_classes: int, why_not: str) -> ShareEstimate:
         by_labels=none,
         by_items=none,
         influence=np.zeros((n_items, n_classes)),
-        why_not=why_not,
+        no_estimate_reason=no_estimate_reason,
     )
 
 

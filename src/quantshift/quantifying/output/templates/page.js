@@ -17,7 +17,7 @@ function batchRows() {
     return {
       order, batch: asKey(data.batch_names[order]), items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
       limits: batch.kind, range: ["range", "cannot be estimated"].includes(batch.kind),
-      changed: batch.change.includes(chosen.label), shift: data.stands_out[order],
+      changed: batch.change.includes(chosen.label), shift: data.significant_shift[order],
     };
   });
 }
@@ -137,7 +137,7 @@ function groupsSpec() {
 }
 
 function changesSpec() {
-  const rows = data.batches[chosen.batch].changes.map((entry) => ({ name: asKey(entry.name), size: entry.size, said: entry.said }));
+  const rows = data.batches[chosen.batch].changes.map((entry) => ({ name: asKey(entry.name), size: entry.size, description: entry.description }));
   const summary = rows.map((row) => `${row.name} ${row.size.toFixed(2)}`).join("; ");
   return {
     described: `Chart of how much each column has changed: ${summary}.`,
@@ -147,7 +147,7 @@ function changesSpec() {
     encoding: {
       x: { field: "size", type: "quantitative", scale: { domain: shareDomain(rows.map((row) => row.size)), nice: false }, title: "size of the change (at most 1)", axis: { tickCount: 4, labelOverlap: true } },
       y: { field: "name", type: "nominal", sort: rows.map((row) => row.name), title: null },
-      tooltip: [{ field: "name", type: "nominal" }, { field: "said", type: "nominal" }, { field: "size", format: ".2f" }],
+      tooltip: [{ field: "name", type: "nominal" }, { field: "description", type: "nominal" }, { field: "size", format: ".2f" }],
     },
   };
 }

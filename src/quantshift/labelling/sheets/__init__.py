@@ -1,0 +1,1 @@
+"""Sheets of items to label: drawn from a table, filled in by people, read again."""

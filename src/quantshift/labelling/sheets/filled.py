@@ -1,0 +1,209 @@
+"""Sheets that people have filled in: their labels, in the order of labelling.
+
+The order is that of the plan, or that of a column `place`, never that of the rows.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+import polars as pl
+
+from quantshift.base.nouns import counted
+from quantshift.errors import DataError
+from quantshift.labelling.sheets.sheet_columns import (
+    CHECK,
+    OWN,
+    PLACE,
+    PLAN,
+    is_sheet,
+    places_in_plan,
+    whole_number,
+)
+from quantshift.tables.columns.labels import label_names
+from quantshift.tables.reading import OpenTable
+from quantshift.tables.spreadsheet_cells import unescaped
+
+Key = TypeVar("Key", bound=Hashable)
+
+BIASED = "the audit is biased"
+"""How warnings end of labels that may not be those of random items."""
+
+MOST_GAPS = 3
+"""Places without a label that a message names."""
+
+
+@dataclass(frozen=True, eq=False)
+class FilledSheet:
+    """The labelled rows of a table that people filled in: their numbers, labels and other cells.
+
+    unlabelled: rows without a label; removed: rows of the plan that are no longer there. places:
+    those of the labelled rows in the order of labelling, from 1; None if they are not known.
+    """
+
+    name: str
+    numbers: list[int]
+    labels: list[str]
+    cells: pl.DataFrame
+    unlabelled: int
+    removed: int = 0
+    places: list[int] | None = None
+
+
+def is_drawn(table: OpenTable, own_columns: Iterable[str]) -> bool:
+    """Whether this is a sheet of a plan. own_columns: those of the tables it may be drawn from."""
+    names = names_on_sheet(table)
+    shown = [names[name] for name in (PLAN, CHECK) if name in names]
+    with closing(table.chunks(shown or table.columns[:1])) as chunks:
+        first = next(iter(chunks), None)
+    cells = pl.DataFrame() if first is None else first.columns
+    return is_sheet(names, cells, own_columns)
+
+
+def read_sheet(
+    table: OpenTable, *, label: str, beside: Sequence[str], missing: Sequence[str] | None
+) -> FilledSheet:
+    """The labelled rows of a sheet, with those of the columns in `beside` that it has."""
+    # A sheet that quantshift wrote is escaped, headers too; a user's own table is not.
+    is_escaped = CHECK in table.columns
+    names = names_on_sheet(table)
+    shown = [label, *(name for name in beside if name in names)]
+    raw = [names.get(name, name) for name in dict.fromkeys(shown)]
+    numbers: list[int] = []
+    names_given: list[str] = []
+    parts: list[pl.DataFrame] = []
+    unlabelled = 0
+    with closing(table.chunks(raw)) as chunks:
+        for chunk in chunks:
+            given = chunk.columns[names.get(label, label)]
+            if is_escaped and given.dtype == pl.String:
+                given = given.map_elements(unescaped, pl.String)
+            labels = label_names(given, missing)
+            labelled = labels.is_not_null()
+            unlabelled += int((~labelled).sum())
+            labelled_rows = (np.flatnonzero(labelled.to_numpy()) + chunk.first).tolist()
+            names_given += labels.drop_nulls().to_list()
+            numbers += labelled_rows
+            part = chunk.columns.filter(labelled).select(pl.all().cast(pl.String, strict=False))
+            parts.append(part)
+    cells = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(raw, pl.String))
+    if is_escaped:
+        cells = cells.select(pl.all().map_elements(unescaped, pl.String))
+        cells = cells.rename({name: unescaped(name) for name in cells.columns})
+    return FilledSheet(table.name, numbers, names_given, cells.drop(label), unlabelled)
+
+
+def names_on_sheet(table: OpenTable) -> dict[str, str]:
+    """Column names as the sample has them, and as the sheet has them, perhaps escaped."""
+    is_escaped = CHECK in table.columns
+    return {(unescaped(name) if is_escaped else name): name for name in table.columns}
+
+
+def in_order_of_plan(sheet: FilledSheet, *, drawn_by: str, more: Sequence[str] = ()) -> FilledSheet:
+    """The sheet of a plan with its rows in the order of the plan, whatever that of the file is.
+
+    more: columns that it was written with, besides those that every sheet has.
+    """
+    needed = [*OWN[:-1], *more, OWN[-1]]
+    places, n_rows = places_in_plan(
+        sheet.name, sheet.numbers, sheet.cells, drawn_by=drawn_by, needed=needed
+    )
+    removed = max(n_rows - len(places) - sheet.unlabelled, 0)
+    return replace(_sorted(sheet, places), removed=removed)
+
+
+def in_order_of_places(sheet: FilledSheet, *, drawn_by: str) -> FilledSheet:
+    """A user's own table in the order in which its items were labelled."""
+    if PLACE not in sheet.cells.columns:
+        raise DataError(
+            f"{sheet.name}: a sequential audit needs the order of labelling: label a sheet of "
+            f"{drawn_by}, or number the items in a column {PLACE!r}, from 1"
+        )
+    places = []
+    for number, cell in zip(sheet.numbers, sheet.cells[PLACE], strict=True):
+        place = whole_number(cell)
+        if place is None:
+            raise DataError(
+                f"{sheet.name}: row {number}: {(cell or '')[:20]!r} is not a place in the order of "
+                "labelling; number the items from 1"
+            )
+        places.append(place)
+    rows_by_key(sheet, places, lambda place: f"place {place}")
+    return _sorted(sheet, places)
+
+
+def _sorted(sheet: FilledSheet, places: Sequence[int]) -> FilledSheet:
+    order = np.argsort(np.array(places, dtype=np.int64), kind="stable").tolist()
+    return replace(
+        sheet,
+        numbers=[sheet.numbers[i] for i in order],
+        labels=[sheet.labels[i] for i in order],
+        cells=sheet.cells[order],
+        places=[places[i] for i in order],
+    )
+
+
+def require_labels(sheet: FilledSheet, label: str) -> None:
+    """Refuse a sheet that nobody has filled in."""
+    if not sheet.numbers:
+        raise DataError(
+            f"{sheet.name}: no row has a label; fill in the column {label!r} from the top, save "
+            "the file, and run this again"
+        )
+
+
+def left_open(sheet: FilledSheet) -> list[str]:
+    """A warning if there are rows without a label, or rows of the plan that are gone."""
+    if sheet.removed:
+        n_rows = len(sheet.numbers) + sheet.unlabelled + sheet.removed
+        return [
+            f"{sheet.name}: {sheet.removed + sheet.unlabelled} of the {n_rows} rows of its plan "
+            f"have no label or were removed; if these are the hard ones, {BIASED}"
+        ]
+    return [without_labels(sheet.name, sheet.unlabelled)] if sheet.unlabelled else []
+
+
+def without_labels(name: str, n_rows: int) -> str:
+    """The warning of rows of an audited table that have no label."""
+    return f"{name}: {n_rows} rows have no label; if these are the hard ones, {BIASED}"
+
+
+def require_no_gaps(name: str, labelled: Iterable[int]) -> None:
+    """Refuse rows without a label, or rows that are gone, before others that have a label.
+
+    name: of the table; labelled: the places of the rows with a label.
+
+    Those may be the hard ones, so that no interval would be valid at every look.
+    """
+    places = set(labelled)
+    last = max(places, default=0)
+    n_gaps = last - len(places)
+    if n_gaps <= 0:
+        return
+    first = islice((place for place in range(1, last) if place not in places), MOST_GAPS)
+    more = f" and {n_gaps - MOST_GAPS:,} more" if n_gaps > MOST_GAPS else ""
+    raise DataError(
+        f"{name}: {counted(n_gaps, 'row')} before the last label without a label, or removed "
+        f"(place {', '.join(map(str, first))}{more}): if these are the hard ones, the audit is "
+        "biased, and no interval is valid; label them from the top and put back what was removed, "
+        "or do without the sequential audit",
+        arguments=["sequential"],
+    )
+
+
+def rows_by_key(
+    sheet: FilledSheet, keys: Sequence[Key], shown: Callable[[Key], str]
+) -> dict[Key, int]:
+    """The keys and the rows of the sheet that have them; no key may occur twice."""
+    rows: dict[Key, int] = {}
+    for number, key in zip(sheet.numbers, keys, strict=True):
+        if key in rows:
+            raise DataError(
+                f"{sheet.name}: {shown(key)} is labelled twice (rows {rows[key]} and {number}); "
+                "remove one"
+            )
+        rows[key] = number
+    return rows

@@ -1,0 +1,160 @@
+"""The items of tables that the rows of a sheet are about: by number, by id or by their content."""
+
+from collections import defaultdict
+from collections.abc import Sequence, Set
+from contextlib import closing
+
+import numpy as np
+import polars as pl
+
+from quantshift.errors import DataError
+from quantshift.labelling.sheets.content import content_check, content_keys
+from quantshift.labelling.sheets.filled import FilledSheet, rows_by_key
+from quantshift.labelling.sheets.sheet_columns import CHECK, ITEM, OWN, content_of
+from quantshift.tables.columns.kinds import names_of
+from quantshift.tables.reading import OpenTable
+from quantshift.tables.spreadsheet_cells import comparable
+
+Place = tuple[int, int]
+"""A table's position among several, and a row in it, from 1."""
+
+
+def rows_by_number(
+    sheet: FilledSheet,
+    sample: OpenTable,
+    columns: Sequence[str],
+    *,
+    label: str,
+    drawn_by: str,
+) -> tuple[list[int], list[str]]:
+    """The rows of the sample that correspond to the items of a sheet, and warnings.
+
+    sheet: one in the order of its plan, hence with numbers of items. columns: those by which
+    content is compared. drawn_by: the command that draws such a sheet.
+    """
+    rows = [int(float(cell)) for cell in sheet.cells[ITEM]]
+    numbers = rows_by_key(sheet, rows, lambda row: f"item {row}")
+    reserved = {*OWN, label}
+    shared = [n for n in columns if n in sheet.cells.columns and n not in reserved]
+    content, n_rows = _rows_of(sample, columns, numbers.keys())
+    for number, row in zip(sheet.numbers, rows, strict=True):
+        if row not in content:
+            raise DataError(
+                f"{sheet.name}: row {number}: item {row} of a sample of {n_rows} rows; "
+                f"{_cure(drawn_by)}"
+            )
+    sample_content = pl.concat([content[row] for row in rows]) if rows else pl.DataFrame()
+    return rows, _compared(sheet, rows, sample_content, shared, drawn_by)
+
+
+def rows_by_id(
+    sheet: FilledSheet, column: str, samples: Sequence[OpenTable], *, drawn_by: str
+) -> list[Place]:
+    """The places of the items whose ids are on the sheet."""
+    ids = names_of(sheet.cells[column]).fill_null("").to_list()
+    labelled = rows_by_key(sheet, ids, lambda id_: f"id {id_!r}")
+    found: dict[str, Place] = {}
+    for position, table in enumerate(samples):
+        with closing(table.chunks([column])) as chunks:
+            for chunk in chunks:
+                names = names_of(chunk.columns[column]).fill_null("")
+                for row, name in enumerate(names.to_list(), start=chunk.first):
+                    if not name or name not in labelled:
+                        continue
+                    if name in found:
+                        raise DataError(
+                            f"{table.name}: row {row}: duplicate id {name!r}; ids of audited items "
+                            "must be unique"
+                        )
+                    found[name] = (position, row)
+    for number, name in zip(sheet.numbers, ids, strict=True):
+        if name not in found:
+            raise DataError(
+                f"{sheet.name}: row {number}: there is no id {name!r} in the sample; "
+                f"{_cure(drawn_by)}"
+            )
+    return [found[name] for name in ids]
+
+
+def rows_by_content(
+    sheet: FilledSheet, content: Sequence[str], samples: Sequence[OpenTable], *, drawn_by: str
+) -> list[Place]:
+    """The places of the items with the same cells in the columns of the content."""
+    for name in content:
+        if name not in sheet.cells.columns:
+            raise DataError(
+                f"{sheet.name}: has neither a column {ITEM!r} nor the column {name!r} to identify "
+                f"items by; {_cure(drawn_by)}"
+            )
+    keys = content_keys(sheet.cells.select(content))
+    labelled, places = set(keys), defaultdict(list)
+    for position, table in enumerate(samples):
+        with closing(table.chunks(content)) as chunks:
+            for chunk in chunks:
+                row_keys = content_keys(chunk.columns.select(content))
+                for row, key in enumerate(row_keys, start=chunk.first):
+                    if key in labelled:
+                        places[key].append((position, row))
+    located = []
+    for number, key in zip(sheet.numbers, keys, strict=True):
+        # Items with equal content get their labels in the order of the sheet.
+        if not places[key]:
+            raise DataError(
+                f"{sheet.name}: row {number} is not an item of the sample; {_cure(drawn_by)}"
+            )
+        located.append(places[key].pop(0))
+    return located
+
+
+def _compared(
+    sheet: FilledSheet,
+    rows: Sequence[int],
+    sample_content: pl.DataFrame,
+    shared: Sequence[str],
+    drawn_by: str,
+) -> list[str]:
+    """Reject a sheet whose items are not those of the sample; warn of cells that differ."""
+    if not rows:
+        return []
+    on_sheet, in_sample = (
+        comparable(sheet.cells.select(shared)),
+        comparable(sample_content.select(shared)),
+    )
+    agree = np.zeros((len(rows), len(shared)), dtype=bool)
+    for j, name in enumerate(shared):
+        agree[:, j] = (on_sheet[name] == in_sample[name]).to_numpy()
+    exact = agree.all(axis=1) if shared else np.zeros(len(rows), dtype=bool)
+    checks = zip(content_check(sample_content), sheet.cells[CHECK], strict=True)
+    exact |= np.array([check == content_of(given) for check, given in checks])
+    # A few cells may have been edited, or changed by a spreadsheet; most rows must be unchanged.
+    close = agree.mean(axis=1) >= 0.5 if shared else exact
+    acceptable = exact | (close & (exact.mean() >= 0.5))
+    if not acceptable.all():
+        first = int(np.flatnonzero(~exact)[0])
+        raise DataError(
+            f"{sheet.name}: row {sheet.numbers[first]}: item {rows[first]} of the sample has "
+            "different content; the sheet belongs to another table, or the rows were reordered: "
+            f"draw a new one ({drawn_by})"
+        )
+    n_edited = int((~exact).sum())
+    if n_edited:
+        return [f"{sheet.name}: {n_edited} items have cells that differ from the sample's"]
+    return []
+
+
+def _rows_of(
+    table: OpenTable, columns: Sequence[str], numbers: Set[int]
+) -> tuple[dict[int, pl.DataFrame], int]:
+    """Rows of a table, each as a frame of one row, and how many rows the table has."""
+    rows: dict[int, pl.DataFrame] = {}
+    last = 0
+    with closing(table.chunks(columns)) as chunks:
+        for chunk in chunks:
+            last = chunk.first + len(chunk) - 1
+            for row in numbers & set(range(chunk.first, last + 1)):
+                rows[row] = chunk.columns[row - chunk.first]
+    return rows, last
+
+
+def _cure(drawn_by: str) -> str:
+    return f"audit items of the sample itself ({drawn_by} draws them)"
