@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quantshift.base.options import as_names
+from quantshift.base.options import as_names, split_names
 from quantshift.errors import DataError, UserError
 from quantshift.judging.options import JudgeOptions
 from quantshift.tables.reading import Source
@@ -24,7 +24,11 @@ def parse_inputs(
     others: by their names, the values of columns that not every call has, such as ids.
     """
     if table is not None:
-        return table, JudgeOptions(as_names(verdict), label, score, **others)
+        people = as_names(label) if label is not None else ()
+        people = tuple(name for part in people for name in split_names(part))
+        shown = ",".join(people) if len(people) > 1 else label
+        several = people if len(people) > 1 else ()
+        return table, JudgeOptions(as_names(verdict), shown, score, people=several, **others)
     columns: dict[str, pl.Series] = {}
     judges, given = _judges(verdict), {"label": label, "score": score, **others}
     for name, values in [*judges.items(), *given.items()]:

@@ -29,7 +29,7 @@ from scipy import stats
 
 from quantshift.base.types import Codes, Flags, Reals
 
-UNSEEN = 0.5
+UNSEEN = 0.25
 """Of an error that is added, shared by all labels of its cluster."""
 TOGETHER = 3.0
 """Standard deviations by which pairs of labels in one cluster exceed those of random items."""

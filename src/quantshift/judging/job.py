@@ -27,6 +27,7 @@ from quantshift.judging.judged_batches import (
     unknown_batch,
     whole_batch,
 )
+from quantshift.judging.judged_items import AUTO
 from quantshift.judging.options import JudgeOptions, LevelOptions
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
 from quantshift.judging.sensitivity import GivenRates, Rate
@@ -47,6 +48,7 @@ def judge(
     score: Columns | None = None,
     id: Columns | None = None,  # noqa: A002 - the name of the option
     by: Columns | None = None,
+    annotator: Columns | None = None,
     cluster: Columns | None = None,
     weights: Columns | None = None,
     compare: tuple[str, str] | None = None,
@@ -57,6 +59,7 @@ def judge(
     sensitivity: Rate | None = None,
     specificity: Rate | None = None,
     missing: Sequence[str] | None = None,
+    assume: str = AUTO,
     insist: bool = False,
     lenient: bool = False,
     level: float = 0.95,
@@ -69,7 +72,9 @@ def judge(
         columns hold their values: `judge(verdict=[...], label=[...])`, None for no label.
     verdict: the column of the verdicts, or several, one for each judge; score: a column of numbers
         instead, or in addition.
-    label: the column of people's labels, empty where there is none.
+    label: the column of people's labels, empty where there is none; several columns if several
+        people have labelled, or one and `annotator`, a column of who gave it, with a row for each
+        item and person. The label of an item is then that of most of them.
     labelled: another table with labels: of the same items, found by `id`; a sheet that
         `plan_labels` has drawn; or other items, with verdicts of their own.
     labels: how the labelled items were chosen: "random", "by-verdict" (a number of each verdict),
@@ -83,6 +88,9 @@ def judge(
         some are not among the labels; positive: the class whose share comes first.
     sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
         (0.9, 0.85, 0.94).
+    assume: what carries over from labels elsewhere: "rates" (the judge errs as often here as
+        there), "verdicts" (a verdict means the same), or "auto": without a declaration the answer
+        is a range unless both agree.
     of: whose share the interval is for, "items" (those of the table) or "population" (that they
         were drawn from, which is known less well).
     """
@@ -90,7 +98,15 @@ def judge(
         raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
     stated = None if labels is None else stated_design(labels)
     source, options = parse_inputs(
-        table, verdict, label, score, id=id, by=by, cluster=cluster, weights=weights
+        table,
+        verdict,
+        label,
+        score,
+        id=id,
+        by=by,
+        annotator=annotator,
+        cluster=cluster,
+        weights=weights,
     )
     options = replace(
         options.saying(
@@ -112,7 +128,11 @@ def judge(
             "to compare two systems name the column that distinguishes them", arguments=["by"]
         )
     run = JudgeRun(
-        read, options.verdict, rates, stated, LevelOptions(level, seed, of).settings(insist=insist)
+        read,
+        options.verdict,
+        rates,
+        stated,
+        LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
     )
     return _judgement(run, options, compare)
 
@@ -147,13 +167,14 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | 
         by=options.by,
         ordered=run.meaning.ordered,
         headline=lead,
-        names=class_names(options.label, classes),
+        names=class_names(None if options.people else options.label, classes),
         overall=overall,
         batches=batches,
         differences=differences,
         mean_difference=of_means,
         warnings=tuple(dict.fromkeys(warnings)),
         rows=run.table.rows,
+        people=run.people(),
     )
 
 

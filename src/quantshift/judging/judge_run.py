@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Codes
 from quantshift.errors import DataError, UserError
+from quantshift.judging.annotators import PeopleAgreement, agreement_of
 from quantshift.judging.designs.design import Design
 from quantshift.judging.inputs import JudgedTable, ReadItems
 from quantshift.judging.judged_items import ExternalLabels, JudgedItems, KnownDraw, Settings
@@ -102,6 +103,19 @@ class JudgeRun:
             clusters=items.clusters,
             weights=items.weights,
             groups=_group_codes(items),
+        )
+
+    def people(self) -> PeopleAgreement | None:
+        """How far those agree who gave the labels, if several did."""
+        table = self.table
+        if table.votes is None:
+            return None
+        return agreement_of(
+            table.votes,
+            table.items.numbers.tolist(),
+            table.items.ids,
+            level=self.settings.level,
+            seed=self.settings.seed,
         )
 
     def check_labels(self) -> None:

@@ -9,8 +9,9 @@ from quantshift.answers.conditions import TOO_WIDE
 from quantshift.answers.kinds import CANNOT, WIDE, is_range
 from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
-from quantshift.answers.words import limits
+from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
+from quantshift.judging.annotators import panel_error, true_share
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
 from quantshift.judging.designs.parts.judge_quality import Quality
@@ -28,8 +29,11 @@ from quantshift.judging.result import (
     LimitsIf,
     MeanLevel,
     Rate,
+    ShareIf,
 )
 
+MOST_ERRORS = 0.4
+"""Of people: with more, labels say nothing about what is true."""
 MOST_NAMED = 3
 """Verdicts that fit no label."""
 
@@ -39,8 +43,24 @@ def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -
     found = _batch(run, run.table.name, judged, lead)
     return replace(
         found,
+        alternatives=(*found.alternatives, *_if_people_err(run, found, lead)),
         labels=_label_design(run, judged, guess),
         advice=(*_asking(guess), *found.advice),
+    )
+
+
+def _if_people_err(run: JudgeRun, batch: JudgedBatch, lead: str) -> Iterator[LimitsIf]:
+    """The limits of what is true, if labels of several people are wrong as often as they differ."""
+    people, votes = run.people(), run.table.votes
+    if people is None or votes is None or not people.error_rate or people.error_rate >= MOST_ERRORS:
+        return
+    share = next(share for share in batch.shares if share.label == lead)
+    wrong = panel_error(people.error_rate, votes)
+    yield LimitsIf(
+        f"if each person errs {percent(people.error_rate)} of the time, independently of the "
+        "others, and the truth is meant",
+        min(true_share(share.low, wrong), share.low),
+        max(true_share(share.high, wrong), share.high),
     )
 
 
@@ -103,6 +123,14 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
             for other in found.alternatives
         ),
         settle=found.settle,
+        if_rates_move=tuple(
+            ShareIf(
+                classes[moved.of_class],
+                moved.moved_by,
+                float(moved.prevalence[classes.index(lead)]),
+            )
+            for moved in found.if_rates_move
+        ),
     )
 
 

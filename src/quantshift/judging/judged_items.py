@@ -15,6 +15,10 @@ from quantshift.judging.sensitivity import GivenRates
 from quantshift.judging.verdict_cells import Cells
 from quantshift.prevalence.weights import checked_weights
 
+AUTO, RATES, VERDICTS = "auto", "rates", "verdicts"
+ASSUMPTIONS = (AUTO, RATES, VERDICTS)
+"""What carries over from labels elsewhere."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -22,13 +26,15 @@ class Settings:
 
     level: of the intervals. seed: of what is drawn at random. insist: whether to use a design that
     the data contradict, which is an error otherwise. of: whose share the interval is for, that of
-    these items or of the population they were drawn from.
+    these items or of the population they were drawn from. assume: what carries over from labels
+    elsewhere, the rates of the judge or what its verdicts mean; AUTO: nothing is declared.
     """
 
     level: float = 0.95
     seed: int = 0
     insist: bool = False
     of: str = ITEMS
+    assume: str = AUTO
 
     @property
     def of_items(self) -> bool:

@@ -21,7 +21,7 @@ from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option, s
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.judging.designs.registry import plans, stated_designs
-from quantshift.judging.judged_items import Settings
+from quantshift.judging.judged_items import ASSUMPTIONS, AUTO, Settings
 from quantshift.judging.meaning import two_labels
 from quantshift.judging.sensitivity import Rate
 from quantshift.tables.columns.labels import label_name
@@ -102,7 +102,8 @@ class JudgeOptions:
     """What the user says of the columns.
 
     verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
-    external: labelled items are others than those of the table, whatever their ids.
+    external: labelled items are others than those of the table, whatever their ids. people: the
+    columns of labels, if several people have one each.
     """
 
     verdict: tuple[str, ...] = option(
@@ -114,7 +115,8 @@ class JudgeOptions:
     )
     label: str | None = option(
         None,
-        "Column of human labels; empty if an item has no label.",
+        "Column of human labels; empty if an item has no label. Several columns (ann,ben,cyd) if "
+        "several people have labelled: the label is that of most of them.",
         metavar="COLUMN",
         panel=COLUMNS,
     )
@@ -136,6 +138,12 @@ class JudgeOptions:
         "Estimate a rate for each group of this column.",
         metavar="COLUMN",
         panel=TABLES,
+    )
+    annotator: str | None = option(
+        None,
+        "Column of who gave the label, in tables with a row for each item and person; needs --id.",
+        metavar="COLUMN",
+        panel=COLUMNS,
     )
     cluster: str | None = option(
         None,
@@ -169,11 +177,15 @@ class JudgeOptions:
     missing: tuple[str, ...] | None = option(None, MISSING)
     lenient: bool = option(False, LENIENT)
     external: bool = False
+    people: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
         """Those that are read of every item, except the label."""
-        named = [*self.verdict, self.score, self.id, self.by, self.cluster, self.weights]
+        named = [
+            *(*self.verdict, self.score, self.id, self.by),
+            *(self.annotator, self.cluster, self.weights),
+        ]
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def saying(self, **said: Any) -> "JudgeOptions":
@@ -206,6 +218,14 @@ class LabelOptions:
         f"How the labelled items were chosen: {_ways()}. Guessed if not given; checked against "
         "the data.",
         metavar="|".join(design.name for design in stated_designs()),
+        panel=TABLES,
+    )
+    assume: str = option(
+        AUTO,
+        "What carries over from labels elsewhere. rates: the judge errs as often here as there. "
+        "verdicts: a verdict means the same here and there. auto: neither is declared; the answer "
+        "is a range unless both agree.",
+        metavar="|".join(ASSUMPTIONS),
         panel=TABLES,
     )
     insist: bool = option(False, "Trust --labels even if the table contradicts it.", panel=TABLES)
@@ -255,9 +275,11 @@ class LevelOptions:
         if self.of not in SHARES_OF:
             raise unknown_name("value of `of`", self.of, SHARES_OF)
 
-    def settings(self, *, insist: bool = False) -> Settings:
+    def settings(self, *, insist: bool = False, assume: str = AUTO) -> Settings:
         """How to estimate."""
-        return Settings(self.level, self.seed, insist, self.of)
+        if assume not in ASSUMPTIONS:
+            raise unknown_name("assumption", assume, ASSUMPTIONS)
+        return Settings(self.level, self.seed, insist, self.of, assume)
 
 
 @dataclass(frozen=True)

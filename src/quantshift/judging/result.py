@@ -12,6 +12,7 @@ from quantshift.answers.notebook import Summary
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
 from quantshift.base.imports import extra_needed
+from quantshift.judging.annotators import PeopleAgreement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,6 +99,15 @@ class LimitsIf:
     high: float
 
 
+@dataclass(frozen=True)
+class ShareIf:
+    """The headline's share if the judge is right about a class by so much more or less often."""
+
+    label: str
+    moved_by: float
+    estimate: float
+
+
 @dataclass(frozen=True, repr=False)
 class JudgedBatch:
     """The items of a table, or of one of its groups.
@@ -111,6 +121,7 @@ class JudgedBatch:
     kind: what the limits are: those of a confidence interval, a range, or of shares that cannot be
         estimated. alternatives: the limits of the headline under the assumptions a range is made
         of; settle: which labels would settle it.
+    if_rates_move: how far the headline's share moves if the judge errs a little more or less often.
     """
 
     name: str
@@ -130,6 +141,7 @@ class JudgedBatch:
     kind: str = INTERVAL
     alternatives: tuple[LimitsIf, ...] = ()
     settle: str = ""
+    if_rates_move: tuple[ShareIf, ...] = ()
 
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
@@ -189,6 +201,7 @@ class Judgement(AbstractAnswer):
     headline: the class whose share stands for all; names: how classes are shown.
     differences: between two groups, a row for each class; mean_difference: of their means, if
         classes are ordered.
+    people: how far those agree who gave the labels, if several did.
     """
 
     classes: tuple[str, ...]
@@ -206,6 +219,7 @@ class Judgement(AbstractAnswer):
     mean_difference: MeanDifference | None
     warnings: tuple[str, ...]
     rows: tuple[Rows, ...]
+    people: PeopleAgreement | None = None
 
     def to_text(self) -> str:
         """What a terminal shows."""

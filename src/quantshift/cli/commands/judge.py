@@ -155,7 +155,7 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    for name in ("by", "positive", "cluster", "weights"):
+    for name in ("by", "positive", "annotator", "cluster", "weights"):
         del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):

@@ -70,8 +70,28 @@ class KnownRates(Design):
                 "give either labels or a known sensitivity and specificity, not both",
                 arguments=["sensitivity", "specificity"],
             )
+        self._refuse_contradiction(items)
         fits = bool(_posterior(items, settings).fits[0])
         return Check(ok=fits, sentence="There are no labels to check.")
+
+    def _refuse_contradiction(self, items: JudgedItems) -> None:
+        """Refuse rates that do not allow for so many positive verdicts, whatever is true."""
+        rates, counts = _rates(items), _counts(items)
+        n, said = counts.sum(), counts[1] / counts.sum()
+        if items.clusters is not None:
+            n = len(np.unique(items.clusters))
+        right, other = rates.sensitivity, rates.specificity
+        ends = sorted([right.estimate, 1 - other.estimate])
+        low, high = min(right.least, 1 - other.most), max(right.most, 1 - other.least)
+        if rates.is_coin or low - _slack(low, n) <= said <= high + _slack(high, n):
+            return
+        name = items.meaning.classes[1]
+        raise UserError(
+            f"{said:.1%} of the verdicts are {name!r}; with these rates it would be between "
+            f"{ends[0]:.1%} and {ends[1]:.1%}, whatever is true; check the sensitivity and the "
+            "specificity, and which class is the positive one",
+            arguments=["sensitivity", "specificity", "positive"],
+        )
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The joint posterior of the shares and the rates."""
@@ -116,6 +136,11 @@ class KnownRates(Design):
         by_class = JudgeCounts(np.zeros((2, 2)), N, p, np.arange(2))
         quality = quality_of(by_class, found, quality_generator(settings), settings)
         return _of_verdicts(quality, counts.classes)
+
+
+def _slack(share: float, n: float) -> float:
+    """Three standard errors of a share among n items."""
+    return float(3 * np.sqrt(share * (1 - share) / n) + 1e-9)
 
 
 def _of_verdicts(quality: Quality, classes: Codes) -> Quality:

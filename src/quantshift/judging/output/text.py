@@ -41,6 +41,8 @@ MOST_CLASSES_OF_RATES = 8
 """With more the table of rates would be too wide; the JSON has all."""
 
 LONGEST_VERDICT = 24
+MOST_DISPUTED = 8
+"""Items that people disagree on, which are named."""
 FEWEST = 20
 """With fewer labels it cannot be said how many more are needed."""
 RECOMMENDED = 50
@@ -53,6 +55,7 @@ def render_text(result: Judgement) -> str:
     lines += _differences(result)
     lines += _judges(result)
     lines += _labels(result.overall)
+    lines += _people(result)
     lines += rows_of_tables(result.rows)
     about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
     of_batches = merged(
@@ -207,7 +210,9 @@ def _single(result: Judgement) -> Iterator[str]:
     yield ""
     yield from share_table(result, batch.shares, batch.kind)
     yield from _alternatives(result, batch)
-    yield from _other_assumption(result, batch)
+    if not batch.alternatives:
+        yield from _other_assumption(result, batch)
+    yield from _if_rates_move(result, batch)
 
 
 def _several(result: Judgement) -> Iterator[str]:
@@ -225,6 +230,25 @@ def _alternatives(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
         yield f"Share of {shown(result, result.headline)}:"
         for other in batch.alternatives:
             yield f"  {limits(other.low, other.high)} {other.assumption}"
+
+
+def _if_rates_move(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """How much the share depends on the rates of the judge."""
+    if not batch.if_rates_move:
+        return
+    points = f"{100 * abs(batch.if_rates_move[0].moved_by):.0f} points"
+    yield ""
+    lead = shown(result, result.headline)
+    yield f"Share of {lead} if the judge is right more or less often here:"
+    for label in dict.fromkeys(moved.label for moved in batch.if_rates_move):
+        less, more = (
+            next(m for m in batch.if_rates_move if m.label == label and (m.moved_by > 0) == up)
+            for up in (False, True)
+        )
+        yield (
+            f"  {percent(less.estimate)} to {percent(more.estimate)} with a "
+            f"{_rate_name(result, label)} {points} lower to {points} higher"
+        )
 
 
 def _other_assumption(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
@@ -310,6 +334,27 @@ def _labels(batch: JudgedBatch) -> Iterator[str]:
     needed = needed_text(batch)
     if needed:
         yield f"Needed   {needed}"
+
+
+def _people(result: Judgement) -> Iterator[str]:
+    """How far those agree who gave the labels, and which items they should decide."""
+    people = result.people
+    if people is None:
+        return
+    lines = [
+        f"{len(people.people)}, of whom two agree on {percent(people.agreement)} of the "
+        f"{counted(people.n_items, 'item')} that several labelled (Krippendorff's alpha "
+        f"{people.alpha:.2f}, {people.low:.2f} to {people.high:.2f})"
+    ]
+    if people.disputed:
+        names = [str(item.row if item.id is None else item.id) for item in people.disputed]
+        shown_names = ", ".join(shortened(name, LONGEST_VERDICT) for name in names[:MOST_DISPUTED])
+        more = f" and {len(names) - MOST_DISPUTED:,} more (the JSON has all)"
+        what = "rows" if people.disputed[0].id is None else "items"
+        lines.append(
+            f"to decide together: {what} {shown_names}{more * (len(names) > MOST_DISPUTED)}"
+        )
+    yield from headed("People", lines)
 
 
 def _rate_name(result: Judgement, label: str) -> str:

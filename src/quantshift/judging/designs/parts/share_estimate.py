@@ -28,6 +28,15 @@ class Alternative:
 
 
 @dataclass(frozen=True, eq=False)
+class MovedRate:
+    """The shares if one rate of the judge is another: P(verdict of the class | class)."""
+
+    of_class: int
+    moved_by: float
+    prevalence: Prevalences
+
+
+@dataclass(frozen=True, eq=False)
 class ShareEstimate:
     """The shares of the classes among the items in question.
 
@@ -44,6 +53,7 @@ class ShareEstimate:
         a verdict means the same among these items and those labelled elsewhere.
     kind: whether the limits are those of a confidence interval or a range. alternatives: what a
         range is made of. settle: which labels would make an interval of it, as a sentence.
+    if_rates_move: how far the shares move if the judge errs a little more or less often.
     """
 
     prevalence: Prevalences
@@ -60,6 +70,7 @@ class ShareEstimate:
     kind: str = INTERVAL
     alternatives: tuple[Alternative, ...] = ()
     settle: str = ""
+    if_rates_move: tuple[MovedRate, ...] = ()
 
     def within_limits(self) -> "ShareEstimate":
         """The same with limits that allow for the estimate itself."""
