@@ -27,6 +27,9 @@ WHOSE_SHARE = OptionText(
     "drawn from, which is known less well).",
     metavar="items|population",
 )
+PRECISION = 0.05
+"""Default target half-width of an interval from labels."""
+
 PRECISION_OF_LABELS = OptionText(
     "Target half-width of the interval (margin of error; default: 0.05).",
     metavar="0.03",

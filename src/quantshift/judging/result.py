@@ -10,8 +10,9 @@ from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import INTERVAL
 from quantshift.answers.notebook import Summary
 from quantshift.answers.rows import Rows
-from quantshift.answers.shares import Share
+from quantshift.answers.shares import Share, share_of
 from quantshift.base.imports import extra_needed
+from quantshift.errors import unknown_name
 from quantshift.judging.annotators import PeopleAgreement
 
 if TYPE_CHECKING:
@@ -220,6 +221,14 @@ class Judgement(AbstractAnswer):
     warnings: tuple[str, ...]
     rows: tuple[Rows, ...]
     people: PeopleAgreement | None = None
+
+    def __getitem__(self, label: str) -> Share:
+        """The share of a class among all items: `result["win"].low`."""
+        known = {shown: name for name, shown in self.names.items()}
+        known |= {name: name for name in self.classes}
+        if label not in known:
+            raise unknown_name("class", label, known)
+        return share_of(self.overall, known[label])
 
     def to_text(self) -> str:
         """What a terminal shows."""

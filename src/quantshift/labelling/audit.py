@@ -48,10 +48,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
-from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, PoolTooSmallError, UserError, check_level, unknown_name
 from quantshift.prevalence.weights import Weights, checked_weights
-from quantshift.quantifiers.counting.adjusted import PACC
 
 FEWEST_LABELS = 10
 """With fewer labelled items an interval is uninformative and its approximation breaks down."""
@@ -146,7 +144,7 @@ def audit_interval(
 
     The interval is never wider than that of counting the labels alone (`count_interval`).
     """
-    f = check_posteriors(posteriors)
+    f = _checked(posteriors)
     rows, labels = _labelled(items, codes, f)
     _check_level_and_target(level, target)
     k, n_items = len(rows), len(f)
@@ -228,7 +226,7 @@ def plan_audit(
     they are wrong: without held-out items the plan is then that of counting. If the posteriors are
     worse than assumed the interval comes out wider, but not wider than by counting.
     """
-    f = check_posteriors(posteriors)
+    f = _checked(posteriors)
     _check_level_and_target(level, target)
     if (precision is None) == (n_labels is None):
         raise UserError("give either a precision or the number of items to label")
@@ -431,7 +429,7 @@ def _foreseen_by_held_out(
 ) -> tuple[Prevalences, _Spread | None]:
     """Expected prevalence and spread if each class has the posteriors of its held-out items."""
     n_classes = f.shape[1]
-    predicted, labels = check_posteriors(posteriors, n_classes), np.asarray(codes, dtype=np.int64)
+    predicted, labels = _checked(posteriors, n_classes), np.asarray(codes, dtype=np.int64)
     if labels.shape != predicted.shape[:1]:
         raise DataError(
             f"held-out items need a label each, got posteriors {predicted.shape} and "
@@ -452,6 +450,8 @@ def _foreseen_by_held_out(
 
 def _estimated_prevalence(f: Posteriors, predicted: Posteriors, labels: Codes) -> Prevalences:
     """PACC's estimate, shrunk to the held-out items' prevalence in proportion to its variance."""
+    from quantshift.quantifiers.counting.adjusted import PACC
+
     sizes = np.bincount(labels)
     quantifier = PACC().fit_posteriors(predicted, labels)
     rates = quantifier.rates_
@@ -460,6 +460,13 @@ def _estimated_prevalence(f: Posteriors, predicted: Posteriors, labels: Codes) -
     noise = float(predicted.var(axis=0).max()) * (1 / sizes.min() + 1 / len(f))
     trust = signal / (signal + noise / PREVALENCE_VARIANCE) if signal > 0 else 0.0
     return np.asarray(trust * quantifier.aggregate(f) + (1 - trust) * sizes / len(labels))
+
+
+def _checked(posteriors: ArrayLike, n_classes: int | None = None) -> Posteriors:
+    # Imported here: it compiles, and most judges give verdicts instead of scores.
+    from quantshift.classify.posteriors import check_posteriors
+
+    return check_posteriors(posteriors, n_classes)
 
 
 def _labelled(items: ArrayLike, codes: ArrayLike, f: Posteriors) -> tuple[Indices, Codes]:

@@ -12,6 +12,7 @@ from quantshift.answers.options import (
     LEVEL,
     MISSING,
     POSITIVE,
+    PRECISION,
     PRECISION_OF_LABELS,
     SEED,
     WHOSE_SHARE,
@@ -25,9 +26,6 @@ from quantshift.tables.reading import Source
 
 AUTO = "auto"
 """The value of options whose choice is left to quantshift."""
-
-PRECISION = 0.05
-"""Default target half-width of an audit's interval."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.options import ConditionOptions, PrintOptions
+from quantshift.answers.options import PRECISION, ConditionOptions, PrintOptions
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.words import percent
 from quantshift.base.options import as_keywords, split_names
@@ -28,7 +28,6 @@ from quantshift.judging.options import (
     RateOptions,
 )
 from quantshift.labelling.sheets.drawn import check_sheet
-from quantshift.quantifying.options import PRECISION
 from quantshift.tables.places import STANDARD_INPUT
 
 MOST_STRATA = 12

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from quantshift.answers.batch_names import compared_batches, in_sequence
 from quantshift.answers.conditions import check_conditions
+from quantshift.answers.options import PRECISION
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
@@ -19,7 +20,6 @@ from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample
 from quantshift.quantifying.options import (
     AUTO,
-    PRECISION,
     AuditOptions,
     BatchOptions,
     ColumnOptions,
