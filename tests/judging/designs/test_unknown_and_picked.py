@@ -79,6 +79,19 @@ def test_unequal_tens_of_verdicts_are_quotas():
     assert guess_design(coded(v[:, 0], labels_of(y, rows))).design.name == "random"
 
 
+def test_even_numbers_that_nobody_chooses_are_chance():
+    y, v, rng = judged(rates=((0.9, 0.8),))
+    said, rows = v[:, 0], []
+    # 63 and 41 of the verdicts that happen to have 52 labels of each class.
+    for verdict, of_bad in ((0, 45), (1, 7)):
+        n = 63 if verdict == 0 else 41
+        for cls, k in ((0, of_bad), (1, n - of_bad)):
+            rows.append(rng.choice(np.flatnonzero((said == verdict) & (y == cls)), k, False))
+    labels = labels_of(y, np.concatenate(rows))
+    assert np.bincount(labels[labels >= 0]).tolist() == [52, 52]
+    assert guess_design(coded(said, labels)).design.name == "unknown"
+
+
 def test_where_nothing_fits_the_answer_says_what_would_settle_it():
     y, v, rng = judged(rates=((0.9, 0.8),))
     groups = [rng.choice(np.flatnonzero(v[:, 0] == g), n, False) for g, n in ((0, 63), (1, 41))]

@@ -43,7 +43,10 @@ class ByLabel(Design):
             return None
         if evidence.even_labels:
             why = f"there are {evidence.of_each_label} labels of each class"
-            return Clue(self.name, Strength.EVEN_NUMBERS, why, "as if chosen by their label")
+            # Labels may be even by chance where somebody chose tens of the verdicts.
+            chosen = evidence.tens_of_verdicts is None or evidence.even_verdicts
+            strength = Strength.EVEN_NUMBERS if chosen else Strength.ROUND_NUMBERS
+            return Clue(self.name, strength, why, "as if chosen by their label")
         if not evidence.tens_of_labels:
             return None
         why = f"there are {numbers_in_words(evidence.label_counts)} labels of the classes"

@@ -9,7 +9,8 @@ the statistics are divided by the design effect (Rao and Scott), and few cluster
 distribution.
 
 And people who choose items by verdict or by label choose as many of each, or round numbers of each:
-even numbers of each verdict or of each label are recognised, and tens that differ. Even numbers
+even numbers of each verdict or of each label (fives: 25, not 27) are recognised, and tens that
+differ. Even numbers
 come about by chance too, for random items at most once in eight times with 40 labels, hence they
 contradict what was stated only together with other evidence: for random items verdicts that differ
 a little, for chosen ones numbers of what they are stated to be chosen by that are not round. Tens
@@ -124,7 +125,7 @@ class LabelEvidence:
     @property
     def chosen_verdicts(self) -> NDArray[np.int64] | None:
         """The first counts of verdicts that are even; None if there are none, or too few labels."""
-        return next((c for c in self.verdict_counts if c.sum() >= EVEN_FROM and even(c)), None)
+        return next((c for c in self.verdict_counts if _chosen_evenly(c)), None)
 
     @property
     def even_verdicts(self) -> bool:
@@ -134,7 +135,7 @@ class LabelEvidence:
     @property
     def even_labels(self) -> bool:
         """Whether there are enough labels, and as many of each class."""
-        return self.label_counts.sum() >= EVEN_FROM and even(self.label_counts)
+        return _chosen_evenly(self.label_counts)
 
     @property
     def tens_of_verdicts(self) -> NDArray[np.int64] | None:
@@ -161,6 +162,12 @@ class LabelEvidence:
 def even(counts: NDArray[np.int64]) -> bool:
     """Whether there are as many of each, as nearly as their number allows."""
     return len(counts) > 1 and int(counts.max() - counts.min()) <= 1
+
+
+def _chosen_evenly(counts: NDArray[np.int64]) -> bool:
+    """Whether there are enough, as many of each, and a number that people choose: 25, not 27."""
+    most = int(counts.max(initial=0))
+    return counts.sum() >= EVEN_FROM and even(counts) and (most % 5 == 0 or (most - 1) % 5 == 0)
 
 
 def are_round(counts: NDArray[np.int64]) -> bool:
