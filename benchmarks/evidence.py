@@ -1,8 +1,9 @@
 """What `GuardedSLD` claims, and whether it is true, in worlds of known shift.
 
     python benchmarks/evidence.py [--tables development] [--worlds prior,none,score,half,feature,
-        both,natural,posteriors] [--sizes 50,200,1000] [--first-repeat 0] [--repeats 2]
-        [--samples 6] [--bootstrap 200] [--csv FILE] [--read FILE [FILE ...]]
+        both,natural,posteriors] [--sizes 50,200,1000] [--natural-sizes 30,60,120,500]
+        [--first-repeat 0] [--repeats 2] [--samples 6] [--bootstrap 200] [--csv FILE]
+        [--read FILE [FILE ...]]
 
 Every repetition trains on at most 2,000 random rows of a table and draws samples of the others:
 
@@ -19,8 +20,8 @@ Printed by world and size, with standard errors that are clustered by training s
 shift is refuted, how often the answer is called a confidence interval and why, how often intervals
 hold the share among the items, coverage and width of all answers, of the hull of all estimates
 (what there was before) and of a constant around PCC with the same coverage; and errors of the
-estimate and the named numbers. Then the price: label shifts that keep an interval, by table, as
-the level of evidence moves, with the false evidence in other worlds.
+estimate and the named numbers, and of the accuracy that is estimated without labels.
+`evidence_price.py` shows what the thresholds cost.
 
 --tables: "development" (to choose constants), "kept" (to report), names, or "synthetic", which is
 the default without QUANTSHIFT_TABLES. --read: print what --csv has written instead of simulating.
@@ -42,24 +43,33 @@ from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from coverage_tables import TABLES, clustered_error
+from evidence_price import holds
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING
 from quantshift import GuardedSLD
+from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.base.seeding import generator
-from quantshift.intervals.guarded import guarded_intervals
+from quantshift.diagnosis.accuracy import METHODS, item_accuracy
+from quantshift.intervals.guarded import answer_limits, guarded_intervals
 from quantshift.intervals.prediction import item_interval
-from quantshift.quantifiers.base.guarding import AGREEING, CONFIDENCE_INTERVAL, EVIDENCE
+from quantshift.quantifiers.base.guarding import (
+    CONFIDENCE_INTERVAL,
+    EVIDENCE,
+    NEITHER,
+    NO_EVIDENCE,
+    PRIOR,
+    REFUTED,
+)
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
-from quantshift.quantifiers.likelihood.score_test import LEVEL
+from quantshift.quantifying.estimating.accuracy import methods_for
+from quantshift.quantifying.estimating.decision import Decision
 from quantshift.tables.preparation import TableColumns
 from real_tables import LabelledTable, load
 from refutation import dense
 
 ARTIFICIAL = ("prior", "none", "score", "half", "feature", "both")
-NATURAL_SIZES = (30, 60, 120, 500)
 MOST_TRAINING, TRAINING_GROUPS = 2000, 2
 HULL_MARGIN = 0.04
-PRICES = (0.0034, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 
 def main() -> None:
@@ -68,6 +78,7 @@ def main() -> None:
     parser.add_argument("--tables", default="development" if known else "synthetic")
     parser.add_argument("--worlds", default=",".join([*ARTIFICIAL, "natural", "posteriors"]))
     parser.add_argument("--sizes", default="50,200,1000")
+    parser.add_argument("--natural-sizes", default="30,60,120,500")
     parser.add_argument("--first-repeat", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--samples", type=int, default=6, help="of each world and size")
@@ -85,7 +96,7 @@ def main() -> None:
     if options.csv:
         answers.to_csv(options.csv, index=False)
     print(summary(answers))
-    print(price(answers))
+    print(accuracy_summary(answers))
     print(f"\n{time.perf_counter() - begun:.0f} s")
 
 
@@ -191,7 +202,7 @@ def of_groups(table: LabelledTable, worlds: list[str], options: Any) -> Iterator
             samples, keys = [], []
             for other in names[(sizes >= SMALLEST) & (names != group)]:
                 rows = np.flatnonzero(groups == other)
-                for size in NATURAL_SIZES:
+                for size in map(int, options.natural_sizes.split(",")):
                     if size <= len(rows):
                         samples.append(rng.permutation(rows)[:size])
                         keys.append({"world": "natural", "set": "/".join(key.values())})
@@ -227,6 +238,7 @@ def answered(
         of="items",
     )
     auc = roc_auc_score(quantifier.held_out_codes_, quantifier.best_.out_of_fold[:, 1])
+    accuracies = accuracy_columns(trained, items, samples, positions, options)
     for i, (rows, key) in enumerate(zip(samples, keys, strict=True)):
         told = found.grounds[i]
         every = np.concatenate(
@@ -251,8 +263,43 @@ def answered(
             "population_high": population.high[i, 1],
             "items_low": by_items.low[i, 1],
             "items_high": by_items.high[i, 1],
+            "range_low": told.low[1],
+            "range_high": told.high[1],
+            **{name: float(values[i]) for name, values in accuracies.items()},
             "seconds": seconds,
         }
+
+
+def accuracy_columns(
+    trained: Trained, items: Items, samples: list[Any], positions: list[Any], options: Any
+) -> dict[str, Any]:
+    """The classifier's accuracy on each sample: the truth, and estimates with their limits."""
+    quantifier = trained.quantifier
+    seen = quantifier.unguarded_items(items).posteriors
+    found = {
+        method: item_accuracy(
+            quantifier.plain_,
+            Items(seen),
+            positions,
+            method=method,
+            n_bootstrap=min(options.bootstrap, 100),
+        )
+        for method in METHODS
+    }
+    right = seen.argmax(axis=1)
+    truth = [
+        (right[at] == trained.table.codes[rows]).mean()
+        for at, rows in zip(positions, samples, strict=True)
+    ]
+    return {
+        "accuracy": truth,
+        "accuracy_training": [found["leap"].training] * len(samples),
+        **{
+            f"accuracy_{method}{end}": getattr(each, name)
+            for method, each in found.items()
+            for end, name in (("", "accuracy"), ("_low", "low"), ("_high", "high"))
+        },
+    }
 
 
 def answered_by_posteriors(
@@ -267,10 +314,9 @@ def answered_by_posteriors(
         quantifier.plain_, Items(posteriors), positions, n_bootstrap=options.bootstrap, of="items"
     )
     sizes = np.array([float(len(rows)) for rows in samples])
-    least, most = told.if_covariate(sizes, of_items=True)
-    is_interval = (told.kind == CONFIDENCE_INTERVAL)[:, np.newaxis]
-    low = np.where(is_interval, np.minimum(interval.low, least), told.low)
-    high = np.where(is_interval, np.maximum(interval.high, most), told.high)
+    low, high = answer_limits(
+        told, None, (interval.low, interval.high), sizes, of="items", level=0.95
+    )
     auc = roc_auc_score(quantifier.held_out_codes_, quantifier.best_.out_of_fold[:, 1])
     for i, (rows, key) in enumerate(zip(samples, keys, strict=True)):
         row = common(trained, rows, key, told[i], low[i, 1], high[i, 1], auc)
@@ -308,12 +354,6 @@ def synthetic_table(n: int = 8000) -> LabelledTable:
     X = rng.normal(size=(n, 6)) + np.outer(y, [1.2, 0.8, 0.6, 0.0, 0.0, 0.0])
     X[:, 4] += 0.7 * X[:, 0]
     return LabelledTable("synthetic", pd.DataFrame(X, columns=list("abcdef")), y)
-
-
-def holds(answers: pd.DataFrame, low: str, high: str) -> pd.Series:
-    """Whether the truth is between two columns."""
-    inside = (answers[low] <= answers["truth"] + 1e-9) & (answers["truth"] <= answers[high] + 1e-9)
-    return inside.where(answers[low].notna()).astype(float)
 
 
 def summary(answers: pd.DataFrame) -> str:
@@ -370,6 +410,39 @@ def summary(answers: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def accuracy_summary(answers: pd.DataFrame) -> str:
+    """Errors of the accuracy without labels by world, and coverage of what is called an interval.
+
+    The answer is made of the estimators that `methods_for` names.
+    """
+    if "accuracy_confidence_low" not in answers:
+        return ""
+    frame = answers[answers["accuracy"].notna()].copy()
+    for i, row in frame.iterrows():
+        kind = INTERVAL if row["kind"] == CONFIDENCE_INTERVAL else RANGE
+        reason = row["reason"]
+        if reason == NEITHER:
+            reason = REFUTED if row["refuted"] else NO_EVIDENCE
+        used, possible = methods_for(Decision(kind, reason, PRIOR))
+        frame.loc[i, "answer"] = np.mean([row[f"accuracy_{name}"] for name in used])
+        low = min(row[f"accuracy_{name}_low"] for name in possible)
+        high = max(row[f"accuracy_{name}_high"] for name in possible)
+        frame.loc[i, "held"] = float(low <= row["accuracy"] + 1e-9 <= high + 2e-9)
+    frame["interval"] = frame["kind"] == CONFIDENCE_INTERVAL
+    names = [*METHODS, "training"]
+    head = " ".join(f"{name:>10}" for name in [*names, "answer"])
+    lines = [f"\nAccuracy without labels\n{'world':>10} {head} {'+-':>5} interval covers, range"]
+    for world, part in frame.groupby("world", sort=False):
+        errors = {name: (part[f"accuracy_{name}"] - part["accuracy"]).abs() for name in names}
+        errors["answer"] = (part["answer"] - part["accuracy"]).abs()
+        cells = " ".join(f"{each.mean():10.3f}" for each in errors.values())
+        off = error(part.assign(off=errors["answer"]), "off")
+        held = [part.loc[part["interval"] == called, "held"] for called in (True, False)]
+        covers = ", ".join(f"{each.mean():.2f} ({len(each)})" for each in held)
+        lines.append(f"{world:>10} {cells} {off:5.3f} {covers}")
+    return "\n".join(lines)
+
+
 def constant_width(part: pd.DataFrame) -> float:
     """The width of PCC plus and minus a constant that covers as much as the answers do."""
     away = np.sort(np.abs(part["truth"] - part["covariate"]).to_numpy())
@@ -384,41 +457,6 @@ def error(part: pd.DataFrame, column: str) -> float:
     if part["set"].nunique() < 2:
         return float("nan")
     return float(clustered_error(part[column].to_numpy(dtype=float), part["set"].to_numpy()))
-
-
-def price(answers: pd.DataFrame) -> str:
-    """What the level of evidence costs: intervals under label shift, and false evidence."""
-    if "p_doubles" not in answers:
-        return ""
-    frame = answers[answers["p_doubles"].notna()]
-    tests = frame[["p_score", "p_fit", "p_column", "p_columns"]].min(axis=1)
-    free = ~(frame["refuted"] | (tests < LEVEL))
-    agree = free & ((frame["prior"] - frame["covariate"]).abs() < AGREEING)
-    off = holds(frame, "items_low", "items_high") == 0
-    prior = frame["world"] == "prior"
-    largest = frame["n"] == frame.loc[prior, "n"].max() if prior.any() else prior
-    lines = ["\nThe price of the level of evidence: label shifts with evidence (with an interval)"]
-    for level in PRICES:
-        evident = free & (frame["p_doubles"] <= level)
-        kept = [
-            f"{n}: {evident[chosen].mean():.2f} ({(evident | agree)[chosen].mean():.2f})"
-            for n in sorted(frame.loc[prior, "n"].unique())
-            for chosen in [prior & (frame["n"] == n)]
-        ]
-        tables = [
-            f"{table} {(evident | agree)[prior & largest & (frame['table'] == table)].mean():.2f}"
-            for table in frame.loc[prior & largest, "table"].unique()
-        ]
-        false = [
-            f"{world} {(evident & off)[frame['world'] == world].mean():.3f}"
-            for world in frame["world"].unique()
-            if world != "prior"
-        ]
-        lines.append(
-            f"  {level:.4f}  n {', '.join(kept)}; largest n by table: {', '.join(tables)}; "
-            f"evidence whose interval is wrong: {', '.join(false)}"
-        )
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

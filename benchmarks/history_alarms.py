@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from quantshift.base.seeding import generator
-from quantshift.history.control import CAUTION, CLIP, GROUP, HOLD, WEIGHT, charts, level_per_batch
+from quantshift.history.control import CHOSEN, ChartOptions, charts, level_per_batch
 
 POINT = 0.01
 SHARE = 0.1
@@ -108,13 +108,13 @@ def alarms(
     batches: np.ndarray, errors: np.ndarray, n_baseline: int, rate: int, options: dict[str, Any]
 ) -> np.ndarray:
     """Which batches behind the baseline alarm, (n_histories, n_batches)."""
-    _, smoothed, reach = charts(
+    _, smoothed, reach, _ = charts(
         SHARE + POINT * batches,
         POINT * errors,
         np.full(batches.shape, float(N_ITEMS)),
         n_baseline=n_baseline,
         level=level_per_batch(1, rate),
-        **options,
+        options=ChartOptions(**options),
     )
     return np.abs(smoothed) > reach
 
@@ -160,8 +160,7 @@ def choose(repeats: int) -> None:
         **{f"group {g}": {"group": g} for g in (20, 50, 100)},
         "normal tails": {"tails": False},
     }
-    chosen = f"weight {WEIGHT}, clip {CLIP}, caution {CAUTION}, hold {HOLD}, group {GROUP}"
-    print(f"Chosen: {chosen}; daily, seed 0")
+    print(f"Chosen: {CHOSEN}; daily, seed 0")
     print(
         "Batches a year that alarm, with baselines of 10, 20 and 50; batches until a change of 1,"
     )

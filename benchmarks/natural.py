@@ -42,6 +42,8 @@ from quantshift.tables.preparation import TableColumns
 from real_tables import DEVELOPMENT, KEPT_ASIDE, LabelledTable, load
 from refutation import SIZE, prior_shift, split
 
+BY_CLASS = ("covariate", "mixed", "covariate_by_classifier", "prior_by_classifier")
+
 GROUPS = {
     "bank_churn": ("Geography", "Gender", "NumOfProducts"),
     "communities_crime": ("state",),
@@ -174,12 +176,14 @@ def estimated(
     estimate = quantifier.estimate(view.transform(used), np.split(positions, ends))
     done = time.perf_counter()
     diagnostics = {
-        name: values[..., 1] if values.ndim > 1 else values
+        name: values[..., 1] if name in BY_CLASS else values
         for name, values in estimate.diagnostics.items()
     }
     n_rivals, best = len(quantifier.learnt_), quantifier.chosen_
     sizes = np.array([float(len(r)) for r in rows])
-    low, high = quantifier.grounds(estimate).if_covariate(sizes)
+    grounds = quantifier.grounds(estimate)
+    low, high = grounds.if_covariate(sizes)
+    diagnostics |= {"low": grounds.low[:, 1], "high": grounds.high[:, 1]}
     for i, group in enumerate(others):
         pcc = diagnostics["covariate_by_classifier"][i]
         sld = diagnostics["prior_by_classifier"][i]

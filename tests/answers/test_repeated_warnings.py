@@ -58,7 +58,7 @@ def test_terminal_and_page_merge_warnings() -> None:
         dataclasses.replace(BATCH, name=f"b{i}", warnings=(f"only {i} items",)) for i in range(41)
     )
     found = dataclasses.replace(FOUND, batches=batches, in_sequence=False)
-    line = "in 41 batches (b0, b1, b2, b3, b4, b5 and 35 more): only 0 to 40 items"
+    line = "in all 41 batches: only 0 to 40 items"
     assert f"Warning  {line}" in found.to_text().splitlines()
     assert render_page(found).count("items</li>") == 1
     assert f"<li>{line}</li>" in render_page(found)

@@ -9,6 +9,7 @@ import pytest
 
 from quantshift.cli.commands import quantify as verb
 from quantshift.cli.commands import train as train_verb
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.options import (
     AuditOptions,
     BatchOptions,
@@ -89,8 +90,9 @@ def test_every_option_reaches_the_job(job, quantshift):
             TrainingOptions(method="SLD", classifier="forest", seed=7),
             BatchOptions("day", "week"),
             AuditOptions(call.audit.audit, sequential=True, precision=0.1),
-            EstimationOptions(level=0.9, replicates=200, simultaneous=True, assume="covariate"),
+            EstimationOptions(level=0.9, replicates=200, simultaneous=True),
             (),
+            Declaration(assume="covariate"),
         )
     )
 
@@ -117,17 +119,17 @@ def test_without_options_the_job_has_its_defaults(job, quantshift):
         ((CALM,), (), 0, ""),
         ((CALM,), ("--fail-on", "shift,changed,unreliable"), 0, ""),
         ((BATCH,), ("--fail-on", "changed"), 0, ""),
-        ((BATCH,), ("--fail-on", "shift"), 3, "failed: new.csv: shift (p = 0.002)\n"),
+        ((BATCH,), ("--fail-on", "shift"), 3, "condition: new.csv: shift (p = 0.002)\n"),
         ((CALM,), ("--fail-if", "pos>50%"), 0, ""),
-        ((CALM,), ("--fail-if", "pos>0.4"), 3, "failed: new.csv: pos>0.4 (43.0%)\n"),
+        ((CALM,), ("--fail-if", "pos>0.4"), 3, "condition: new.csv: pos>0.4 (43.0%)\n"),
         (
             (CALM,),
             ("--fail-if", "pos>0.5", "--fail-if", "neg.low<0.6"),
             3,
-            "failed: new.csv: neg.low<0.6 (50.0%)\n",
+            "condition: new.csv: neg.low<0.6 (50.0%)\n",
         ),
         ((UNKNOWN,), (), 4, ""),
-        ((CALM, UNKNOWN), ("--fail-if", "pos>0.4"), 4, "failed: new.csv: pos>0.4 (43.0%)\n"),
+        ((CALM, UNKNOWN), ("--fail-if", "pos>0.4"), 4, "condition: new.csv: pos>0.4 (43.0%)\n"),
     ],
 )
 def test_exit_codes(job, quantshift, batches, options, code, said):

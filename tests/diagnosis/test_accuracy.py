@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from quantshift import CC, PACC, SLD, HDx, Items, estimate_accuracy
-from quantshift.diagnosis.accuracy import contingency_table, f1_scores, item_accuracy
+from quantshift.diagnosis.accuracy import METHODS, contingency_table, f1_scores, item_accuracy
 from quantshift.errors import DataError, UserError
 
 
@@ -77,6 +77,9 @@ def test_threshold_and_difference_of_confidences() -> None:
     assert atc.accuracy == pytest.approx((new.max(axis=1) > threshold).mean())
     assert atc.table is None
     assert atc.f1 is None
+    confident = new.max(axis=1).mean() - known.max(axis=1).mean()
+    by_confidence = estimate_accuracy(quantifier, X_new, method="confidence", n_bootstrap=10)
+    assert by_confidence.accuracy == pytest.approx(right.mean() + confident)
     # DoC: a regression over many prevalences, which has the closed form of the code.
     share = np.linspace(0, 1, 1001)[:, np.newaxis] * [[-1, 1]] + [[1, 0]]
     a = np.array([right[y == k].mean() for k in (0, 1)])
@@ -129,7 +132,7 @@ def test_one_item_and_a_class_never_predicted() -> None:
     y = np.repeat([0, 1, 2], 30)
     known = np.eye(3)[np.where(y == 1, 2, y)] * 0.7 + 0.1
     quantifier = PACC().fit_posteriors(known, y)
-    for method in ("leap", "atc", "doc"):
+    for method in METHODS:
         found = item_accuracy(quantifier, Items(known[:1]), method=method, n_bootstrap=10)
         assert 0 <= found.low <= found.accuracy <= found.high <= 1
         if method == "leap":
@@ -155,7 +158,7 @@ def test_what_cannot_be_is_refused() -> None:
         estimate_accuracy(quantifier, X, [[0], []])
     with pytest.raises(DataError, match="a sample is empty"):
         estimate_accuracy(quantifier, X, [[0], [1]], weights=np.arange(100))
-    for method in ("leap", "atc", "doc"):
+    for method in METHODS:
         with pytest.raises(DataError, match="sample 0 names items -2 to 100"):
             estimate_accuracy(quantifier, X, [[-2, 100]], method=method)
         with pytest.raises(DataError, match="must be integers, got float64"):

@@ -188,50 +188,50 @@ def first(known: tuple[pl.DataFrame, np.ndarray], change: pl.Expr | pl.Series) -
 def test_numbers_are_told_by_their_median(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     found = first(known, pl.col("count") + 3)
     assert (found.name, found.kind) == ("count", NUMBER)
-    assert found.said == "median 5 where 2 was expected"
+    assert found.description == "median 5 where 2 was expected"
 
 
 def test_numbers_that_spread_are_told_where_they_differ(
     known: tuple[pl.DataFrame, np.ndarray],
 ) -> None:
     found = first(known, pl.col("wide") * 20)
-    assert "or less in" in found.said
-    assert found.said.endswith("was expected")
+    assert "or less in" in found.description
+    assert found.description.endswith("was expected")
 
 
 def test_gaps_are_a_change(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     few = pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.col("x")).alias("x")
     found = first(known, few)
     assert found.name == "x"
-    assert found.said.startswith("missing values in 5")
-    assert "where 12% was expected" in found.said
+    assert found.description.startswith("missing values in 5")
+    assert "where 12% was expected" in found.description
 
 
 def test_levels_are_told_by_their_share(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     web = pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("shop 1")).otherwise("shop")
     found = first(known, web.alias("shop"))
     assert (found.name, found.kind) == ("shop", CATEGORY)
-    assert found.said.startswith("'shop 1' in 5")
+    assert found.description.startswith("'shop 1' in 5")
 
 
 def test_new_levels_are_a_change(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     new = pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("web")).otherwise("shop")
     found = first(known, new.alias("shop"))
     assert found.name == "shop"
-    assert found.said.startswith("rare or new values in ")
+    assert found.description.startswith("rare or new values in ")
 
 
 def test_truth_values_are_told_by_their_share(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     found = first(known, pl.lit(value=True).alias("member"))
     assert (found.name, found.kind) == ("member", TRUTH)
-    assert found.said.startswith(("'true' in 100% of the rows", "'false' in 0% of the rows"))
+    assert found.description.startswith(("'true' in 100% of the rows", "'false' in 0% of the rows"))
 
 
 def test_dates_are_told_by_their_median(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     found = first(known, pl.col("day") + datetime.timedelta(days=60))
     assert (found.name, found.kind) == ("day", DATE)
-    assert found.said.startswith("median 2026-04-")
-    assert "where 2026-02-" in found.said
+    assert found.description.startswith("median 2026-04-")
+    assert "where 2026-02-" in found.description
 
 
 @pytest.mark.parametrize("word", ["word50", "refund"])
@@ -242,14 +242,14 @@ def test_words_are_told_by_the_texts_that_hold_them(
     longer = pl.when(every_fifth).then(pl.col("review") + f" {word.upper()}!").otherwise("review")
     found = first(known, longer.alias("review"))
     assert (found.name, found.kind) == ("review", TEXT)
-    assert found.said.startswith(f"'{word}' in 2")
-    assert "of the texts where" in found.said
+    assert found.description.startswith(f"'{word}' in 2")
+    assert "of the texts where" in found.description
     assert found.size > 0.1
 
 
 def test_texts_that_are_gone_are_a_change(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     few = pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("")).otherwise("review")
-    assert "no text in 33% of the rows where 0%" in first(known, few.alias("review")).said
+    assert "no text in 33% of the rows where 0%" in first(known, few.alias("review")).description
 
 
 def test_columns_may_be_strings(known: tuple[pl.DataFrame, np.ndarray]) -> None:

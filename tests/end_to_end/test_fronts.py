@@ -23,6 +23,7 @@ from quantshift.judging.options import (
 from quantshift.leaderboard import plan_benchmark
 from quantshift.leaderboard.options import EntrantOptions
 from quantshift.quantifying import draw_audit_sheet, quantify, train
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.options import (
     AuditOptions,
     BatchOptions,
@@ -44,8 +45,9 @@ FRONTS = {
         BatchOptions,
         AuditOptions,
         EstimationOptions,
+        Declaration,
     ),
-    train: (ColumnOptions, TrainingOptions),
+    train: (ColumnOptions, TrainingOptions, Declaration),
     draw_audit_sheet: (SheetOptions,),
     watch: (WatchOptions, AlarmOptions),
     judge: (JudgeOptions, LabelOptions, ComparisonOptions, RateOptions, LevelOptions),

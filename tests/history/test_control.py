@@ -1,5 +1,6 @@
 """The control chart: closed forms, what it must not answer to, and its rate of false alarms."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,10 +10,12 @@ from scipy.stats import t as student
 from quantshift.errors import UserError
 from quantshift.history import control_chart, level_per_batch
 from quantshift.history.control import (
+    CAUTIOUS_CORRELATION,
     GROUP,
     LARGEST_CORRELATION,
     LARGEST_LEVEL,
     WEIGHT,
+    ChartOptions,
     _Learnt,
     charts,
 )
@@ -24,20 +27,19 @@ def chart(values, *, errors=None, sizes=None, n_baseline=10, level=0.01, **optio
     return control_chart(values, errors, sizes, n_baseline=n_baseline, level=level, **options)
 
 
-PLAIN = {"clip": np.inf, "caution": None, "hold": None}
+PLAIN = ChartOptions(clip=np.inf, caution=None, hold=None)
 
 
 def plain(values, *, n_baseline=10, level=0.01, errors=0.01, weight=WEIGHT):
     """Of independent normal observations, for which there are closed forms."""
     rows = np.asarray(values)[np.newaxis]
-    centre, smoothed, reach = charts(
+    centre, smoothed, reach, _ = charts(
         rows,
         np.full(rows.shape, 0.0) + errors,
         np.full(rows.shape, 1e6),
         n_baseline=n_baseline,
         level=level,
-        weight=weight,
-        **PLAIN,
+        options=replace(PLAIN, weight=weight),
     )
     return SimpleNamespace(centre=centre[0], smoothed=centre[0] + smoothed[0], reach=reach[0])
 
@@ -112,7 +114,7 @@ def test_a_change_that_is_not_seen_at_once_widens_the_limits_for_a_time_only():
     given = (np.full(changed.shape, 0.01), np.full(changed.shape, 1e6))
 
     def widened(group):
-        asked = {"n_baseline": 20, "level": 1e-9, "group": group}
+        asked = {"n_baseline": 20, "level": 1e-9, "options": ChartOptions(group=group)}
         reach = [charts(observations, *given, **asked)[2] for observations in (changed, unchanged)]
         return np.median(reach[0][:, -1] / reach[1][:, -1])
 
@@ -138,7 +140,8 @@ def test_variance_and_autocorrelation_of_groups_have_little_bias(r):
     found = moments.products / moments.pairs / spread
     unbiased = (moments.n * found + 7) / (moments.n - 7 - 2)
     assert unbiased.mean() == pytest.approx(r, abs=0.02)
-    cautious = np.clip(unbiased + 2 / np.sqrt(140), 0, LARGEST_CORRELATION)
+    cautious = np.minimum(unbiased + 2 / np.sqrt(140), CAUTIOUS_CORRELATION)
+    cautious = np.clip(np.maximum(unbiased, cautious), 0, LARGEST_CORRELATION)
     np.testing.assert_allclose(moments.correlation(2.0), cautious, rtol=1e-12)
 
 
@@ -151,7 +154,7 @@ def resemble(values: np.ndarray, correlation: float) -> None:
 
 def alarms_in_a_year(values: np.ndarray, batches_per_year: int) -> np.ndarray:
     """How many alarms each history (row) has after 20 observations, if one a year is asked for."""
-    _, smoothed, reach = charts(
+    _, smoothed, reach, _ = charts(
         0.3 + 0.01 * values,
         np.full(values.shape, 0.01),
         np.full(values.shape, 1e6),
@@ -196,7 +199,9 @@ def test_a_plain_chart_of_normal_looks_alarms_as_often_as_asked():
     rng = np.random.default_rng(3)
     observations = 0.3 + 0.01 * rng.normal(size=(300, 80))
     errors, sizes = np.full(observations.shape, 0.01), np.full(observations.shape, 1e6)
-    _, smoothed, reach = charts(observations, errors, sizes, n_baseline=20, level=0.02, **PLAIN)
+    _, smoothed, reach, _ = charts(
+        observations, errors, sizes, n_baseline=20, level=0.02, options=PLAIN
+    )
     rates = (np.abs(smoothed) > reach).mean(axis=1)
     error = np.std(rates) / np.sqrt(len(rates))
     assert abs(np.mean(rates) - 0.02) < 4 * error
@@ -252,14 +257,43 @@ def test_a_baseline_within_the_series(observations, n_baseline):
         chart(observations, n_baseline=n_baseline)
 
 
-def test_looks_with_heavy_tails_have_wider_limits():
+def test_observations_with_heavy_tails_have_wider_limits():
     rng = np.random.default_rng(0)
     observations = 0.1 + 0.01 * rng.standard_t(3, size=(1, 120))
     given = (observations, np.full(observations.shape, 0.01), np.full(observations.shape, 20_000.0))
     asked = {"n_baseline": 50, "level": 1 / 365}
-    _, average, reach = charts(*given, **asked)
-    _, same_average, narrower = charts(*given, **asked, tails=False)
+    _, average, reach, _ = charts(*given, **asked)
+    _, same_average, narrower, _ = charts(*given, **asked, options=ChartOptions(tails=False))
     np.testing.assert_array_equal(average, same_average)
     # The excess kurtosis of clipped observations is about 1, of which the average has a fifth.
     assert (reach >= narrower).all()
     assert 1.005 < (reach / narrower)[0, -1] < 1.3
+
+
+@pytest.mark.parametrize(("r", "most"), [(0.0, 1.0), (0.6, 1.0), (0.8, 1.0), (0.95, 2.0)])
+def test_the_promise_holds_if_batches_resemble_the_one_before(r, most):
+    """With limits for a correlation of 0.6 at most there were 2 (0.8) and 6 (0.95) episodes.
+
+    Twenty batches cannot show a correlation of 0.95.
+    """
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(150, 20 + 365))
+    resemble(values, r)
+    errors, sizes = np.full(values.shape, 0.01), np.full(values.shape, 20_000.0)
+    _, smoothed, reach, allowed = charts(
+        0.1 + 0.01 * values, errors, sizes, n_baseline=20, level=1 / 365
+    )
+    alarms = np.abs(smoothed) > reach
+    begun = alarms & ~np.pad(alarms, ((0, 0), (1, 0)))[:, :-1]
+    assert begun.sum(axis=1).mean() <= most
+    assert np.median(allowed) >= 0.8 * r
+
+
+def test_the_smallest_change_that_is_seen_within_ten_batches():
+    rng = np.random.default_rng(4)
+    values = 0.1 + 0.01 * rng.normal(size=60)
+    given = np.full(60, 0.01), np.full(60, 20_000)
+    chart = control_chart(values, *given, n_baseline=20, level=0.01)
+    assert 0 <= chart.correlation <= 0.95
+    values[-10:] += 1.5 * chart.visible
+    assert control_chart(values, *given, n_baseline=20, level=0.01).alarms[-10:].any()

@@ -28,9 +28,9 @@ def fitted():
 def answers(fitted):
     """Three samples: with evidence, in agreement, and too small for either."""
     X, y = causing(100, 1400, 1)
-    same, few = causing(270, 230, 2), causing(12, 28, 3)
+    same, few = causing(270, 230, 2), causing(2, 58, 3)
     X, y = np.concatenate([X, same[0], few[0]]), np.concatenate([y, same[1], few[1]])
-    samples = [np.arange(1500), np.arange(1500, 2000), np.arange(2000, 2040)]
+    samples = [np.arange(1500), np.arange(1500, 2000), np.arange(2000, 2060)]
     items = fitted.items(X)
     return items, samples, y, guarded_intervals(fitted, items, samples, **FAST)
 
@@ -63,7 +63,7 @@ def test_declarations_have_their_own_limits(fitted, answers):
     inside = fitted.unguarded_items(items)
     interval = item_interval(fitted.unguarded_, inside, samples, of="items", **FAST)
     assert by_prior.low == pytest.approx(interval.low)
-    sizes = np.array([1500.0, 500.0, 40.0])
+    sizes = np.array([1500.0, 500.0, 60.0])
     least, most = by_covariate.grounds.if_covariate(sizes, of_items=True)
     assert by_covariate.low == pytest.approx(least, abs=1e-4)
     assert by_covariate.high == pytest.approx(most, abs=1e-4)

@@ -21,13 +21,13 @@ from quantshift import (
     SubclassSLD,
 )
 from quantshift.errors import DataError, UserError
+from quantshift.intervals.engine import training_replicate
 from quantshift.intervals.limits import around, expansion
 from quantshift.intervals.prediction import (
     Replicates,
     aggregate_interval,
     limits,
     predict_interval,
-    training_replicate,
     wilson_limits,
 )
 from quantshift.intervals.replicates import Members
@@ -231,7 +231,7 @@ def test_methods_that_recognise_training_items_are_tried_on_others(method, items
     items, rows = fitted.items(X), [np.arange(50)]
     point = fitted.estimate_items(items, rows)
     drawn = Replicates(fitted, items, rows, point, level=0.95, n_bootstrap=10, seed=0)
-    assert drawn.members.items_of == items_of
+    assert drawn.rows.members.items_of == items_of
 
 
 def test_a_limit_at_the_border_stays():

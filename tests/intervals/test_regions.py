@@ -9,7 +9,6 @@ from quantshift import SLD, BayesianCC, predict_interval, predict_region
 from quantshift.errors import DataError, UserError
 from quantshift.intervals.regions import (
     KINDS,
-    aggregate_region,
     region,
     region_of,
     winkler,
@@ -71,8 +70,6 @@ def test_regions_of_samples_are_of_their_replicates() -> None:
         two = predict_region(quantifier, X, [np.arange(100), np.arange(300)], n_bootstrap=60)
         assert one.contains(np.bincount(y[:100]) / 100)
         assert_allclose(two[0].centre, one.centre, atol=1e-12)
-        of_posteriors = aggregate_region(quantifier, quantifier.items(X[:100]).posteriors)
-        assert of_posteriors.contains(one.centre)
 
 
 def test_the_estimate_is_in_the_middle_and_bias_widens_to_either_side() -> None:

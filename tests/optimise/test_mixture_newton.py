@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from quantshift.optimise.mixture_newton import newton_mixtures
-from quantshift.optimise.solvers import _maximise_each
-from quantshift.quantifiers.likelihood.dirichlet import _by_items, maximise_posteriors
+from quantshift.optimise.solvers import _by_certain_items, _maximise_each, maximise_mixtures
 
 
 @pytest.mark.parametrize("n_classes", [3, 4, 10])
@@ -31,8 +30,8 @@ def test_a_prior_is_items_whose_class_is_certain(n_classes: int) -> None:
     index, start = rng.integers(1000, size=(30, 200)), np.full(n_classes, 1 / n_classes)
     added = rng.choice([0.0, 0.01, 1.0, 50.0, 1e5], 30)
     options = {"tol": 1e-6, "max_iter": 1000, "weights": None}
-    found, _, converged = maximise_posteriors(pool, index, start, added, **options)
-    expected, _, _ = _by_items(pool, index, start, added, **options)
+    found, _, converged = maximise_mixtures(pool, index, start, added=added, **options)
+    expected, _, _ = _by_certain_items(pool, index, start, added, **options)
     assert converged.all()
     # Both are within `tol` of the maximum.
     assert_allclose(found, expected, atol=1e-6)

@@ -5,13 +5,16 @@ import pytest
 
 from quantshift.base.seeding import generator
 from quantshift.optimise.divergences import hellinger
-from quantshift.optimise.unimodal import MOST_BINS, nearest_weights
+from quantshift.optimise.unimodal import (
+    MOST_BINS,
+    minimise_unimodal,
+    nearest_weights,
+    search_steps,
+)
 from quantshift.quantifiers.matching.matching import (
     COMPILED,
     match,
     match_together,
-    minimise_unimodal,
-    search_steps,
 )
 
 

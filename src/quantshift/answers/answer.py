@@ -11,6 +11,20 @@ from quantshift.answers.records import as_csv, as_frame
 from quantshift.base.files import PAGE_ENDINGS, is_page, write_output
 
 
+def schema_of(result: type, version: int) -> dict[str, Any]:
+    """The JSON schema of a type of answer with this version of the layout."""
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(result).json_schema(mode="serialization")
+    format_property = {"const": version, "title": "Format", "description": "version of this layout"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "properties": {"format": format_property, **schema["properties"]},
+        "required": ["format", *schema["properties"]],
+    }
+
+
 class AbstractAnswer(ABC):
     """An answer that can be printed, written to files and shown in notebooks."""
 

@@ -1,14 +1,12 @@
 """The kinds of answers: what the limits of a share are, and when they are wide."""
 
-INTERVAL = "confidence interval"
+from quantshift.quantifiers.base.answer_kinds import CANNOT as CANNOT
+from quantshift.quantifiers.base.answer_kinds import CONFIDENCE_INTERVAL
+from quantshift.quantifiers.base.answer_kinds import RANGE as RANGE
 
-SEQUENCE = "confidence interval that holds at every look"
+INTERVAL = CONFIDENCE_INTERVAL
 
-RANGE = "range"
-"""What remains possible where no assumption can be relied on; its coverage is not known."""
-
-CANNOT = "cannot be estimated"
-"""The limits then are a range that is too wide to act upon, or 0 and 1."""
+SEQUENCE = f"{INTERVAL} that holds at every look"
 
 WIDE = 0.2
 """An interval wider than this leads to the advice to narrow it."""

@@ -43,7 +43,8 @@ def plot_shares(
     else:
         named = max(1, int(NAMES_PER_INCH * ax.get_window_extent().height / ax.figure.dpi))
     for place, (_, share) in enumerate(rows):
-        ax.plot([share.low, share.high], [place, place], color="C0", alpha=0.4, linewidth=5)
+        # A bar that ends at its limits: the usual caps of a wide line go beyond them.
+        ax.hlines(place, share.low, share.high, color="C0", alpha=0.4, linewidth=5)
         if share.estimate is not None:
             ax.plot(share.estimate, place, "o", color="C0")
     step = -(-len(rows) // named)

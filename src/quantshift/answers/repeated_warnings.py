@@ -22,20 +22,32 @@ _OF_ONE_COLUMN = re.compile(r" \S+ to \S+,(?= the range of training)|, such as .
 _COLUMN = re.compile(r"column (?P<name>'[^']*'|\"[^\"]*\"): (?P<sentence>.*)", re.DOTALL)
 
 
-def merged(warnings: Iterable[tuple[str, str]]) -> list[str]:
+def merged(warnings: Iterable[tuple[str, str]], n_batches: int | None = None) -> list[str]:
     """One line for warnings of several batches that differ in their numbers at most.
 
     warnings: the displayed name of the batch and what is said of it; the name is empty for a
-    warning that is not about a batch.
+    warning that is not about a batch. n_batches: how many there are, if that is to be said.
 
     >>> merged([("AK", "only 3 items"), ("AL", "only 26 items"), ("CA", "empty")])
     ['in 2 batches (AK, AL): only 3 to 26 items', 'CA: empty']
     """
     lines = []
     for names, text in said_of(_columns_together(_kinds_together(warnings))):
-        where = f"in {len(names):,} batches ({some_names(names)})" if len(names) > 1 else names[0]
+        where = batches_text(names, n_batches) if len(names) > 1 else names[0]
         lines.append(f"{where}: {text}" if where else text)
     return lines
+
+
+def batches_text(names: Sequence[str], n_batches: int | None = None) -> str:
+    """In which batches something holds. n_batches: how many there are.
+
+    >>> batches_text(["a", "b"], 9), batches_text(["a", "b"], 2), batches_text(["a", "b"])
+    ('in 2 of 9 batches (a, b)', 'in all 2 batches', 'in 2 batches (a, b)')
+    """
+    if len(names) == n_batches:
+        return f"in all {n_batches:,} batches"
+    of_all = "" if n_batches is None else f" of {n_batches:,}"
+    return f"in {len(names):,}{of_all} batches ({some_names(names)})"
 
 
 def said_of(sentences: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:

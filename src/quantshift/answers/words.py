@@ -1,6 +1,6 @@
 """Shares, names and lists in plain words: percentages, limits, displayed names."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from quantshift.answers.shares import Share
 
@@ -8,6 +8,9 @@ RARE = 0.01
 """Shares below this get a second decimal."""
 
 TRUTH_VALUES = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+
+POSITIVE_NAMES = frozenset({"yes", "y", "true", "t", "1", "1.0", "+1", "positive", "pos", "+"})
+"""How people call the class that they ask about, in lower case."""
 
 ELLIPSIS = "…"
 
@@ -86,14 +89,28 @@ def held_by(classes: Sequence[str], *, simultaneous: bool) -> str:
     return "for all classes at once" if simultaneous else "for each class on its own"
 
 
-def headline_class(labels: Sequence[str], positive: str | None = None) -> str:
-    """The headline class: the positive one, or the second of two, or the first.
+def headline_class(
+    labels: Sequence[str],
+    positive: str | None = None,
+    counts: Mapping[str, int] | None = None,
+) -> str:
+    """The headline class: the one named positive, the one called yes, true, 1 or positive, or the
+    rarest.
 
-    positive: what the user calls the positive class.
+    positive: what the user calls the positive class. counts: of the labels in training; without
+    them, or if they are equal, the second of two classes and the first of more.
+
+    >>> headline_class(["No", "Yes"]), headline_class(["a", "b"], None, {"a": 1, "b": 3})
+    ('Yes', 'a')
     """
     if positive is not None:
         return positive
-    return labels[1] if len(labels) == 2 else labels[0]
+    named = [label for label in labels if label.strip().lower() in POSITIVE_NAMES]
+    if len(named) == 1:
+        return named[0]
+    usual = labels[1] if len(labels) == 2 else labels[0]
+    known = counts or {}
+    return min(labels, key=lambda label: (known.get(label, 0), label != usual))
 
 
 def class_names(label: str | None, classes: Sequence[str]) -> dict[str, str]:

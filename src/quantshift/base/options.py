@@ -79,16 +79,6 @@ def as_keywords(*filled: "DataclassInstance") -> dict[str, Any]:
     return {name: getattr(one, name) for one in filled for name in option_texts(type(one))}
 
 
-def given_options(*filled: "DataclassInstance") -> tuple[str, ...]:
-    """The names of the options that are not at their default values."""
-    return tuple(
-        own.name
-        for one in filled
-        for own in fields(one)
-        if _KEY in own.metadata and getattr(one, own.name) != own.default
-    )
-
-
 def taken(declared: type[Declared], arguments: Mapping[str, Any]) -> Declared:
     """The dataclass with those of its fields that are among the arguments of a function."""
     known = {own.name for own in fields(declared)}

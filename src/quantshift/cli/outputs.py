@@ -22,6 +22,20 @@ NOT_IN_PROVENANCE = frozenset({"as_json", "overwrite", "summary", "history", "at
 
 REPLACES = "Replace a file that quantshift did not create."
 Overwrite = Annotated[bool, typer.Option("--overwrite", help=REPLACES, rich_help_panel=OUTPUT)]
+OverwriteLabels = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
+]
+SheetFile = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
+]
+ResultsFolder = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
+]
+DataSetFolder = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and exit; nothing is run.")]
 
 
 @dataclass(frozen=True)
@@ -95,14 +109,23 @@ def provenance(context: typer.Context) -> tuple[tuple[str, str], ...]:
     return ("command", command_line(words)), ("seed", str(context.params["seed"]))
 
 
-def leave(failed: Sequence[str], *, can_be_estimated: bool, printed: bool = False) -> None:
-    """Exit with the code that scripts rely on; without failures, return.
+def leave(
+    conditions: Sequence[str],
+    *,
+    alarms: Sequence[str] = (),
+    can_be_estimated: bool,
+    printed: bool = False,
+) -> None:
+    """Exit with the code that scripts rely on; if nothing holds and no alarm is raised, return.
 
-    printed: whether the failures were printed already.
+    conditions: those that hold, in words. printed: whether all this was printed already.
     """
-    for line in () if printed else failed:
-        typer.echo(f"failed: {line}", err=True)
+    if not printed:
+        for line in conditions:
+            typer.echo(f"condition: {line}", err=True)
+        for line in alarms:
+            typer.echo(f"alarm: {line}", err=True)
     if not can_be_estimated:
         raise typer.Exit(CANNOT_BE_ESTIMATED)
-    if failed:
+    if conditions or alarms:
         raise typer.Exit(FAILED)

@@ -11,8 +11,9 @@ follows from it too.
 as the classifier gets wrong; the estimate is the share of the sample above it. *DoC.* Held-out
 accuracy plus a slope times the change of the mean largest posterior. The slope is that of accuracy
 on mean confidence over all prevalences, which has a closed form because both are linear in the
-prevalence; it is pulled towards 1 where the classes hardly differ in confidence. Both methods rely
-on the classifier's confidence, are valid where P(Y|X) has not changed, and give only an accuracy.
+prevalence; it is pulled towards 1 where the classes hardly differ in confidence. *Confidence.* The
+same with a slope of 1, which is right for a calibrated classifier under covariate shift. These
+methods rely on the classifier's confidence and give only an accuracy.
 
 The interval is a bootstrap: training items are resampled class by class, and the quantifier and M
 are fitted again; the items of the sample are resampled; and the number of correct predictions is
@@ -38,7 +39,7 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.errors import DataError, UserError, check_level, unknown_name
-from quantshift.intervals.prediction import training_replicate
+from quantshift.intervals.engine import training_replicate
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.items import Items, drawn_weights, effective_size, uneven
@@ -46,7 +47,7 @@ from quantshift.quantifiers.base.samples import count_samples, index_blocks
 from quantshift.quantifiers.likelihood.sld import SLD
 
 LEAP = "leap"
-METHODS = (LEAP, "atc", "doc")
+METHODS = (LEAP, "atc", "doc", "confidence")
 
 N_REFITS = 100
 """Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the samples."""
@@ -143,7 +144,7 @@ def estimate_accuracy(
         the accuracy of its classifier is estimated, with its estimate of the prevalence. Or a
         fitted classifier, with `held_out`, (X, y) of labelled items it was not trained on; the
         prevalence is then SLD's.
-    method: "leap" (prior shift), "atc" or "doc" (the classifier stays calibrated).
+    method: "leap" (prior shift), "atc", "doc" or "confidence" (the classifier stays calibrated).
     weights: how much each item of X counts.
     """
     if not isinstance(quantifier, AbstractQuantifier):
@@ -278,23 +279,22 @@ def _replicates(
 def sample_accuracy(
     errors: HeldOutErrors,
     replicates: Sequence[HeldOutErrors],
-    posteriors: Posteriors,
+    items: Items,
     prevalence: Prevalences,
     replicated: Prevalences,
     *,
     method: str = LEAP,
     level: float = 0.95,
     seed: int = 0,
-    weights: Weights | None = None,
 ) -> tuple[float, float, float]:
     """Accuracy on one sample, and its limits, where prevalences have been replicated already.
 
-    replicates: of the held-out errors; prevalence: (n_classes,); replicated: at least as many rows
-    as there are replicates. The predictions of the sample's items are not resampled: their
-    variation is already part of the replicated prevalences.
+    replicates: of the held-out errors; items: with posteriors; prevalence: (n_classes,);
+    replicated: at least as many rows as there are replicates. The predictions of the sample's items
+    are not resampled: their variation is already part of the replicated prevalences.
     """
-    rows = [np.arange(len(posteriors))]
-    predictions = _Predictions(Items(posteriors, weights=weights), rows)
+    rows = [np.arange(len(items))]
+    predictions = _Predictions(items, rows)
     point = predictions.accuracies(errors, prevalence[np.newaxis], rows, method).accuracy[0]
     values = []
     for number, drawn_errors in enumerate(replicates):
@@ -381,9 +381,10 @@ class _Predictions:
                 self._mean(self.top_posterior[row] > errors.threshold, row) for row in rows
             ]
         else:
+            slope = errors.slope if method == "doc" else 1.0
             estimates = [
                 errors.accuracy
-                + errors.slope * (self._mean(self.top_posterior[row], row) - errors.confidence)
+                + slope * (self._mean(self.top_posterior[row], row) - errors.confidence)
                 for row in rows
             ]
         return _Estimates(np.clip(np.array(estimates, dtype=np.float64), 0.0, 1.0), None)

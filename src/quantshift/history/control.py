@@ -49,10 +49,15 @@ by chance where observations have heavy tails; a smaller one is slower at all bu
 changes."""
 
 CLIP, CAUTION, HOLD, GROUP = 2.5, 1.0, 10, 10
-"""See the module; `benchmarks/history_alarms.py` can set others beside them."""
+"""See the module and `ChartOptions`."""
 
-LARGEST_CORRELATION = 0.6
-"""Series that resemble themselves more have trends, not noise."""
+CAUTIOUS_CORRELATION = 0.6
+"""Caution goes no further: with ten batches it would hide a change of fifty standard deviations."""
+
+LARGEST_CORRELATION = 0.95
+"""What is estimated counts up to here; series that resemble themselves more have trends, not noise.
+With 0.6, an autocorrelation of 0.8 gave two episodes of false alarms a year, and one of 0.95 gave
+six, where one was promised."""
 
 FEWEST_BASELINE = 8
 """With fewer observations the limits are so wide that nothing would alarm."""
@@ -66,13 +71,20 @@ class Chart:
     """The chart of the observations behind the baseline.
 
     centre: the mean of the baseline; smoothed: the moving average at each observation; reach: how
-    far it may be from the centre; alarms: whether it is farther.
+    far it may be from the centre; alarms: whether it is farther. correlation: of neighbours, that
+    the newest limits allow for.
     """
 
     centre: float
     smoothed: NDArray[np.float64]
     reach: NDArray[np.float64]
     alarms: NDArray[np.bool_]
+    correlation: float = 0.0
+
+    @property
+    def visible(self) -> float:
+        """The smallest lasting change that moves the average beyond its limits in 10 batches."""
+        return float(self.reach[-1]) / (1 - (1 - WEIGHT) ** 10)
 
 
 def level_per_batch(
@@ -96,6 +108,28 @@ def level_per_batch(
     return min(false_alarms_per_year / batches_per_year, LARGEST_LEVEL) / n_charts
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChartOptions:
+    """How a chart averages and what it allows for; `benchmarks/history_alarms.py` compares others.
+
+    weight: of the newest observation. clip: robust standard deviations beyond which a deviation
+    counts by its logarithm. caution: standard errors added to the autocorrelation; None takes
+    observations for independent. hold: observations without an alarm after which one is learnt
+    from; None learns from the baseline alone. group: observations that are compared with their own
+    mean. tails: False takes observations for normal.
+    """
+
+    weight: float = WEIGHT
+    clip: float = CLIP
+    caution: float | None = CAUTION
+    hold: int | None = HOLD
+    group: int = GROUP
+    tails: bool = True
+
+
+CHOSEN = ChartOptions()
+
+
 def control_chart(
     estimates: ArrayLike,
     standard_errors: ArrayLike,
@@ -103,7 +137,7 @@ def control_chart(
     *,
     n_baseline: int,
     level: float,
-    weight: float = WEIGHT,
+    options: ChartOptions = CHOSEN,
 ) -> Chart:
     """The chart of a series whose first `n_baseline` observations are the baseline.
 
@@ -118,11 +152,11 @@ def control_chart(
             "than there are",
             arguments=["baseline"],
         )
-    centre, smoothed, reach = charts(
-        values, errors, sizes, n_baseline=n_baseline, level=level, weight=weight
+    centre, smoothed, reach, correlation = charts(
+        values, errors, sizes, n_baseline=n_baseline, level=level, options=options
     )
     alarms = np.abs(smoothed[0]) > reach[0]
-    return Chart(float(centre[0]), centre[0] + smoothed[0], reach[0], alarms)
+    return Chart(float(centre[0]), centre[0] + smoothed[0], reach[0], alarms, float(correlation[0]))
 
 
 def charts(
@@ -132,43 +166,42 @@ def charts(
     *,
     n_baseline: int,
     level: float,
-    weight: float = WEIGHT,
-    clip: float = CLIP,
-    caution: float | None = CAUTION,
-    hold: int | None = HOLD,
-    group: int = GROUP,
-    tails: bool = True,
-) -> tuple[Reals, Reals, Reals]:
-    """Centres, deviations of the moving averages from them, and how far these may be.
+    options: ChartOptions = CHOSEN,
+) -> tuple[Reals, Reals, Reals, Reals]:
+    """Centres, deviations of the moving averages from them, how far these may be, and the
+    autocorrelation that the newest limits allow for.
 
-    values, standard_errors, n_items: (n_series, n_observations). caution: None takes observations
-    for independent; hold: None learns from the baseline alone; tails: False takes them for normal.
-    Each observation is judged by those before it.
+    values, standard_errors, n_items: (n_series, n_observations). Each observation is judged by
+    those before it.
     """
     from scipy.stats import t as student
 
+    weight, hold = options.weight, options.hold
     first = values[:, :n_baseline]
     least = _least_variance(first.mean(axis=1), n_items[:, :n_baseline])
     middle, scale = _robust(first, least)
-    usual = middle + scale * _clipped((first - middle) / scale, clip)
+    usual = middle + scale * _clipped((first - middle) / scale, options.clip)
     centre = usual.mean(axis=1, keepdims=True)
     # What intervals share does not matter: only how much wider one is than those of the baseline.
     variances = standard_errors**2
     added = np.maximum(0.0, variances - variances[:, :n_baseline].mean(axis=1, keepdims=True))
-    look_scale = np.sqrt(scale**2 + added)
-    z = look_scale * _clipped((values - centre) / look_scale, clip)
-    learnt = _Learnt(z[:, :n_baseline], group)
+    own_scale = np.sqrt(scale**2 + added)
+    z = own_scale * _clipped((values - centre) / own_scale, options.clip)
+    learnt = _Learnt(z[:, :n_baseline], options.group)
     n_series, n_observations = z.shape[0], z.shape[1] - n_baseline
     smoothed, reach = np.zeros((2, n_series, n_observations))
     average, variance, shared, extra = np.zeros((4, n_series))
     alarms = np.zeros((n_series, n_observations), dtype=np.bool_)
+    r = np.zeros(n_series)
     for i in range(n_observations):
         now = n_baseline + i
         if hold is not None and i >= hold:
             quiet = np.asarray(~alarms[:, i - hold : i].any(axis=1))
             learnt.add(z[:, now - hold], z[:, now - hold - 1], quiet)
         moments = learnt.moments()
-        r = np.zeros(n_series) if caution is None else moments.correlation(caution)
+        r = np.zeros(n_series)
+        if options.caution is not None:
+            r = moments.correlation(options.caution)
         average = (1 - weight) * average + weight * z[:, now]
         # Of the average, in units of an observation's; and what it shares with the newest.
         variance = (1 - weight) ** 2 * variance + weight**2 + 2 * weight * (1 - weight) * r * shared
@@ -176,17 +209,17 @@ def charts(
         extra = (1 - weight) ** 2 * extra + weight**2 * added[:, now]
         total = 1 - (1 - weight) ** (i + 1)
         long_run = (1 + r) / (1 - r)
-        of_a_look = np.maximum(moments.variance(long_run), least)
-        spread = np.sqrt(of_a_look * (variance + total**2 * long_run / n_baseline) + extra)
+        of_one = np.maximum(moments.variance(long_run), least)
+        spread = np.sqrt(of_one * (variance + total**2 * long_run / n_baseline) + extra)
         degrees = moments.degrees * (1 - r**2) / (1 + r**2)
         smoothed[:, i] = average
         quantile = student.ppf(1 - level / 2, degrees)
-        if tails:
+        if options.tails:
             kurtosis = learnt.excess_kurtosis(least) * _kept_kurtosis(weight, i + 1)
             quantile = _heavier(quantile, kurtosis)
         reach[:, i] = quantile * spread
         alarms[:, i] = np.abs(average) > reach[:, i]
-    return centre[:, 0], smoothed, reach
+    return centre[:, 0], smoothed, reach, r
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,8 +255,8 @@ class _Moments:
         spread = np.maximum(self.squares / self.n, np.finfo(np.float64).tiny)
         r = self.products / self.pairs / spread
         unbiased = (self.n * r + self.groups) / np.maximum(self.n - self.groups - 2, 1.0)
-        cautious = unbiased + caution / np.sqrt(self.n)
-        return np.asarray(np.clip(cautious, 0.0, LARGEST_CORRELATION))
+        cautious = np.minimum(unbiased + caution / np.sqrt(self.n), CAUTIOUS_CORRELATION)
+        return np.asarray(np.clip(np.maximum(unbiased, cautious), 0.0, LARGEST_CORRELATION))
 
 
 class _Learnt:

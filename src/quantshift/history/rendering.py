@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from quantshift.history.record import HistoryEntry, Limits
     from quantshift.history.store import Problem
 
-OK, ALARMED, FAILED = "ok", "ALARM", "FAILED"
-"""What the line of a call begins with."""
+OK, ALARMED, DAMAGED, CONDITION, UNKNOWN = "ok", "ALARM", "DAMAGED", "CONDITION", "UNKNOWN"
+"""What the line of a call begins with: the control chart alarms, the history is damaged, a
+condition of the user holds, or a batch cannot be estimated. Failures are for crashes."""
 
 
 def summary_line(
@@ -41,13 +42,14 @@ def summary_line(
     alarms: Sequence["Alarm"] = (),
     failed: Sequence[str] = (),
     problems: Sequence["Problem"] = (),
+    history: "History | None" = None,
 ) -> str:
     """What a call found, in one line: the newest batch, what stands out, alarms and failures.
 
     Of batches that do not follow one another, the smallest and the largest share.
 
     failed: the conditions that hold, in words. problems: damaged files of the history, without
-    which nobody knows whether there is an alarm.
+    which nobody knows whether there is an alarm. history: says how much of its baseline is there.
     """
     # Rows without a date are not the newest.
     named = [batch for batch in result.batches if batch.name != NO_GROUP]
@@ -73,11 +75,24 @@ def summary_line(
         _average_in_words(alarm) if alarm.batch == batch.name else alarm_text(alarm)
         for alarm in alarms
     ]
+    findings += [f"you declared: {result.declared}"] if result.declared else []
     findings += [warning for warning in result.warnings if warning.endswith(BIASED)]
     unknown = not all(one.can_be_estimated for one in result.batches)
-    state = ALARMED if alarms else FAILED if failed or unknown or problems else OK
+    states = {ALARMED: alarms, DAMAGED: problems, CONDITION: failed, UNKNOWN: unknown, OK: True}
+    state = next(state for state, holds in states.items() if holds)
     findings += [undecided(problems)] if problems else []
+    findings += [] if history is None else baseline_in_short(history)
     return one_line(f"{state} {'; '.join([*findings, *failed])}")
+
+
+def baseline_in_short(history: "History") -> list[str]:
+    """How many batches of the baseline there are, while it is not complete: "baseline 3 of 20"."""
+    charts = [control for controls in history.controls() for control in controls]
+    waiting = [c for c in charts if c.reason and c.n_known <= c.n_baseline]
+    if not charts or len(waiting) < len(charts):
+        return []
+    furthest = max(waiting, key=lambda control: control.n_known)
+    return [f"baseline {furthest.n_known} of {furthest.n_baseline}"]
 
 
 def undecided(problems: Sequence["Problem"]) -> str:
@@ -125,10 +140,17 @@ def control_text(control: Control) -> str:
         return f"no limits yet: {control.reason}"
     assert control.centre is not None
     assert control.false_alarms_per_year is not None
-    return (
+    text = (
         f"mean of {control.n_baseline} batches {percent(control.centre)}; about "
         f"{control.batches_per_year:.0f} batches a year, of which about "
         f"{control.false_alarms_per_year:.2g} alarm by chance"
+    )
+    if control.correlation is None or control.visible is None:
+        return text
+    return (
+        f"{text}, if neighbouring batches resemble each other no more than they did so far "
+        f"(correlation up to {control.correlation:.2f}); a change of {100 * control.visible:.1f} "
+        "points would be seen within 10 batches"
     )
 
 

@@ -64,7 +64,8 @@ class Control:
     centre: the mean of the baseline; None while there are too few batches, and reason says why.
     audited: whether audited shares are compared (if all are audited) or those of the method alone.
     first: the place of the first batch of the baseline. false_alarms_per_year: batches at which
-    this chart alarms by chance.
+    this chart alarms by chance. n_known: batches with an estimate. correlation: of neighbouring
+    batches, that the limits allow for; visible: the smallest change that is seen within 10 batches.
     """
 
     label: str
@@ -79,6 +80,9 @@ class Control:
     batches_per_year: float | None
     false_alarms_per_year: float | None
     reason: str = ""
+    n_known: int = 0
+    correlation: float | None = None
+    visible: float | None = None
 
 
 def series_of(calls: Sequence[HistoryEntry]) -> list[Series]:
@@ -156,6 +160,7 @@ def _control(
             batches_per_year=rate,
             false_alarms_per_year=None,
             reason=reason,
+            n_known=len(points),
         )
     assert rate is not None
     level = level_per_batch(limits.false_alarms_per_year, rate, n_charts=n_charts)
@@ -181,6 +186,9 @@ def _control(
         first=own[0],
         batches_per_year=rate,
         false_alarms_per_year=level * rate,
+        n_known=len(points),
+        correlation=chart.correlation,
+        visible=chart.visible,
     )
 
 

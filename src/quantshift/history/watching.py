@@ -40,12 +40,16 @@ class Watched:
 
     @property
     def failures(self) -> list[str]:
-        """Why the call fails, in words."""
-        found = list(self.conditions)
-        if self.fails_on_alarm:
-            found += map(rendering.alarm_text, self.alarms)
-            found += [rendering.undecided(self.problems)] if self.problems else []
-        return found
+        """Why the exit code is not 0 although everything can be estimated, in words."""
+        return [*self.conditions, *self.alarm_texts]
+
+    @property
+    def alarm_texts(self) -> list[str]:
+        """The alarms in words, if they are to be told by the exit code."""
+        if not self.fails_on_alarm:
+            return []
+        damaged = [rendering.undecided(self.problems)] if self.problems else []
+        return [*map(rendering.alarm_text, self.alarms), *damaged]
 
     @property
     def can_be_estimated(self) -> bool:
@@ -62,7 +66,9 @@ class Watched:
 
     def summary_line(self) -> str:
         """The newest batch, what stands out, alarms and failures, in one line."""
-        return rendering.summary_line(self.result, self.alarms, self.conditions, self.problems)
+        return rendering.summary_line(
+            self.result, self.alarms, self.conditions, self.problems, self.history
+        )
 
     def to_text(self) -> str:
         """The text of the answer, and what the history says of it."""

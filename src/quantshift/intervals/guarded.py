@@ -4,7 +4,7 @@ The kind of an answer, and why, is decided in `quantshift.quantifiers.base.guard
 
     evidence, declared prior shift    the interval of the method without its guard
     declared covariate shift          that of the mean posterior
-    agreement                         both
+    agreement                         both; without features also the least part of the range
     otherwise                         the range
 """
 
@@ -25,6 +25,7 @@ from quantshift.quantifiers.base.guarding import (
     Grounds,
 )
 from quantshift.quantifiers.base.items import Items, effective_size
+from quantshift.quantifiers.likelihood.allowed_range import half_width
 
 RANGE_LEVEL = 0.95
 """Level of the limits that guarded methods report; at others, distances grow in proportion."""
@@ -96,6 +97,11 @@ def answer_limits(
     if assume == COVARIATE or agree.any():
         least, most = grounds.if_covariate(sizes, of_items=of == ITEMS)
         centre = grounds.covariate
+        # Without features a change of them goes unnoticed, and agreement says less.
+        if assume != COVARIATE:
+            h = half_width(centre, np.full(len(sizes), 0.5), sizes)
+            h *= np.isnan(grounds.auc)[:, np.newaxis]
+            least, most = np.minimum(least, centre - h), np.maximum(most, centre + h)
         least, most = centre + ratio * (least - centre), centre + ratio * (most - centre)
         chosen = is_interval if assume == COVARIATE else agree
         low[chosen], high[chosen] = least[chosen], most[chosen]

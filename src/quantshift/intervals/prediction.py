@@ -99,10 +99,7 @@ from quantshift.intervals.limits import limits as limits
 from quantshift.intervals.limits import stretched as stretched
 from quantshift.intervals.limits import wilson_limits as wilson_limits
 from quantshift.intervals.limits import without_information as without_information
-from quantshift.intervals.replicates import N_REFITS as N_REFITS
-from quantshift.intervals.replicates import SMALL as SMALL
 from quantshift.intervals.replicates import Replicates as Replicates
-from quantshift.intervals.replicates import training_replicate as training_replicate
 from quantshift.intervals.targets import POPULATION
 from quantshift.prevalence.weights import checked_weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples

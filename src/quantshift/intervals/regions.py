@@ -37,7 +37,7 @@ from scipy.linalg import helmert
 from quantshift.base.seeding import generator
 from quantshift.base.types import Prevalences, Reals
 from quantshift.errors import DataError, check_level, unknown_name
-from quantshift.intervals.prediction import PrevalenceInterval, aggregate_interval, predict_interval
+from quantshift.intervals.prediction import PrevalenceInterval, predict_interval
 from quantshift.prevalence import simplex
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 
@@ -138,30 +138,6 @@ def predict_region(
     found = predict_interval(
         quantifier,
         X,
-        samples,
-        level=level,
-        n_bootstrap=n_bootstrap,
-        seed=seed,
-        weights=weights,
-    )
-    return region_of(found, kind=kind)
-
-
-def aggregate_region(
-    quantifier: AbstractQuantifier,
-    posteriors: ArrayLike,
-    samples: Samples | None = None,
-    *,
-    kind: str = "ellipse",
-    level: float = 0.95,
-    n_bootstrap: int = 1000,
-    seed: int = 0,
-    weights: ArrayLike | None = None,
-) -> Region | list[Region]:
-    """Like `predict_region`, for items given by their posteriors (n_items, n_classes)."""
-    found = aggregate_interval(
-        quantifier,
-        posteriors,
         samples,
         level=level,
         n_bootstrap=n_bootstrap,

@@ -1,10 +1,12 @@
-"""Replicates of estimates: training items drawn again, and samples resampled or simulated.
+"""Replicates of samples of rows: how they are drawn, and the share among their items.
 
 What is drawn for which methods, and why, is described in `quantshift.intervals.prediction`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,32 +15,26 @@ from sklearn.frozen import FrozenEstimator
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Prevalences, Reals
 from quantshift.classify.calibration.calibration import AUTO, calibration_called
-from quantshift.errors import UserError, check_level, unknown_name
-from quantshift.intervals.information import FEWEST, indistinct, told_apart
-from quantshift.intervals.limits import (
-    as_if_counted,
-    credible_limits,
-    inner,
-    limits,
-    without_information,
+from quantshift.errors import unknown_name
+from quantshift.intervals.engine import (
+    N_REFITS,
+    AbstractDrawer,
+    Engine,
+    check_replicates,
+    in_steps,
+    training_replicate,
 )
-from quantshift.intervals.predictive import label_draws, share_draws
+from quantshift.intervals.information import FEWEST, indistinct, told_apart
+from quantshift.intervals.limits import credible_limits, inner
+from quantshift.intervals.predictive import label_draws, population_draws, share_draws
 from quantshift.intervals.targets import ITEMS, POPULATION, SHARES_OF
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items, effective_size, uneven
-from quantshift.quantifiers.base.simulation import ClassMembers, KnownPrevalences
-
-N_REFITS = 200
-"""Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the sample.
-With more than two classes, where a refit costs more, there are half as many, and each serves three
-at least."""
+from quantshift.quantifiers.base.simulation import ClassMembers
 
 OWN_REFITS = 20
 """Replicates that share a refit of a method that fits its own classifier."""
-
-SMALL = 30
-"""A smaller sample shows little, whatever the method."""
 
 MOST_ITEMS = 50_000
 """Larger samples are drawn so many items at a time: the interval is then a little too wide."""
@@ -58,17 +54,17 @@ PER_SIMULATION = 1000
 """One sample is simulated per training replicate, prevalence and so many replicates asked for."""
 
 
-class Replicates:
-    """The replicates of some samples, and the limits that follow from them.
+class RowDraws(AbstractDrawer):
+    """Draws samples of items again: resampled, or simulated from the training items.
 
-    items: as `quantifier.items(X)` returns them; point: the estimates of the samples. `values`
-    holds the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been exhausted.
-    Those of a sample depend on the seed, its position and its size alone.
-
-    of: whose share the limits are for, POPULATION or ITEMS.
+    items: as `quantifier.items(X)` returns them; point: the estimates of the samples. The
+    replicates of a sample depend on the seed, its position and its size alone.
+    exactly: whether simulated samples have exactly the shares they are simulated at.
     cross_fitted: whether held-out posteriors come from folds; by default they do if the quantifier
     has fitted its classifier.
     """
+
+    values: Prevalences
 
     def __init__(
         self,
@@ -77,28 +73,17 @@ class Replicates:
         samples: Sequence[Indices],
         point: Estimate,
         *,
-        level: float,
         n_bootstrap: int,
         seed: int,
-        of: str = POPULATION,
-        cross_fitted: bool | None = None,
+        exactly: bool,
+        cross_fitted: bool | None,
     ) -> None:
-        if of not in SHARES_OF:
-            raise unknown_name("value of `of`", of, SHARES_OF)
-        self.of = of
-        if quantifier.tags.no_interval:
-            raise UserError(
-                f"{type(quantifier).__name__} has no interval: {quantifier.tags.no_interval}"
-            )
-        check_level(level)
-        if n_bootstrap < 2:
-            raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
         weights = uneven(items.weights)
         if weights is not None:
             # An item of zero weight does not count; a replicate of such items would be empty.
             samples = [rows[weights[rows] > 0] for rows in samples]
         self.quantifier, self.items, self.samples, self.point = quantifier, items, samples, point
-        self.level, self.n_bootstrap, self.seed = level, n_bootstrap, seed
+        self.n_bootstrap, self.seed, self.exactly = n_bootstrap, seed, exactly
         n_classes = len(quantifier.classes_)
         self.values = np.empty((len(samples), n_bootstrap, n_classes))
         self.sizes = np.array([len(rows) for rows in samples])
@@ -106,144 +91,81 @@ class Replicates:
             self.sizes = np.array([round(effective_size(weights[rows])) for rows in samples])
         # Simulated samples draw items in proportion to their weights, which must not count twice.
         self.held_out = quantifier.held_out_.unweighted()
-        known, codes = quantifier.held_out_, quantifier.held_out_codes_
+        training, codes = quantifier.held_out_, quantifier.held_out_codes_
         self.adjusted = quantifier.tags.adjusts and (
-            known.posteriors is not None or known.features is not None
+            training.posteriors is not None or training.features is not None
         )
-        self.members = Members(codes, n_classes, known.weights, items_of=self._items_of())
+        self.members = Members(codes, n_classes, training.weights, items_of=self._items_of())
+        self.training_sizes = self.members.sizes()
         if cross_fitted is None:
             fitted = quantifier.classifier_
             cross_fitted = fitted is not None and not isinstance(fitted, FrozenEstimator)
-        self.apart = self._separated(known, codes, cross_fitted=cross_fitted)
-        self.alike = self._alike(known, codes)
-        separated: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
-        self.informative: NDArray[np.bool_] = separated & ~self.alike[:, np.newaxis]
-        # Samples are simulated at known prevalences or, of many classes, at one near the estimate.
+        self.apart = self._separated(training, codes, cross_fitted=cross_fitted)
+        self.alike = self._alike(training, codes)
         self.simulates = self.adjusted and n_classes > 2 and not quantifier.tags.beyond_prior_shift
-        self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
-        self.known: dict[int, KnownPrevalences] = {}
-        self.exact: dict[int, KnownPrevalences] = {}
-        drawn = quantifier.draws(items, samples, n_bootstrap, seed=seed)
-        self.credible = drawn is not None
-        if drawn is not None:
-            self.values, self.centre = drawn, point.prevalence
-        elif self.adjusted and n_classes == 2 and separated.all():
-            p_hat, shared = point.prevalence[:, 1], self._shared_sizes()
-            self.known, self.exact = (
-                {int(size): KnownPrevalences(p_hat[shared == size]) for size in np.unique(shared)}
-                for _ in SHARES_OF
-            )
-            if of == POPULATION:
-                self.exact = {}
+        self._centre = inner(point.prevalence, self.sizes) if self.simulates else None
 
-    def estimates(self) -> Iterator[tuple[Indices, Estimate]]:
-        """Yields, for each training replicate, which replicates it serves and their estimates.
+    @cached_property
+    def _refit(self) -> Callable[[Indices], Any]:
+        return self.quantifier.refitter()
+
+    @property
+    def centre(self) -> Prevalences | None:  # noqa: D102
+        return self._centre
+
+    @property
+    def new_items(self) -> bool:  # noqa: D102
+        return self.members.items_of == "rest"
+
+    @property
+    def n_refits(self) -> int:  # noqa: D102
+        if self.quantifier.tags.own_classifier:
+            return max(2, self.n_bootstrap // OWN_REFITS)
+        if len(self.quantifier.classes_) > 2:
+            return min(N_REFITS // 2, max(2, self.n_bootstrap // 3))
+        return min(N_REFITS, self.n_bootstrap)
+
+    def shared_sizes(self) -> NDArray[np.int64]:  # noqa: D102
+        return np.minimum(in_steps(self.sizes, SIZE_STEP), MOST_ITEMS)
+
+    def draws(self) -> Prevalences | None:  # noqa: D102
+        return self.quantifier.draws(self.items, self.samples, self.n_bootstrap, seed=self.seed)
+
+    def refitted(self, trained: Indices) -> AbstractQuantifier:  # noqa: D102
+        self.members.choose(trained)
+        return self.quantifier if self.quantifier.tags.trusts_posteriors else self._refit(trained)
+
+    def replicate(self, again: AbstractQuantifier, number: int) -> tuple[Indices, Estimate]:
+        """Draw every sample again: which replicates these are, and their estimates.
 
         The estimates, with their diagnostics, are those of the first sample's replicates, then of
-        the second's, and so on. With draws of a posterior there is nothing to replicate.
+        the second's, and so on.
         """
-        if self.credible:
-            return
-        n_refits = min(N_REFITS, self.n_bootstrap)
-        if self.quantifier.tags.own_classifier:
-            n_refits = max(2, self.n_bootstrap // OWN_REFITS)
-        elif len(self.quantifier.classes_) > 2:
-            n_refits = min(N_REFITS // 2, max(2, self.n_bootstrap // 3))
-        refit = self.quantifier.refitter()
-        for number in range(n_refits):
-            columns = np.arange(number, self.n_bootstrap, n_refits)
-            trained = training_replicate(self.quantifier, number, seed=self.seed)
-            again = self.quantifier if self.quantifier.tags.trusts_posteriors else refit(trained)
-            self.members.choose(trained)
-            matrices = [
-                self._rows(position, len(columns), number) for position in range(len(self.samples))
-            ]
-            one = len(matrices) == 1
-            drawn = matrices[0] if one else [row for matrix in matrices for row in matrix]
-            pool = self.held_out if self.simulates else some_members(self.items, number)
-            estimate = again.estimate_items(pool, drawn)
-            self.values[:, columns] = weighed_as(self.point, estimate)
-            self._compare(again, number)
-            yield columns, estimate
+        columns = np.arange(number, self.n_bootstrap, self.n_refits)
+        matrices = [
+            self._rows(position, len(columns), number) for position in range(len(self.samples))
+        ]
+        one = len(matrices) == 1
+        drawn = matrices[0] if one else [row for matrix in matrices for row in matrix]
+        pool = self.held_out if self.simulates else some_members(self.items, number)
+        estimate = again.estimate_items(pool, drawn)
+        self.values[:, columns] = weighed_as(self.point, estimate)
+        return columns, estimate
 
-    def limits(self) -> tuple[Reals, Reals]:
-        """Lower and upper limits, (n_samples, n_classes)."""
-        low, high = self._item_limits() if self.of == ITEMS else self._population_limits()
-        low, high = without_information(low, high, self.apart)
-        low[self.alike], high[self.alike] = 0.0, 1.0
-        return low, high
-
-    def _population_limits(self) -> tuple[Reals, Reals]:
-        p_hat = self.point.prevalence
-        if self.credible and not self.quantifier.tags.draws_resample_training:
-            low, high = credible_limits(p_hat, self.values, self.level)
-        else:
-            low, high = self._limits_of_replicates(labels_known=True)
-        if self.known:
-            least, most = self._known_limits(self.known)
-            if self.quantifier.tags.beyond_prior_shift:
-                least, most = np.minimum(least, low), np.maximum(most, high)
-            low, high = as_if_counted(p_hat, least, most, self.sizes, self.level)
-        return low, high
-
-    def _limits_of_replicates(self, *, labels_known: bool) -> tuple[Reals, Reals]:
-        return limits(
-            self.point.prevalence,
-            self.values,
-            self.sizes,
-            self.level,
-            centre=self.centre if self.simulates or self.credible else None,
-            training_sizes=self.members.sizes(),
-            new_items=self.members.items_of == "rest",
-            labels_known=labels_known,
-        )
-
-    def _item_limits(self) -> tuple[Reals, Reals]:
-        """Limits for the share among the items.
-
-        Methods for prior shift alone have estimated samples with exactly known shares. For others
-        there are draws of the items' labels.
-        """
-        if self.simulates:
-            return self._limits_of_replicates(labels_known=False)
-        p_hat = self.point.prevalence
-        least, most = self._population_limits()
-        low, high, found = least, most, self._share_draws()
-        if self.exact:
-            low, high = self._known_limits(self.exact)
-        if found is not None and (not self.exact or self.quantifier.tags.beyond_prior_shift):
-            tails = [(1 - self.level) / 2, (1 + self.level) / 2]
-            lowest, highest = np.stack(
-                [np.quantile(draws, tails, axis=0, method="weibull") for draws in found], axis=1
-            )
-            low = np.minimum(low, lowest) if self.exact else lowest
-            high = np.maximum(high, highest) if self.exact else highest
-        low, high = np.maximum(low, least), np.minimum(high, most)
-        return np.minimum(low, p_hat), np.maximum(high, p_hat)
-
-    def _share_draws(self) -> list[Reals] | None:
-        """Predictive draws of the shares among the items, if posteriors are known."""
-        held_out, pool = self.quantifier.held_out_, self.items.posteriors
-        if pool is None:
-            return None
-        if held_out.posteriors is not None:
-            codes = self.quantifier.held_out_codes_
-            pool = calibration_called(AUTO)(held_out.posteriors, codes, held_out.weights)(pool)
-        found = []
-        for position, rows in enumerate(self.samples):
-            rng = generator(self.seed, purpose="interval", side="labels", sample=position)
-            weights = None if self.items.weights is None else self.items.weights[rows]
-            if self.quantifier.tags.adjusts:
-                prior, values = self.quantifier.prior_, self.values[position]
-                found.append(share_draws(pool[rows], prior, values, rng, weights))
-            else:
-                p_hat = self.point.prevalence[position]
-                found.append(label_draws(p_hat, pool[rows], self.n_bootstrap, rng, weights))
-        return found
-
-    def bias(self) -> Reals:
-        """Mean of the replicates minus the prevalence they were drawn at, by sample and class."""
-        return np.asarray(self.values.mean(axis=1) - self.centre)
+    def estimates_at(  # noqa: D102
+        self,
+        again: AbstractQuantifier,
+        prevalences: Prevalences,
+        size: int,
+        number: int,
+        *,
+        exact: bool,
+    ) -> Reals:
+        n = max(1, round(self.n_bootstrap / PER_SIMULATION))
+        rng = generator(self.seed, purpose="interval", side="known", size=size, number=number)
+        rows = self.members.draw(prevalences, size, n, rng, exact=exact)
+        estimate = again.estimate_items(self.held_out, rows)
+        return estimate.prevalence[:, 1].reshape(-1, n)
 
     def _items_of(self) -> str:
         """Which training items simulated samples are drawn from, as in `Members`."""
@@ -274,33 +196,33 @@ class Replicates:
             gained.append((shares[0] - shares[1]) / n_classes)
         return float(np.mean(gained)) > MEMORY
 
-    def _separated(self, known: Items, codes: Codes, *, cross_fitted: bool) -> NDArray[np.bool_]:
-        """Which classes the held-out posteriors separate, as far as they are known and used."""
+    def _separated(self, training: Items, codes: Codes, *, cross_fitted: bool) -> NDArray[np.bool_]:
+        """Which classes the held-out posteriors separate, as far as they are training and used."""
         n_classes = len(self.quantifier.classes_)
-        if known.posteriors is None or "posteriors" not in self.quantifier.tags.sees:
+        if training.posteriors is None or "posteriors" not in self.quantifier.tags.sees:
             return np.ones((n_classes, n_classes), dtype=bool)
         if not self.quantifier.tags.adjusts and np.bincount(codes).min() < FEWEST:
             # If a method counts predictions, training items may show only the number of classes.
             return np.ones((n_classes, n_classes), dtype=bool)
         return told_apart(
-            known.posteriors,
+            training.posteriors,
             codes,
             crisp=self.quantifier.tags.crisp,
-            weights=known.weights,
+            weights=training.weights,
             cross_fitted=cross_fitted,
         )
 
-    def _alike(self, known: Items, codes: Codes) -> NDArray[np.bool_]:
+    def _alike(self, training: Items, codes: Codes) -> NDArray[np.bool_]:
         """In which samples the items cannot be distinguished, though training items can."""
         pool = self.items.posteriors
         if pool is None or "posteriors" not in self.quantifier.tags.sees:
             return np.zeros(len(self.samples), dtype=bool)
-        untested = known.posteriors is None or np.bincount(codes).min() < FEWEST
+        untested = training.posteriors is None or np.bincount(codes).min() < FEWEST
         return np.array(
             [
                 indistinct(
                     pool[rows],
-                    None if untested else known.posteriors,
+                    None if untested else training.posteriors,
                     None if untested else codes,
                 )
                 for rows in self.samples
@@ -313,38 +235,122 @@ class Replicates:
             self.seed, purpose="interval", side="sample", sample=position, number=number
         )
         rows = self.samples[position]
-        if self.simulates:
+        if self._centre is not None:
             size = min(int(self.sizes[position]), MOST_ITEMS)
-            centre = self.centre[position : position + 1]
-            return self.members.draw(centre, size, n, rng, exact=self.of == ITEMS)
+            centre = self._centre[position : position + 1]
+            return self.members.draw(centre, size, n, rng, exact=self.exactly)
         return rows[rng.integers(len(rows), size=(n, min(len(rows), MOST_ITEMS)))]
 
-    def _compare(self, again: AbstractQuantifier, number: int) -> None:
-        """Estimate one or a few samples at each of the known prevalences."""
-        n = max(1, round(self.n_bootstrap / PER_SIMULATION))
-        for exact, by_size in ((False, self.known), (True, self.exact)):
-            for size, known in by_size.items():
-                rng = generator(
-                    self.seed, purpose="interval", side="known", size=size, number=number
-                )
-                rows = self.members.draw(known.prevalences, size, n, rng, exact=exact)
-                estimate = again.estimate_items(self.held_out, rows)
-                known.add(estimate.prevalence[:, 1].reshape(-1, n))
 
-    def _known_limits(self, by_size: Mapping[int, KnownPrevalences]) -> tuple[Reals, Reals]:
-        low, high = np.empty((2, len(self.samples), 2))
-        shared = self._shared_sizes()
-        for size, known in by_size.items():
-            least, most = known.limits(self.level)
-            low[shared == size] = np.stack([1 - most, least], axis=1)
-            high[shared == size] = np.stack([1 - least, most], axis=1)
-        return low, high
+class Replicates(Engine):
+    """The replicates of samples of rows, and limits for the population or for the items themselves.
 
-    def _shared_sizes(self) -> NDArray[np.int64]:
-        """Sizes, the larger ones rounded down to a geometric series, so that samples share them."""
-        steps = np.floor(np.log(np.maximum(self.sizes, SMALL) / SMALL) / np.log(SIZE_STEP) + 1e-9)
-        rounded = np.floor(SMALL * SIZE_STEP**steps + 1e-9).astype(np.int64)
-        return np.minimum(np.where(self.sizes < SMALL, self.sizes, rounded), MOST_ITEMS)
+    `values` holds the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been
+    exhausted; it yields the numbers of the replicates that a training replicate serves, and their
+    estimates. of: whose share the limits are for, POPULATION or ITEMS. The other arguments are as
+    for `RowDraws`.
+    """
+
+    def __init__(
+        self,
+        quantifier: AbstractQuantifier,
+        items: Items,
+        samples: Sequence[Indices],
+        point: Estimate,
+        *,
+        level: float,
+        n_bootstrap: int,
+        seed: int,
+        of: str = POPULATION,
+        cross_fitted: bool | None = None,
+    ) -> None:
+        if of not in SHARES_OF:
+            raise unknown_name("value of `of`", of, SHARES_OF)
+        check_replicates(quantifier, level, n_bootstrap)
+        self.of, self.point, self.n_bootstrap = of, point, n_bootstrap
+        self.rows = RowDraws(
+            quantifier,
+            items,
+            samples,
+            point,
+            n_bootstrap=n_bootstrap,
+            seed=seed,
+            exactly=of == ITEMS,
+            cross_fitted=cross_fitted,
+        )
+        super().__init__(quantifier, self.rows, point.prevalence, level=level, seed=seed)
+        if of == ITEMS:
+            self.exact = self._by_size()
+
+    @property
+    def values(self) -> Prevalences:
+        """The replicates, or draws of posteriors."""
+        return self.rows.values if self.draws is None else np.asarray(self.draws)
+
+    def bias(self) -> Reals:
+        """Mean of the replicates minus the prevalence they were drawn at, by sample and class."""
+        centre = self.rows.centre if self.draws is None else None
+        return np.asarray(self.values.mean(axis=1) - (self.p_hat if centre is None else centre))
+
+    def _limits(self) -> tuple[Reals, Reals]:
+        if self.quantifier.tags.draws_of_items:
+            return credible_limits(self.p_hat, self._draws_of_share(), self.level)
+        return self._item_limits() if self.of == ITEMS else self._population_limits()
+
+    def _draws_of_share(self) -> Prevalences:
+        """Draws of the share among the items as they are, or of populations they may be from."""
+        if self.of == ITEMS:
+            return self.values
+        rng = generator(self.seed, purpose="interval", side="population")
+        return np.stack(
+            [
+                population_draws(shares, int(size), rng)
+                for shares, size in zip(self.values, self.rows.sizes, strict=True)
+            ]
+        )
+
+    def _item_limits(self) -> tuple[Reals, Reals]:
+        """Limits for the share among the items.
+
+        Methods for prior shift alone have estimated samples with exactly known shares. For others
+        there are draws of the items' labels.
+        """
+        if self.rows.simulates:
+            return self._limits_of_values(labels_known=False)
+        least, most = self._population_limits()
+        low, high, found = least, most, self._share_draws()
+        if self.exact:
+            low, high = self._known_limits(self.exact)
+        if found is not None and (not self.exact or self.quantifier.tags.beyond_prior_shift):
+            tails = [(1 - self.level) / 2, (1 + self.level) / 2]
+            lowest, highest = np.stack(
+                [np.quantile(draws, tails, axis=0, method="weibull") for draws in found], axis=1
+            )
+            low = np.minimum(low, lowest) if self.exact else lowest
+            high = np.maximum(high, highest) if self.exact else highest
+        low, high = np.maximum(low, least), np.minimum(high, most)
+        return np.minimum(low, self.p_hat), np.maximum(high, self.p_hat)
+
+    def _share_draws(self) -> list[Reals] | None:
+        """Predictive draws of the shares among the items, if posteriors are known."""
+        items = self.rows.items
+        held_out, pool = self.quantifier.held_out_, items.posteriors
+        if pool is None:
+            return None
+        if held_out.posteriors is not None:
+            codes = self.quantifier.held_out_codes_
+            pool = calibration_called(AUTO)(held_out.posteriors, codes, held_out.weights)(pool)
+        found = []
+        for position, rows in enumerate(self.rows.samples):
+            rng = generator(self.seed, purpose="interval", side="labels", sample=position)
+            weights = None if items.weights is None else items.weights[rows]
+            if self.quantifier.tags.adjusts:
+                prior, values = self.quantifier.prior_, self.values[position]
+                found.append(share_draws(pool[rows], prior, values, rng, weights))
+            else:
+                p_hat = self.point.prevalence[position]
+                found.append(label_draws(p_hat, pool[rows], self.n_bootstrap, rng, weights))
+        return found
 
 
 class Members:
@@ -423,24 +429,3 @@ def weighed_as(point: Estimate, replicates: Estimate) -> Prevalences:
     by_model = replicates.diagnostics["model_prevalence"]
     by_model = by_model.reshape(n_samples, -1, *by_model.shape[1:])
     return np.asarray(np.einsum("sm,srmk->srk", point.diagnostics["model_weight"], by_model))
-
-
-def training_replicate(quantifier: AbstractQuantifier, number: int, *, seed: int) -> Indices:
-    """Positions of training items drawn with replacement.
-
-    Class by class, because a quantifier must not depend on how many items of a class it was given;
-    for one that sees nothing but these numbers (MLPE), items are resampled as a whole.
-    """
-    rng = generator(seed, purpose="interval", side="training", number=number)
-    codes = quantifier.held_out_codes_
-    if not quantifier.tags.sees:
-        return _every_class(rng.integers(len(codes), size=len(codes)), codes)
-    members = [np.flatnonzero(codes == code) for code in range(len(quantifier.classes_))]
-    return np.concatenate([m[rng.integers(len(m), size=len(m))] for m in members])
-
-
-def _every_class(rows: Indices, codes: Indices) -> Indices:
-    # A fit needs an item of every class; a rare class that the draw has missed keeps one.
-    drawn = set(codes[rows].tolist())
-    missing = [int(np.argmax(codes == c)) for c in np.unique(codes) if c not in drawn]
-    return np.concatenate([rows, np.array(missing, dtype=np.int64)])

@@ -47,8 +47,8 @@ FRACTIONS = np.geomspace(0.005, 0.95, 16)
 CANDIDATES = 1000
 """The number of steps of the grid of candidate shares: a limit is exact to one step."""
 
-TRUSTED_LABELS = 10.0
-"""The weight of the scores starts at one half, as if it were known from this many labels."""
+TRUST, TRUSTED_LABELS = 0.5, 10.0
+"""The weight of the scores starts at TRUST, as if it were known from so many labels."""
 
 CONSTANT = 1e-12
 """Scores with a variance below this differ only by rounding."""
@@ -189,8 +189,8 @@ class Scores:
     """Scores of one class at every label.
 
     weight: of the score, from earlier labels; labelled: the score of the labelled item; remaining:
-    mean over the items not yet labelled; least, most: over all items. mean: over the labelled
-    items, including this one; all_mean: over all items.
+    mean over the items not yet labelled; least, most, variance: over all items. mean: over the
+    labelled items, including this one; all_mean: over all items.
     """
 
     weight: Reals
@@ -200,6 +200,7 @@ class Scores:
     most: float
     mean: Reals
     all_mean: float
+    variance: float = 0.0
 
     @classmethod
     def none(cls, n_labels: int) -> "Scores":
@@ -208,10 +209,11 @@ class Scores:
         return cls(nothing, nothing, nothing, 0.0, 0.0, nothing, 0.0)
 
     @classmethod
-    def of(cls, f: Reals, rows: NDArray[np.int64], y: Reals) -> "Scores":
+    def of(cls, f: Reals, rows: NDArray[np.int64], y: Reals, *, trust: float = TRUST) -> "Scores":
         """Scores f of all items; rows: the labelled ones, in order; y: whether of the class.
 
-        The weight is the slope of labels on scores, from earlier labels, between 0 and 1.
+        The weight is the slope of labels on scores, from earlier labels, between 0 and 1. trust:
+        its value before there are any.
         """
         labelled, n_before = f[rows], np.arange(len(rows))
         before = np.cumsum(labelled) - labelled
@@ -219,9 +221,9 @@ class Scores:
         if spread > CONSTANT:
             centred = labelled - f.mean()
             share = (0.5 + np.cumsum(y) - y) / (1 + n_before)
-            products = TRUSTED_LABELS * spread / 2 + np.cumsum(centred * (y - share))
+            products = TRUSTED_LABELS * spread * trust + np.cumsum(centred * (y - share))
             squares = TRUSTED_LABELS * spread + np.cumsum(centred**2)
-            weight = np.clip(np.concatenate([[0.5], (products / squares)[:-1]]), 0.0, 1.0)
+            weight = np.clip(np.concatenate([[trust], (products / squares)[:-1]]), 0.0, 1.0)
         return cls(
             weight=weight,
             labelled=labelled,
@@ -230,6 +232,7 @@ class Scores:
             most=float(f.max()),
             mean=np.cumsum(labelled) / (1 + n_before),
             all_mean=float(f.mean()),
+            variance=spread,
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from quantshift.base.compiled import compiled, compiled_sums
 from quantshift.base.types import Prevalences, Reals
-from quantshift.optimise.newton_steps import constrained_step
+from quantshift.optimise.active_set import constrained_step
 from quantshift.optimise.unimodal import HELLINGER, SQUARED_EUCLIDEAN, TOPSOE
 
 MEAN_ROOT = 3

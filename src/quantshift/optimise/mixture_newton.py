@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled, compiled_inline, compiled_sums
 from quantshift.base.types import Ints, Reals
-from quantshift.optimise.newton_steps import NEARNESS, constrained_step, move
+from quantshift.optimise.active_set import NEARNESS, constrained_step, move
 
 STATIONARY = 1e-7
 """Largest violation of the Karush-Kuhn-Tucker conditions at what counts as a maximum."""

@@ -22,16 +22,13 @@ from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Prevalences, Reals
-from quantshift.optimise.newton_steps import SMALLEST_PIVOT, factorise, solve
+from quantshift.optimise.active_set import minimum_on_simplex, normalise
 
 FLAT = 1e-10
 """Curvatures below this fraction of the largest count as flat, and are replaced by it."""
 
 ROUNDING = 1e-13
 """Relative size of rounding errors in the entries of G and b."""
-
-STEEP = 1e-12
-"""Descent, relative to the slope at the start, that frees a share."""
 
 
 def minimise_on_simplex(gram: Reals, linear: Reals, start: Prevalences) -> Prevalences:
@@ -156,80 +153,9 @@ def _minimise_each(
                 pull[k] = 0.0
                 for j in range(n_steps):
                     pull[k] += slope[j] / scale * basis[k, j]
-            _search(model, pull, start, p)
-        _normalise(p)
+            minimum_on_simplex(model, pull, start, p)
+        normalise(p)
     return p_hat
-
-
-@compiled
-def _search(model: Reals, pull: Reals, start: Prevalences, p: Prevalences) -> None:
-    """The p on the simplex that minimises d . model d - 2 pull . d with d = p - start, in place.
-
-    model: positive definite; p: the minimum over all p that sum to one, from which the search
-    begins, with its negative shares set to zero.
-    """
-    n_classes = len(p)
-    free, root = np.empty(n_classes, dtype=np.bool_), np.empty((n_classes, n_classes))
-    aim, level_change = np.empty(n_classes), np.empty(n_classes)
-    steep = STEEP
-    for k in range(n_classes):
-        p[k] = max(p[k], 0.0)
-        free[k] = p[k] > 0.0
-        steep = max(steep, STEEP * (1.0 + abs(pull[k])))
-    _normalise(p)
-    for _ in range(20 * n_classes):
-        # At the minimum all free shares have the same gradient, chosen so that p sums to one.
-        for k in range(n_classes):
-            aim[k], level_change[k] = pull[k], 1.0
-            for m in range(n_classes):
-                aim[k] += model[k, m] * start[m]
-        factorise(model, root, free, SMALLEST_PIVOT)
-        solve(root, free, aim)
-        solve(root, free, level_change)
-        missing, change = 1.0, 0.0
-        for k in range(n_classes):
-            if free[k]:
-                missing -= aim[k]
-                change += level_change[k]
-        length, blocking = 1.0, -1
-        for k in range(n_classes):
-            if free[k]:
-                aim[k] += missing / change * level_change[k]
-                if aim[k] < 0.0:
-                    until = p[k] / (p[k] - aim[k])
-                    if until < length or blocking < 0:
-                        length, blocking = until, k
-        level, n_free = 0.0, 0
-        for k in range(n_classes):
-            if free[k]:
-                p[k] = max(p[k] + length * (aim[k] - p[k]), 0.0)
-        if blocking >= 0:
-            p[blocking], free[blocking] = 0.0, False
-            continue
-        for k in range(n_classes):
-            aim[k] = pull[k]  # from here on, `aim` holds the descent
-            for m in range(n_classes):
-                aim[k] -= model[k, m] * (p[m] - start[m])
-            if free[k]:
-                level += aim[k]
-                n_free += 1
-        entering, most = -1, steep
-        for k in range(n_classes):
-            if not free[k] and aim[k] - level / n_free > most:
-                entering, most = k, aim[k] - level / n_free
-        if entering < 0:
-            return
-        free[entering] = True
-
-
-@compiled
-def _normalise(p: Prevalences) -> None:
-    """Scale p to sum to one, in place."""
-    total = 0.0
-    for k in range(len(p)):
-        total += p[k]
-    for k in range(len(p)):
-        p[k] /= total
 
 
 def row_products(rows: Reals, matrix: Reals) -> Reals:

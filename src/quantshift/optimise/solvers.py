@@ -35,14 +35,14 @@ from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Ints, Reals
-from quantshift.optimise.mixture_newton import STATIONARY, newton_mixtures
-from quantshift.optimise.newton_steps import (
+from quantshift.optimise.active_set import (
     NEARNESS,
     SMALLEST_PIVOT,
     constrained_step,
     factorise,
     move,
 )
+from quantshift.optimise.mixture_newton import STATIONARY, newton_mixtures
 
 STEEPEST = 1e8
 """Factor in EM's step beyond which the share of a class must not be set to zero."""
@@ -68,6 +68,7 @@ def maximise_mixtures(
     tol: float,
     max_iter: int,
     weights: Reals | None = None,
+    added: Reals | None = None,
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
     """Maximum likelihood prevalences of many samples, each solved independently.
 
@@ -76,6 +77,8 @@ def maximise_mixtures(
     start: where every search begins, (n_classes,), no share of it zero.
     tol: largest error of a prevalence. max_iter: most passes over the items of a sample.
     weights: of the items of the pool, (n_items,); only their proportions in a sample matter.
+    added: for the maximum a posteriori under a Dirichlet prior, how many items of each class the
+        prior is equivalent to in each sample, alpha - 1, (n_samples,).
     Returns (prevalences (n_samples, n_classes), passes, converged).
     """
     # The same kind of array every time (a mapped file is read-only), to avoid recompilation.
@@ -83,17 +86,54 @@ def maximise_mixtures(
     samples = np.require(index, np.int64, ["C", "W"])
     begin = np.require(start, np.float64, ["C", "W"])
     item_weights = None if weights is None else np.require(weights, np.float64, ["C", "W"])
+    certain = None if added is None else np.require(added, np.float64, ["C", "W"])
     if len(pool) == 2:
+        if certain is not None:
+            return _by_certain_items(pool, samples, begin, certain, tol, max_iter, item_weights)
         return _maximise_pairs(pool, samples, begin, float(tol), int(max_iter), item_weights)
-    found = newton_mixtures(pool, samples, begin, None, float(tol), int(max_iter), item_weights)
+    found = newton_mixtures(pool, samples, begin, certain, float(tol), int(max_iter), item_weights)
     unconverged = np.flatnonzero(~found[2])
     if len(unconverged):
-        resolved = _maximise_each(
-            pool, samples[unconverged], begin, float(tol), int(max_iter), item_weights
-        )
+        hard = samples[unconverged]
+        if certain is None:
+            resolved = _maximise_each(pool, hard, begin, float(tol), int(max_iter), item_weights)
+        else:
+            resolved = _by_certain_items(
+                pool, hard, begin, certain[unconverged], tol, max_iter, item_weights
+            )
         for column, values in zip(found, resolved, strict=True):
             column[unconverged] = values
     return found
+
+
+def _by_certain_items(
+    likelihoods: Reals,
+    index: Ints,
+    start: Reals,
+    added: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
+) -> tuple[Reals, Ints, NDArray[np.bool_]]:
+    """With a prior: add to each sample the items that it is equivalent to, whose class is certain.
+
+    A prior Dirichlet(alpha) adds (alpha - 1) sum_k log p_k to the log-likelihood sum_j log(p . r_j)
+    of a sample, and so do alpha - 1 additional items of each class whose class is certain.
+    """
+    n_classes, (n_samples, size) = len(likelihoods), index.shape
+    items = index.ravel()
+    certain = np.tile(np.eye(n_classes), n_samples)
+    pool = np.concatenate([likelihoods[:, items], certain], axis=1)
+    item_weights = np.ones(len(items)) if weights is None else weights[items]
+    rows = np.concatenate(
+        [
+            np.arange(len(items)).reshape(n_samples, size),
+            len(items) + np.arange(n_samples * n_classes).reshape(n_samples, n_classes),
+        ],
+        axis=1,
+    )
+    all_weights = np.concatenate([item_weights, np.repeat(added, n_classes)])
+    return maximise_mixtures(pool, rows, start, tol=tol, max_iter=max_iter, weights=all_weights)
 
 
 @compiled

@@ -1,13 +1,15 @@
-"""The mixture of two histograms closest to a third, compiled: most of the work of DyS, HDy, HDx.
+"""Golden-section search: of any unimodal functions, and of the closest mixture of two histograms.
 
-This is the same search as `matching.minimise_unimodal`, identical bit for bit. Numpy processes all
-samples in several passes over memory; here one sample after another is solved within the
-processor's cache.
+The latter is most of the work of DyS, HDy and HDx, and compiled. It is the same search as
+`minimise_unimodal`, identical bit for bit; but numpy processes all samples in several passes over
+memory, while the compiled functions solve one sample after another within the processor's cache.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Reals
@@ -22,7 +24,53 @@ HELLINGER, TOPSOE, SQUARED_EUCLIDEAN = 0, 1, 2
 LEVEL = 1e-12
 """If the distances of all mixtures differ by at most this, any weight would do."""
 
-_GOLDEN = (math.sqrt(5.0) - 1) / 2
+SEARCH_TOLERANCE = 1e-6
+"""Width of the interval at which the search for the mixture weight ends."""
+
+GOLDEN = (math.sqrt(5.0) - 1) / 2
+"""The fraction of an interval that a step of the search leaves."""
+
+
+def search_steps(width: float) -> int:
+    """The number of steps of the search in an interval of this width."""
+    return math.ceil(math.log(SEARCH_TOLERANCE / width) / math.log(GOLDEN))
+
+
+def minimise_unimodal(
+    objective: Callable[[Reals], Reals],
+    shape: tuple[int, ...],
+    low: ArrayLike = 0.0,
+    high: ArrayLike = 1.0,
+    n_steps: int | None = None,
+) -> tuple[Reals, Reals]:
+    """Golden-section search between low and high for many unimodal functions at once.
+
+    n_steps: default: as many as the widest interval needs. Returns the arguments and the minima;
+    both ends are among the candidates.
+    """
+    least, most = (np.array(np.broadcast_to(end, shape), dtype=np.float64) for end in (low, high))
+    low, high = least, most
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = objective(left), objective(right)
+    if n_steps is None:
+        n_steps = search_steps(float((most - least).max()))
+    for _ in range(n_steps):
+        go_left = at_left < at_right
+        low, high = np.where(go_left, low, left), np.where(go_left, right, high)
+        fresh = np.where(go_left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
+        at_fresh = objective(fresh)
+        left, right = np.where(go_left, fresh, right), np.where(go_left, left, fresh)
+        at_left, at_right = (
+            np.where(go_left, at_fresh, at_right),
+            np.where(go_left, at_left, at_fresh),
+        )
+    candidates = np.stack([(low + high) / 2, least, most])
+    values = np.stack([objective(candidate) for candidate in candidates])
+    best = values.argmin(axis=0)[np.newaxis]
+    return (
+        np.take_along_axis(candidates, best, axis=0)[0],
+        np.take_along_axis(values, best, axis=0)[0],
+    )
 
 
 @compiled
@@ -68,17 +116,17 @@ def nearest_common_mixtures(
                 start, least = g, there
         first, last = grid[max(start - 1, 0)], grid[min(start + 1, len(grid) - 1)]
         low, high = first, last
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         at_left = _mean_distance(left, sample, own, rest, divergence, each, terms)
         at_right = _mean_distance(right, sample, own, rest, divergence, each, terms)
         for _ in range(n_steps):
             if at_left < at_right:
                 high, right, at_right = right, left, at_left
-                left = high - _GOLDEN * (high - low)
+                left = high - GOLDEN * (high - low)
                 at_left = _mean_distance(left, sample, own, rest, divergence, each, terms)
             else:
                 low, left, at_left = left, right, at_right
-                right = low + _GOLDEN * (high - low)
+                right = low + GOLDEN * (high - low)
                 at_right = _mean_distance(right, sample, own, rest, divergence, each, terms)
         best = (low + high) / 2
         least = _mean_distance(best, sample, own, rest, divergence, each, terms)
@@ -111,17 +159,17 @@ def _nearest(
 ) -> tuple[float, float]:
     # Golden-section search in [0, 1]; the ends compete with its result.
     low, high = 0.0, 1.0
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left = _distance(left, sample, own, rest, divergence, terms)
     at_right = _distance(right, sample, own, rest, divergence, terms)
     for _ in range(n_steps):
         if at_left < at_right:
             high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
+            left = high - GOLDEN * (high - low)
             at_left = _distance(left, sample, own, rest, divergence, terms)
         else:
             low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
+            right = low + GOLDEN * (high - low)
             at_right = _distance(right, sample, own, rest, divergence, terms)
     best = (low + high) / 2
     least = most = _distance(best, sample, own, rest, divergence, terms)

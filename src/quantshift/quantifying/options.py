@@ -4,7 +4,7 @@ They are the keyword arguments of these functions and the options of their comma
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quantshift.answers.options import (
@@ -20,7 +20,7 @@ from quantshift.answers.options import (
 from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
-from quantshift.quantifiers.base.guarding import ASSUMPTIONS
+from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.tables.columns.periods import EVERY
 from quantshift.tables.reading import Source
 
@@ -65,7 +65,8 @@ class Sources:
 class ColumnOptions:
     """What the columns of the tables are.
 
-    text, features: the columns of items; with neither, all that can be used. posteriors: those of
+    text, features: the columns of items; with neither, all that can be used. categories: those of
+    numbers that are codes. posteriors: those of
     the user's own model, instead. drop: columns that are not used; columns of row ids, of weights
     and of the groups that are left out in turn are not used either. missing: cells that mean no
     label, in addition to empty ones. positive: the class whose share is shown first. A single name
@@ -84,6 +85,13 @@ class ColumnOptions:
         (),
         "Columns of numbers, categories, booleans and dates. Without --text only these are used; "
         "with neither, all columns that can be.",
+        reads="names",
+        metavar="A,B,...",
+        panel=COLUMNS,
+    )
+    categories: tuple[str, ...] = option(
+        (),
+        "Columns of numbers that are codes of categories (1 = north, 2 = south), not amounts.",
         reads="names",
         metavar="A,B,...",
         panel=COLUMNS,
@@ -112,7 +120,14 @@ class ColumnOptions:
         panel=COLUMNS,
     )
     missing: tuple[str, ...] | None = option(None, MISSING)
-    positive: str | None = option(None, POSITIVE)
+    positive: str | None = option(
+        None,
+        replace(
+            POSITIVE,
+            help="The class reported first (default: the one called yes, true, 1 or positive, else "
+            "the rarest in training).",
+        ),
+    )
     groups: str | None = option(
         None,
         "Column of regions, years or sites in the labelled table: leave each one out in turn and "
@@ -124,7 +139,7 @@ class ColumnOptions:
     lenient: bool = option(False, LENIENT)
 
     def __post_init__(self) -> None:
-        for name in ("text", "features", "posteriors", "drop"):
+        for name in ("text", "features", "categories", "posteriors", "drop"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
         if self.missing is not None:
             object.__setattr__(self, "missing", as_names(self.missing))
@@ -165,12 +180,16 @@ class TrainingOptions:
 class Recipe:
     """How a model is to be made.
 
-    by: the column that divides samples into batches; it is not used as a feature.
+    by: the column that divides samples into batches; it is not used as a feature, nor are columns
+    that are tied to it. every: day, week or month, if it holds dates. declared: what the model
+    keeps, for samples of which nothing else is declared.
     """
 
     columns: ColumnOptions
     training: TrainingOptions = TrainingOptions()
     by: str | None = None
+    declared: Declaration = NOTHING_DECLARED
+    every: str | None = None
 
 
 @dataclass(frozen=True)
@@ -289,10 +308,8 @@ class EstimationOptions:
 
     replicates: how many the bootstrap draws for the intervals. simultaneous: intervals that hold
     for all classes of a batch at once (not those of an audit). of: whose share an interval is for,
-    "items" (of the sample) or "population" (that they were drawn from). assume:
-    "prior" (items of a class look as in training), "covariate" (items that look alike have the
-    label as often as in training), or "auto": nothing is declared, and without evidence the answer
-    is a range.
+    "items" (of the sample) or "population" (that they were drawn from). declared:
+    what the user declared about the shift, now or when the model was trained.
     """
 
     level: float = option(0.95, LEVEL)
@@ -301,18 +318,9 @@ class EstimationOptions:
         False, "Intervals that are valid for all classes at once (three or more)."
     )
     of: str = option(ITEMS, WHOSE_SHARE)
-    assume: str = option(
-        AUTO,
-        "Assumption about the shift. prior: items of a class look as in training (the label causes "
-        "the features, like the words of a review). covariate: items that look alike have the "
-        "label as often as in training (an outcome is predicted from its causes). auto: neither; "
-        "without evidence for one of them the answer is a range.",
-        metavar="auto|prior|covariate",
-    )
+    declared: Declaration = NOTHING_DECLARED
 
     def __post_init__(self) -> None:
-        if self.assume not in ASSUMPTIONS:
-            raise unknown_name("assumption", self.assume, ASSUMPTIONS)
         if self.of not in SHARES_OF:
             raise unknown_name("value of `of`", self.of, SHARES_OF)
 
@@ -332,8 +340,15 @@ class Request:
     audit: AuditOptions = field(default_factory=AuditOptions)
     estimation: EstimationOptions = field(default_factory=EstimationOptions)
     conditions: Sequence[str] = ()
+    declared: Declaration = NOTHING_DECLARED
 
     @property
     def recipe(self) -> Recipe:
         """How the model is to be made."""
-        return Recipe(self.columns, self.training, self.batches.by)
+        return Recipe(
+            self.columns, self.training, self.batches.by, self.declared, self.batches.every
+        )
+
+    def estimation_with(self, before: Declaration) -> EstimationOptions:
+        """How shares are estimated. before: what was declared when the model was trained."""
+        return replace(self.estimation, declared=self.declared.or_else(before))

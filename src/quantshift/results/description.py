@@ -29,7 +29,6 @@ from quantshift.base.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.results.about import About
 from quantshift.results.schema import SCHEMA_VERSION
-from quantshift.tables.columns.names import folder_name
 
 FORMAT = "quantshift-results"
 VERSION = SCHEMA_VERSION
@@ -104,12 +103,6 @@ def signatures(experiment: Mapping[str, Any]) -> dict[str, str]:
 def is_name(name: str) -> bool:
     """Whether this can name an experiment, a data set or a cell, and thus a folder."""
     return _SAFE_NAME.fullmatch(name) is not None and len(name.encode()) <= _MOST_BYTES
-
-
-def fit_name(text: str) -> str:
-    """The text as a folder name for a data set, with hyphens for characters not allowed."""
-    name = folder_name(text)
-    return name if is_name(name) and name != ABOUT else "data"
 
 
 def check_name(kind: str, name: str) -> None:

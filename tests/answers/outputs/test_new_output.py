@@ -101,3 +101,8 @@ def test_without_the_entry_there_is_no_such_option(tables, quantshift):
     code, _, wrong = quantshift(*QUANTIFY, "--chat", "q.json")
     assert code == 2
     assert "No such option: --chat" in wrong
+
+
+def test_an_output_that_leaves_something_out_is_refused() -> None:
+    with pytest.raises(TypeError, match="Nameless does not say its name, help"):
+        type("Nameless", (AbstractOutput,), {"noun": "message", "endings": ("json",)})

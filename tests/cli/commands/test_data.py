@@ -286,6 +286,10 @@ def test_options_of_reviews_reach_the_import(quantshift, churn):
             ("data", "import", "churn.csv", "--label", "left", "--min-chars", 3),
             "--min-chars cannot be used here: it filters reviews; add --layout reviews",
         ),
+        (
+            ("data", "import", "churn.csv", "--label", "left", "--min-chars", 200),
+            "--min-chars cannot be used here: it filters reviews; add --layout reviews",
+        ),
     ],
 )
 def test_wrong_reviews_are_one_line(quantshift, churn, arguments, message):

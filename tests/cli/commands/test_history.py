@@ -70,13 +70,22 @@ def test_an_alarm_ends_with_exit_code_3_and_one_line(answers, quantshift, tmp_pa
     )
     assert code == 3
     assert json.loads(said)["format"] == 4
-    assert wrong.startswith("failed: 2026-01-30: alarm (moving average of pos ")
+    assert wrong.startswith("alarm: 2026-01-30: alarm (moving average of pos ")
 
 
 def test_the_line_without_a_history(answers, quantshift):
     code, said, wrong = quantshift(*ASKED[:5], "--summary", "--fail-if", "pos>0.01")
     assert (code, wrong) == (3, "")
-    assert said.startswith("FAILED 2026-01-01: pos 10.1% (8.1 to 12.1%) of 500 items; 2026-01-01: ")
+    assert said.startswith(
+        "CONDITION 2026-01-01: pos 10.1% (8.1 to 12.1%) of 500 items; 2026-01-01: "
+    )
+
+
+def test_the_line_says_how_much_of_the_baseline_there_is(answers, quantshift):
+    for day in range(3):
+        code, said, _ = quantshift(*ASKED, "--at", time_of(day).isoformat(), "--summary")
+        assert code == 0
+        assert said.rstrip().endswith(f"; baseline {day + 1} of 20")
 
 
 def test_the_line_of_a_batch_that_cannot_be_estimated(answers, quantshift):
@@ -84,8 +93,8 @@ def test_the_line_of_a_batch_that_cannot_be_estimated(answers, quantshift):
     code, said, _ = quantshift(*ASKED, "--at", "2026-01-01", "--summary")
     assert code == 4
     assert said == (
-        "FAILED new.csv: pos cannot be estimated from 500 items (they tell the classes apart no "
-        "better than chance)\n"
+        "UNKNOWN new.csv: pos cannot be estimated from 500 items (they tell the classes apart no "
+        "better than chance); baseline 0 of 20\n"
     )
 
 
@@ -170,7 +179,7 @@ def test_a_damaged_call_fails_the_daily_call(answers, quantshift, tmp_path):
     asked = (*ASKED, "--fail-on", "alarm", "--at")
     code, said, wrong = quantshift(*asked, time_of(27).isoformat(), "--summary")
     assert code == 3
-    assert said.startswith(("FAILED ", "ALARM "))
+    assert said.startswith(("DAMAGED ", "ALARM "))
     assert said.count("\n") == 1
     told = f"{victim.relative_to(tmp_path)} is damaged: its content is not what its name says"
     assert f"the history is damaged, so that alarms may be missing: {told}" in said
@@ -178,7 +187,7 @@ def test_a_damaged_call_fails_the_daily_call(answers, quantshift, tmp_path):
     code, said, wrong = quantshift(*asked, time_of(28).isoformat(), "--json")
     assert code == 3
     assert json.loads(said)["history"]["problems"] == [told]
-    assert "failed: the history is damaged" in wrong
+    assert "alarm: the history is damaged" in wrong
     code, said, wrong = quantshift(*ASKED, "--at", time_of(29).isoformat())
     assert code == 0
     assert told in said

@@ -94,7 +94,7 @@ def test_json_page_and_table(table, quantshift, tmp_path):
 def test_exit_codes(table, quantshift):
     code, _, wrong = quantshift("judge", "verdicts.csv", *ASKED, "--fail-if", "pass>10%")
     assert code == 3
-    assert wrong.startswith("failed: verdicts.csv: pass>10%")
+    assert wrong.startswith("condition: verdicts.csv: pass>10%")
     frame = pl.read_csv("verdicts.csv")
     frame.with_columns(human=pl.when(pl.col("system") == "A").then("human")).write_csv("part.csv")
     arguments = ("part.csv", *ASKED, "--by", "system", "--labels", "random")

@@ -22,6 +22,7 @@ from quantshift.quantifiers.base.guarding import (
     WIDEST,
     covariate_limits,
 )
+from quantshift.quantifiers.likelihood.score_test import ScoredTraining
 
 FAST = [LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
 
@@ -87,9 +88,10 @@ def test_where_prior_shift_explains_most_its_number_stays_and_the_range_spans_th
     assert told["in_doubt"]
     assert told["explained"] > 0.5
     assert found.prevalence.tolist() == pytest.approx(told["mixed"].tolist())
-    assert (told["low"] <= told["covariate"]).all()
-    assert (told["covariate"] <= told["high"]).all()
-    assert told["low"][1] <= y.mean() <= told["high"][1]
+    (grounds,) = quantifier.grounds(found)
+    assert (grounds.low <= told["covariate"]).all()
+    assert (told["covariate"] <= grounds.high).all()
+    assert grounds.low[1] <= y.mean() <= grounds.high[1]
 
 
 def test_samples_of_the_training_distribution_are_rarely_refuted(causes):
@@ -99,10 +101,10 @@ def test_samples_of_the_training_distribution_are_rarely_refuted(causes):
     assert causes.estimate(X, samples).diagnostics["refuted"].mean() <= 0.08
 
 
-def test_the_range_holds_the_named_numbers_if_features_refute_label_shift(causes):
+def test_the_range_holds_the_mean_posterior_and_the_estimate_if_features_refute_label_shift(causes):
     told = causes.grounds(causes.estimate(caused(600, 3, centre=(1.0, 1.0))[0]))
     assert told.kind.tolist() == [CANNOT if (told.high - told.low).max() > WIDEST else RANGE]
-    for number in (told.covariate, told.mixed, told.estimate):
+    for number in (told.covariate, told.estimate):
         assert ((told.low <= number) & (number <= told.high)).all()
 
 
@@ -113,7 +115,7 @@ def test_the_grounds_of_many_samples_are_those_of_each(causes):
     estimate = causes.estimate(X, samples)
     for i, found in enumerate(causes.grounds(estimate)):
         assert found.estimate.tolist() == estimate.prevalence[i].tolist()
-        assert found.low.tolist() == estimate.diagnostics["low"][i].tolist()
+        assert found.mixed.tolist() == estimate.diagnostics["mixed"][i].tolist()
         assert found.covariate_by_classifier[causes.chosen_].tolist() == found.covariate.tolist()
         (alone,) = causes.grounds(causes.estimate(X[samples[i]]))
         assert alone.estimate.tolist() == pytest.approx(found.estimate.tolist())
@@ -126,6 +128,21 @@ def test_the_grounds_of_many_samples_are_those_of_each(causes):
         members = [learnt.committee(X[samples[i]], 2) for learnt in causes.learnt_]
         sld = [causes.plain_.aggregate(posteriors) for posteriors in members[causes.chosen_]]
         assert found.prior.tolist() == pytest.approx(np.mean(sld, axis=0).tolist())
+
+
+def test_signals_are_tested_only_if_their_grounds_are_asked_for(monkeypatch):
+    """The tests do not change the estimate, and are those of columns."""
+    quantifier = GuardedSLD(mode="signal", classifiers=FAST).fit(*causing(800, 700, 0))
+    X, _ = causing(100, 500, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(ScoredTraining, "test", None)
+        estimate = quantifier.estimate(X)
+    (found,) = quantifier.grounds(estimate)
+    columns = GuardedSLD(mode="columns", classifiers=FAST).fit(*causing(800, 700, 0))
+    (expected,) = columns.grounds(columns.estimate(X))
+    assert found.p_values == expected.p_values
+    assert found.power == expected.power
+    assert found.low.tolist() == expected.low.tolist()
 
 
 def test_order_weights_and_the_kind_of_matrix_change_no_ground(effects):
@@ -154,7 +171,7 @@ def test_a_large_change_of_prevalence_has_evidence(effects):
     assert found.prior[1] == pytest.approx(y.mean(), abs=0.03)
     (none,) = effects.grounds(effects.estimate(causing(270, 230, 2)[0]))
     assert (none.kind, none.reason) == (CONFIDENCE_INTERVAL, AGREEMENT)
-    (few,) = effects.grounds(effects.estimate(causing(12, 28, 3)[0]))
+    (few,) = effects.grounds(effects.estimate(causing(2, 58, 3)[0]))
     assert (few.kind, few.reason) == (RANGE, NO_EVIDENCE)
     for number in (few.prior, few.covariate):
         assert ((few.low <= number) & (number <= few.high)).all()
@@ -207,7 +224,8 @@ def test_scores_that_refute_label_shift_leave_no_doubt(effects):
     X, y = causing(3000, 3000, 5)
     upper = X.sum(axis=1) > 1.5
     found = effects.estimate(X[upper][:1000])
-    assert min(found.diagnostics["p_score"], found.diagnostics["p_fit"]) < 0.01
+    (told,) = effects.grounds(found)
+    assert min(told.p_values["score"], told.p_values["fit"]) < 0.01
     assert not found.diagnostics["in_doubt"]
     assert found.prevalence[1] == pytest.approx(y[upper].mean(), abs=0.05)
     assert found.diagnostics["mixed"][1] > y[upper].mean() + 0.1

@@ -6,7 +6,10 @@ from scipy.special import expit
 
 from quantshift import SLD
 from quantshift.errors import UserError
+from quantshift.intervals.guarded import answer_limits
 from quantshift.quantifiers.base.guarding import (
+    AGREEING,
+    AGREEING_SCORES,
     AGREEMENT,
     CONFIDENCE_INTERVAL,
     DECLARED,
@@ -14,6 +17,7 @@ from quantshift.quantifiers.base.guarding import (
     RANGE,
     REFUTED,
 )
+from quantshift.quantifiers.likelihood.allowed_range import half_width
 from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
 
 
@@ -42,6 +46,24 @@ def test_a_change_of_prevalence_is_a_range_and_no_change_an_interval(fitted):
     assert declared.kind.tolist() == [CONFIDENCE_INTERVAL] * 2
     assert declared.reason.tolist() == [DECLARED] * 2
     assert declared.estimate == pytest.approx(declared.prior)
+
+
+def test_scores_that_agree_say_less_than_features(fitted):
+    """A change of features goes unnoticed: a smaller difference matters, and limits are wider."""
+    rng = np.random.default_rng(1)
+    near, _ = items(250, 750, rng)
+    same, _ = items(5000, 5000, rng)
+    found = posterior_grounds(fitted, near, [np.arange(1000)])
+    assert AGREEING_SCORES < abs(found.prior[0, 1] - found.covariate[0, 1]) < AGREEING
+    assert found.reason.tolist() == [NO_EVIDENCE]
+    told = posterior_grounds(fitted, same, [np.arange(10_000)])
+    assert told.reason.tolist() == [AGREEMENT]
+    narrow = told.covariate - 0.001, told.covariate + 0.001
+    sizes = np.array([10_000.0])
+    low, high = answer_limits(told, None, narrow, sizes, of="items", level=0.95)
+    h = half_width(told.covariate, np.array([0.5]), sizes)
+    assert low == pytest.approx(told.covariate - h)
+    assert high == pytest.approx(told.covariate + h)
 
 
 def test_rows_selected_by_their_score_refute_label_shift(fitted):

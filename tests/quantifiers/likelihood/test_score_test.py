@@ -41,6 +41,11 @@ def evidence_of(training, X, posteriors, weights=None):
     return training.test(counts, ones @ X / ones.sum())
 
 
+def refuting(found):
+    """The smallest p-value of the tests that can refute label shift."""
+    return min(found.score, found.fit, found.column, found.columns)
+
+
 def tilted(n, b, rng):
     """A sample of items that were selected by e^(b rank) of their score."""
     X, y, posteriors = normal_items(5000, 5000, rng)
@@ -155,7 +160,7 @@ def test_label_shift_has_evidence_and_a_tilt_has_none(training):
     X, y, posteriors = normal_items(300, 1700, rng)
     found = evidence_of(training, X, posteriors)
     assert found.prevalence[1] == pytest.approx(y.mean(), abs=0.03)
-    assert found.refuting > LEVEL
+    assert refuting(found) > LEVEL
     assert found.doubles < 0.01
     X, _, posteriors = tilted(2000, 2.5, rng)
     found = evidence_of(training, X, posteriors)
@@ -169,7 +174,7 @@ def test_a_sample_cut_by_its_score_has_no_evidence_even_if_it_is_small(training)
         X, _, posteriors = normal_items(500, 500, rng)
         upper = rng.permutation(np.flatnonzero(posteriors[:, 1] > 0.5))[:60]
         found = evidence_of(training, X[upper], posteriors[upper])
-        assert found.doubles > 0.01 or found.refuting < LEVEL
+        assert found.doubles > 0.01 or refuting(found) < LEVEL
 
 
 def test_features_that_label_shift_does_not_explain_refute_it(training):
@@ -214,7 +219,7 @@ def test_large_samples_are_drawn_as_counts(training):
     X, _, posteriors = normal_items(4000, 2000, np.random.default_rng(13))
     found = evidence_of(training, X, posteriors)
     assert found.prevalence[1] == pytest.approx(1 / 3, abs=0.03)
-    assert found.refuting > LEVEL
+    assert refuting(found) > LEVEL
 
 
 def test_more_classes_than_two(training):
@@ -231,7 +236,7 @@ def test_more_classes_than_two(training):
     X, y, posteriors = drawn([0.8, 0.15, 0.05], 1500)
     found = evidence_of(training, X, posteriors)
     assert found.prevalence == pytest.approx(np.bincount(y) / 1500, abs=0.03)
-    assert found.refuting > LEVEL
+    assert refuting(found) > LEVEL
     assert found.doubles < 0.01
 
 
@@ -262,5 +267,5 @@ def test_tilts_seldom_have_evidence_for_label_shift():
         b = rng.choice([-1, 1]) * rng.uniform(1, 3.5)
         X, _, posteriors = tilted(300, b, rng)
         found = evidence_of(trained(rng, 600), X, posteriors)
-        n_evident += found.refuting >= LEVEL and found.doubles <= 0.01
+        n_evident += refuting(found) >= LEVEL and found.doubles <= 0.01
     assert n_evident <= 5

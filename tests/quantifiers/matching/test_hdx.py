@@ -10,8 +10,9 @@ from quantshift import HDx, PriorShift, evaluate
 from quantshift.errors import DataError, UserError
 from quantshift.intervals.prediction import predict_interval
 from quantshift.optimise.divergences import hellinger
+from quantshift.optimise.unimodal import minimise_unimodal
 from quantshift.quantifiers.matching import hdx
-from quantshift.quantifiers.matching.matching import HDY_BINS, match_together, minimise_unimodal
+from quantshift.quantifiers.matching.matching import HDY_BINS, match_together
 
 
 def drawn(n: int, shares: list[float], seed: int) -> tuple[np.ndarray, np.ndarray]:

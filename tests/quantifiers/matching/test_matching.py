@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 from quantshift import PACC, SMM, DMy, DyS, HDy
 from quantshift.errors import UserError
 from quantshift.optimise.divergences import hellinger, squared_euclidean, topsoe
-from quantshift.quantifiers.matching.matching import bin_numbers, minimise_unimodal
+from quantshift.optimise.unimodal import minimise_unimodal
+from quantshift.quantifiers.matching.matching import bin_numbers
 
 
 def binary(p: np.ndarray) -> np.ndarray:

@@ -73,10 +73,16 @@ def test_sentences() -> None:
 
 
 def test_the_evidence_decides_the_estimator() -> None:
-    assert methods_for(Decision(INTERVAL, "evidence", "prior")) == ("leap",)
-    assert methods_for(Decision(RANGE, "refuted", "covariate")) == ("atc",)
-    assert methods_for(Decision(INTERVAL, "declared", "covariate")) == ("atc",)
-    assert methods_for(Decision(RANGE, "no evidence", "prior")) == ("leap", "atc")
+    every = ("leap", "confidence", "atc")
+    for decision, expected in (
+        (Decision(INTERVAL, "evidence", "prior"), (("leap",), ("leap",))),
+        (Decision(INTERVAL, "declared", "prior"), (("leap",), ("leap",))),
+        (Decision(INTERVAL, "declared", "covariate"), (("confidence",), ("confidence", "atc"))),
+        (Decision(RANGE, "refuted", "covariate"), (("confidence",), every)),
+        (Decision(RANGE, "no evidence", "prior"), (("leap", "confidence"), every)),
+        (Decision(INTERVAL, "agreement", "prior"), (("leap", "confidence"), every)),
+    ):
+        assert methods_for(decision) == expected
 
 
 def test_nothing_is_said_without_labelled_rows() -> None:

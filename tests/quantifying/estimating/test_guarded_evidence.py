@@ -86,7 +86,7 @@ def test_a_sample_selected_by_its_score_is_never_an_interval_around_sld(model):
 
 
 def test_after_a_refutation_there_is_a_range(model):
-    sample = causes(1000, move=2.0, seed=2)
+    sample = causes(1000, move=2.5, seed=2)
     truth = float((sample["relapse"] == "yes").mean())
     (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
     assert batch.shift.rejected
@@ -117,7 +117,7 @@ def test_intervals_are_for_the_items_or_for_the_population(model):
 
 
 def test_what_is_assumed_can_be_said(model):
-    sample = causes(1000, move=2.0, seed=2).drop("relapse")
+    sample = causes(1000, move=2.5, seed=2).drop("relapse")
     found = {
         assume: quantify(sample, model=model, assume=assume, **FAST).batches[0]
         for assume in ("auto", "prior", "covariate")
@@ -127,7 +127,7 @@ def test_what_is_assumed_can_be_said(model):
     assert 0 < width["covariate"] < width["auto"]
     by_prior = next(a for a in found["prior"].assumptions if a.name == "prior shift")
     assert by_prior.prevalence["yes"] > share(found["auto"]).estimate + 0.03
-    assert "as you said" in found["covariate"].basis
+    assert "as you declared" in found["covariate"].basis
 
 
 def test_a_declaration_that_the_items_contradict_is_a_range(model):
@@ -138,7 +138,10 @@ def test_a_declaration_that_the_items_contradict_is_a_range(model):
     sample = at_prevalence(causes(4000, seed=1), 0.1, 800).drop("relapse")
     (batch,) = quantify(sample, model=model, assume="prior", **FAST).batches
     assert (batch.kind, batch.reason) == (INTERVAL, "declared")
-    assert batch.basis == "assumes, as you said, that items of a class look as they did in training"
+    assert (
+        batch.basis
+        == "assumes, as you declared, that items of a class look as they did in training"
+    )
 
 
 def test_the_assumption_of_another_method_is_its_own():
@@ -220,7 +223,7 @@ def test_what_is_declared_is_an_interval_in_every_output(model):
     result = quantify(sample, model=model, assume="covariate", **FAST)
     batch = result.batches[0]
     assert (batch.kind, batch.reason) == (INTERVAL, "declared")
-    assert batch.basis.startswith("assumes, as you said, that items that look alike")
+    assert batch.basis.startswith("assumes, as you declared, that items that look alike")
     assert "share   95% interval" in result.to_text()
     assert json.loads(result.to_json())["batches"][0]["reason"] == "declared"
 

@@ -76,7 +76,7 @@ def test_the_verdict_says_what_the_items_show_and_what_they_cannot():
         f"{nothing}, but with a changed mix of items the sample could look the same. Share"
     )
     agreed = dataclasses.replace(EVIDENT, reason="agreement")
-    assert f"{nothing}; if the mix of items has, the share is about the same." in verdict(
+    assert f"{nothing}; if the mix of items has, the share is similar." in verdict(
         UNREFUTED, TWO, decision=agreed
     )
     assert verdict(REFUTED, TWO, decision=CONTRADICTED).startswith(
@@ -102,7 +102,7 @@ def test_what_an_estimate_rests_on_is_no_more_than_is_known():
     assert "cannot explain. The estimate assumes instead that items that look alike" in said
     assert said.endswith("it is not a confidence interval")
     declared = Decision(INTERVAL, "declared", "covariate")
-    assert rests_on(Shift(False, "assumed", 1.0), declared).startswith("assumes, as you said,")
+    assert rests_on(Shift(False, "assumed", 1.0), declared).startswith("assumes, as you declared,")
     for shift, decision in ((UNREFUTED, UNTOLD), (UNREFUTED, EVIDENT), (REFUTED, CONTRADICTED)):
         for word in ("ruled out", "fits", "proved"):
             assert word not in rests_on(shift, decision)
@@ -111,8 +111,8 @@ def test_what_an_estimate_rests_on_is_no_more_than_is_known():
 
 def test_two_numbers_come_with_the_question_that_decides():
     question, labels = advised(SHARES, UNREFUTED, TWO, decision=UNTOLD)
-    assert "declare it: `quantshift quantify --assume prior`" in question
-    assert "`quantshift quantify --assume covariate`" in question
+    assert "Declare it: `quantshift quantify --columns effects`" in question
+    assert "`--assume covariate`" in question
     assert "because the items cannot tell what has changed" in labels
     (calm,) = advised(SHARES, UNREFUTED, TWO, decision=EVIDENT)
     assert calm.startswith("No action needed.")

@@ -198,7 +198,11 @@ def test_the_headline_names_share_items_batch_column_class_and_interval(made):
     assert heading == "43.0% of the 500 items in month 12 have Exited = 1"
     assert limits == "95% confidence interval 37.5 to 50.0%"
     assert lead == "The number assumes A."
-    assert f"<title>{heading} ({limits})</title>" in render_page(monthly)
+    title = re.search("<title>(.*)</title>", render_page(monthly)).group(1)
+    assert "to 43.0% (month 12) of the items have Exited = 1 (2 batches" in title
+    mostly_unknown = dataclasses.replace(monthly, batches=(UNKNOWN, UNKNOWN, BATCH))
+    title = "<title>The share of Exited = 1 cannot be estimated in 2 of 3 batches"
+    assert title in render_page(mostly_unknown)
     assert masthead(render_page(made))[0] == "43.0% of the 500 items in third have mood = pos"
     unnamed = dataclasses.replace(made, label=None)
     assert masthead(render_page(unnamed))[0] == "43.0% of the 500 items in third are pos"
@@ -234,7 +238,7 @@ def test_the_headline_is_not_about_a_batch_that_has_just_begun(made):
     ]
     page = render_page(dataclasses.replace(made, batches=tuple(weeks)))
     assert masthead(page)[0] == "43.0% of the 480 items in 2026\u2011W12 have mood = pos"
-    assert "<title>43.0% of the 480 items in 2026-W12" in page
+    assert "<title>43.0% (2026-W10) to 43.0% (2026-W12) of the items" in page
     assert '<option value="2" selected>2026-W12' in page
     assert "2026-W13 (9 items) has fewer than half as many items as is usual" in page
     undated = dataclasses.replace(weeks[0], name=NO_GROUP)

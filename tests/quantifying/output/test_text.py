@@ -10,7 +10,7 @@ from quantshift.answers.kinds import CANNOT
 from quantshift.answers.rows import NOT_DRAWN, Rows
 from quantshift.answers.shares import Share
 from quantshift.quantifying.output.result import Audited, LeftOutColumn, Quantification, UsedColumn
-from tests.quantifying.made import BATCH, FOUND, SHARES, UNKNOWN, found_with
+from tests.quantifying.made import BATCH, CALM, FOUND, SHARES, SHIFTED, UNKNOWN, found_with
 
 
 def with_batches(*batches, **changes) -> Quantification:
@@ -93,8 +93,8 @@ def test_several_batches_in_a_terminal():
         "of batches)",
         "",
     ]
-    assert "Shift    new.csv: V." in told
-    assert "Changed  age: mean 41.2 where 35.0 was expected" in told
+    assert "Shift    new.csv: the mix of subgroups has changed" in told
+    assert "Changed  age in 1 of 2, town in 1 of 2 batches" in told
     assert "Warning  new.csv: W" in told
     assert not any(line.startswith("Shift    b") for line in told)
     assert "Next     A." in told
@@ -104,6 +104,26 @@ def test_several_batches_in_a_terminal():
         "Next     new.csv: A.",
         "Next     b: Nothing to do.",
     ]
+
+
+def test_details_of_every_batch_are_printed_if_asked_for():
+    unexplained = dataclasses.replace(SHIFTED, kind="unexplained", auc=0.7)
+    alike = [
+        dataclasses.replace(BATCH, name=name, shift=unexplained, command=f"draw {name}")
+        for name in "abc"
+    ]
+    result = with_batches(*alike, CALM)
+    short, long = result.to_text(), result.to_text(verbose=True)
+    once = "Shift    in 3 of 4 batches (a, b, c): the new items differ from the training items"
+    assert once in short
+    assert "V." not in short
+    assert short.count("$ draw") == 1
+    assert "and likewise for 2 more; --verbose shows them" in short
+    for name in "abc":
+        assert f"Shift    {name}: V." in long
+        assert f"$ draw {name}" in long
+    assert "Changed  age: mean 41.2 where 35.0 was expected" in long
+    assert "--verbose" not in long
 
 
 def test_what_cannot_be_estimated_is_said_first():
@@ -225,8 +245,8 @@ def test_hundreds_of_batches_with_long_names_stay_readable():
     ends = {cell_len(line[: line.index("%  shift")]) for line in table[1:]}
     assert len(ends) == 1
     assert max(map(cell_len, table)) < 110
-    assert sum(line.startswith("Shift") for line in told) == 8
-    assert "         ... and 297 more; the JSON has all" in told
+    (shift,) = (line for line in told if line.startswith("Shift"))
+    assert shift.startswith("Shift    in all 305 batches: the mix of subgroups has changed")
     assert sum(line.startswith("Warning") for line in told) == 2
     assert len(told) < 400
 

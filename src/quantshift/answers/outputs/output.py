@@ -37,6 +37,12 @@ class AbstractOutput(ABC):
     endings: ClassVar[tuple[str, ...]]
     help: ClassVar[str]
 
+    def __init_subclass__(cls) -> None:
+        missing = [name for name in AbstractOutput.__annotations__ if not getattr(cls, name, None)]
+        if missing:
+            raise TypeError(f"{cls.__name__} does not say its {', '.join(missing)}")
+        super().__init_subclass__()
+
     @abstractmethod
     def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
         """The content of the file."""

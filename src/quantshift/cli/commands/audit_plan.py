@@ -1,6 +1,5 @@
 """`quantshift audit-plan`: how many items to label for a given precision, and which."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,6 +7,7 @@ from rich.console import Console
 
 from quantshift.answers.words import percent
 from quantshift.cli.declared import Only
+from quantshift.cli.outputs import OverwriteLabels, SheetFile
 from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
 from quantshift.labelling.sheets.drawn import check_sheet
@@ -27,17 +27,15 @@ def audit_plan(
     asked: SheetOptions,
     columns: Annotated[
         ColumnOptions,
-        Only("label", "text", "features", "posteriors", "drop", "id", "missing", "lenient"),
+        Only(
+            *("label", "text", "features", "categories", "posteriors", "drop"),
+            *("id", "missing", "lenient"),
+        ),
     ],
     training: Annotated[TrainingOptions, Only("classifier", "seed")],
     estimation: Annotated[EstimationOptions, Only("level")],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
-    ] = False,
+    out: SheetFile = None,
+    overwrite: OverwriteLabels = False,
 ) -> None:
     """Draw random items to label by hand, as many as a given precision needs.
 

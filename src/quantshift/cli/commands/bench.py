@@ -10,8 +10,9 @@ from rich.console import Console
 from quantshift.base.nouns import counted
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
-from quantshift.cli.commands.run import DryRun, resume_command, tell_summary
+from quantshift.cli.commands.run import resume_command, tell_summary
 from quantshift.cli.machine import load_average, n_cores
+from quantshift.cli.outputs import DryRun, ResultsFolder
 from quantshift.cli.progress import say
 from quantshift.experiments.executors import executor
 from quantshift.experiments.options import ExperimentOptions, RunOptions
@@ -33,9 +34,7 @@ def bench(
         ),
     ],
     *,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
-    ] = Path("runs/bench"),
+    out: ResultsFolder = Path("runs/bench"),
     who: EntrantOptions,
     experiment_options: ExperimentOptions,
     options: RunOptions,

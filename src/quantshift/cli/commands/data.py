@@ -1,6 +1,7 @@
 """`quantshift data`: create data sets from tables, reviews, arrays and posteriors; inspect them."""
 
-from dataclasses import replace
+from collections.abc import Container
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,8 +10,9 @@ import typer
 from rich.console import Console
 
 from quantshift.base.nouns import counted
-from quantshift.base.options import given_options, split_names
+from quantshift.base.options import split_names
 from quantshift.base.shell import command_line
+from quantshift.cli.outputs import DataSetFolder
 from quantshift.cli.progress import byte_progress, share_progress
 from quantshift.data.description import FORMATS, describe, find, find_embedded, render, render_list
 from quantshift.data.embedded.embedded import EMBEDDED
@@ -57,10 +59,9 @@ Shown = Annotated[
 
 @app.command("import")
 def import_(
+    context: typer.Context,
     *,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
-    ],
+    out: DataSetFolder,
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -127,29 +128,31 @@ def import_(
             "reviews"
         )
     if layout is None:
-        _refuse("it filters reviews; add --layout reviews", limits)
+        _refuse(context, "it filters reviews; add --layout reviews", limits)
     table = Path(files[0]) if files else None
     with share_progress(Console(stderr=True)) as progress:
         if layout is Layout.REVIEWS:
             _refuse(
+                context,
                 "reviews have stars and texts, and their categories are named with the files",
                 arrays,
-                replace(columns, text=None, label=None),
+                columns,
+                allowed=("text", "label"),
             )
             reviews = [ReviewFile.parse(file) for file in files or ()]
             named = _review_columns(columns, lenient=reading.lenient)
             data = import_limited(reviews, out, limits, named, options, progress=progress)
         elif table is not None and is_lequa(table):
             reason = "the folder of a LeQua task already defines its labels and columns"
-            _refuse(reason, arrays, columns)
+            _refuse(context, reason, arrays, columns)
             data = import_lequa(table, out, options=options, progress=progress)
         elif table is not None:
-            _refuse("a table needs no arrays; name its label column with --label", arrays)
+            _refuse(context, "a table needs no arrays; name its label column with --label", arrays)
             data = import_columns(
                 table, out, columns, options, lenient=reading.lenient, progress=progress
             )
         else:
-            data = _import_arrays(arrays, columns, out, options, progress)
+            data = _import_arrays(context, arrays, columns, out, options, progress)
     typer.echo(render(describe(data)))
     typer.echo(f"\ndata set {data.name} ({data.hash[:12]}) in {out}")
 
@@ -277,9 +280,7 @@ def fetch(
 
 @app.command("synthetic")
 def synthetic(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
-    ],
+    out: DataSetFolder,
     documents: Annotated[
         int, typer.Option("--documents", "-n", min=1, help="Number of documents.")
     ] = 20_000,
@@ -304,6 +305,7 @@ def _review_columns(columns: ImportedColumns, *, lenient: bool) -> ReviewColumns
 
 
 def _import_arrays(
+    context: typer.Context,
     arrays: ImportedArrays,
     columns: ImportedColumns,
     out: Path,
@@ -315,8 +317,8 @@ def _import_arrays(
         raise UserError("nothing to import: give a table, --features or --posteriors")
     if arrays.labels is None:
         raise UserError("arrays need --labels: a column as TABLE:COL, or a .npy file")
-    of_tables = replace(columns, categories=None, groups=())
-    _refuse("it names a column of a table; for arrays, use --labels FILE", of_tables)
+    reason = "it names a column of a table; for arrays, use --labels FILE"
+    _refuse(context, reason, columns, allowed=("categories", "groups"))
     labels = arrays.labels
     return import_arrays(
         out,
@@ -340,7 +342,14 @@ def _file_or_label_column(text: str, labels: DataFile) -> DataFile:
     return file
 
 
-def _refuse(reason: str, *declared: "DataclassInstance") -> None:
-    given = given_options(*declared)
-    if given:
-        raise UserError(f"--{given[0].replace('_', '-')} cannot be used here: {reason}")
+def _refuse(
+    context: typer.Context,
+    reason: str,
+    *declared: "DataclassInstance",
+    allowed: Container[str] = (),
+) -> None:
+    """Refuse options that were written on the command line, even with their default values."""
+    for name in (own.name for one in declared for own in fields(one) if own.name not in allowed):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise UserError(f"--{name.replace('_', '-')} cannot be used here: {reason}")

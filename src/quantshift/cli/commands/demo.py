@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import polars as pl
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +13,7 @@ from quantshift.cli.commands.report import report
 from quantshift.cli.declared import Only
 from quantshift.cli.demonstration import DEFAULT_METHOD, error_table, run_demo
 from quantshift.cli.machine import n_cores
+from quantshift.cli.outputs import ResultsFolder
 from quantshift.experiments.options import RunOptions
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.report.options import ReportOptions
@@ -22,9 +22,7 @@ from quantshift.report.wording import UNSEEN
 
 def demo(
     *,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
-    ] = Path("runs/demo"),
+    out: ResultsFolder = Path("runs/demo"),
     options: Annotated[RunOptions, Only("n_workers")],
 ) -> None:
     """A small-scale run of all the paper's experiments, on embedded synthetic reviews.

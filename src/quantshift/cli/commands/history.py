@@ -120,7 +120,7 @@ def prune(
 ) -> None:
     """Remove old calls. No other files in the folder are touched, not even damaged ones.
 
-    If calls of the baseline are removed, the next looks replace them in the baseline.
+    If calls of the baseline are removed, the next batches replace them in the baseline.
     """
     history = _opened(folder)
     for line in pruned_lines(

@@ -1,7 +1,6 @@
 """`quantshift judge`: the true rate behind model verdicts; `judge plan`: what to label next."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +13,7 @@ from quantshift.answers.words import percent
 from quantshift.base.options import as_keywords, split_names
 from quantshift.cli.declared import Only
 from quantshift.cli.inputs import check_standard_input
-from quantshift.cli.outputs import OutputFiles, leave, provenance
+from quantshift.cli.outputs import OutputFiles, OverwriteLabels, SheetFile, leave, provenance
 from quantshift.errors import UserError
 from quantshift.judging import LabelSheet, plan_labels
 from quantshift.judging import judge as judge_table
@@ -127,13 +126,8 @@ def plan(
     chosen: Annotated[LabelOptions, Only("labelled")],
     asked: PlanOptions,
     levels: LevelOptions,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
-    ] = False,
+    out: SheetFile = None,
+    overwrite: OverwriteLabels = False,
 ) -> None:
     """Plan which items people should label next, and how many.
 

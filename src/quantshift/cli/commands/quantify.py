@@ -14,6 +14,7 @@ from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.watching import Watch
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.job import quantify_tables
 from quantshift.quantifying.options import (
     AuditOptions,
@@ -28,8 +29,8 @@ from quantshift.sketches.options import SketchSources
 
 
 @dataclass(frozen=True)
-class SummaryOptions:
-    """One line instead of the whole answer."""
+class LengthOptions:
+    """How much of the answer is printed: one line, all that matters, or everything."""
 
     summary: bool = option(
         False,
@@ -37,6 +38,7 @@ class SummaryOptions:
         "dates or numbered), alarms and failed conditions.",
         panel=OUTPUT,
     )
+    verbose: bool = option(False, "Of many batches, print the details of every one.", panel=OUTPUT)
 
 
 def quantify(
@@ -48,9 +50,10 @@ def quantify(
     columns: ColumnOptions,
     training: TrainingOptions,
     estimation: EstimationOptions,
+    declared: Declaration,
     printing: PrintOptions,
     files: OutputFiles,
-    short: SummaryOptions,
+    length: LengthOptions,
     watching: WatchOptions,
     alarms: AlarmOptions,
     conditions: ConditionOptions,
@@ -85,17 +88,19 @@ def quantify(
 
         quantshift quantify --sketch week.parquet --model model/
     """
-    if printing.as_json and short.summary:
+    if printing.as_json and length.summary:
         raise UserError("the result is printed either as JSON or as one line: choose one")
     watch = Watch(watching, alarms, conditions.fail_if)
     check_standard_input(sources.sample, sources.train)
     inputs = [*vars(sources).values(), *vars(sketches).values(), audit.audit]
     files.check(inputs)
     _check_sources(sources, sketches)
-    request = Request(sources, columns, training, batches, audit, estimation, conditions.fail_if)
+    request = Request(
+        sources, columns, training, batches, audit, estimation, conditions.fail_if, declared
+    )
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
-    console.quiet = short.summary and not console.is_terminal
+    console.quiet = length.summary and not console.is_terminal
     with item_progress(console) as progress:
         if sketches.sketch is None:
             result = quantify_tables(request, progress)
@@ -104,16 +109,16 @@ def quantify(
             from quantshift.sketches.estimating.job import quantify_counts
 
             result = quantify_counts(request, sketches, progress)
-    is_text = not printing.as_json and not short.summary
+    is_text = not printing.as_json and not length.summary
     if is_text:
         # Before the history, so that it is seen even if nothing can be appended there.
-        typer.echo(result.to_text())
+        typer.echo(result.to_text(verbose=length.verbose))
     watched = watch.over(result)
     for problem in watched.problems:
         typer.echo(f"warning: {problem}", err=True)
     if printing.as_json:
         typer.echo(watched.to_json())
-    elif short.summary:
+    elif length.summary:
         typer.echo(watched.summary_line())
     for text in watched.about_history() if is_text else ():
         typer.echo(f"\n{text}")
@@ -121,7 +126,12 @@ def quantify(
     for line in files.write(result, circumstances, inputs):
         if is_text:
             typer.echo(line)
-    leave(watched.failures, can_be_estimated=watched.can_be_estimated, printed=short.summary)
+    leave(
+        watched.conditions,
+        alarms=watched.alarm_texts,
+        can_be_estimated=watched.can_be_estimated,
+        printed=length.summary,
+    )
 
 
 def _check_sources(sources: Sources, sketches: SketchSources) -> None:

@@ -13,6 +13,7 @@ from quantshift.base.shell import command_line
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
 from quantshift.cli.machine import n_cores
+from quantshift.cli.outputs import DryRun, ResultsFolder
 from quantshift.cli.progress import say
 from quantshift.experiments.documents.loading import experiments_of
 from quantshift.experiments.executors import executor
@@ -20,8 +21,6 @@ from quantshift.experiments.options import ExperimentOptions, RunOptions
 from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
 from quantshift.results.store import ResultStore
-
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and exit; nothing is run.")]
 
 
 def run(
@@ -34,9 +33,7 @@ def run(
             show_default=False,
         ),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
-    ],
+    out: ResultsFolder,
     experiment_options: ExperimentOptions,
     options: RunOptions,
     dry_run: DryRun = False,

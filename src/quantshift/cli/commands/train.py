@@ -15,6 +15,7 @@ from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
 from quantshift.quantifying import save_model
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.options import ColumnOptions, Recipe, Sources, TrainingOptions
 from quantshift.quantifying.output.advice import accuracy_text, groups_text
 from quantshift.quantifying.output.text import column_lines
@@ -33,6 +34,7 @@ def train(
     ],
     columns: ColumnOptions,
     training: TrainingOptions,
+    declared: Declaration,
 ) -> None:
     """Train a model on a labelled table once; quantify many samples later.
 
@@ -56,7 +58,7 @@ def train(
         known = POSTERIORS if columns.posteriors else FEATURES
         check_savable(method_class(training.method, known)())
     with item_progress(Console(stderr=True)) as progress:
-        model = train_from(sources.train, Recipe(columns, training), progress)
+        model = train_from(sources.train, Recipe(columns, training, declared=declared), progress)
         save_model(model, out)
     fitted = model.training
     mix = ", ".join(f"{shortened(model.names[label])} {n:,}" for label, n in fitted.counts.items())
@@ -70,4 +72,6 @@ def train(
         typer.echo(accuracy_text(fitted.classifier, fitted.accuracy))
     if model.groups is not None:
         typer.echo(groups_text(model.groups))
+    if declared.sentence:
+        typer.echo(f"You declared: {declared.sentence}")
     typer.echo(f"method {model.method}; model in {out}")

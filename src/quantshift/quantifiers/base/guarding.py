@@ -6,7 +6,7 @@ shift, which allows every change of the features. So an answer is a confidence i
     declared    the user has declared an assumption (and the items do not refute it),
     evidence    label shift is not refuted by a sample that could tell it from its doubles, which
                 covariate shift would make, or
-    agreement   both assumptions give the same share.
+    agreement   both assumptions give similar shares, and the interval covers both.
 
 Otherwise it is a range, because label shift is `refuted` or there is `no evidence` for it; or
 nothing can be estimated, if the classifier separates `neither` class from the others or the range
@@ -23,6 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.base.types import Flags, Prevalences, Reals
+from quantshift.quantifiers.base.answer_kinds import AGREEMENT as AGREEMENT
+from quantshift.quantifiers.base.answer_kinds import CANNOT as CANNOT
+from quantshift.quantifiers.base.answer_kinds import CONFIDENCE_INTERVAL as CONFIDENCE_INTERVAL
+from quantshift.quantifiers.base.answer_kinds import DECLARED as DECLARED
+from quantshift.quantifiers.base.answer_kinds import EVIDENCE as EVIDENCE
+from quantshift.quantifiers.base.answer_kinds import NEITHER as NEITHER
+from quantshift.quantifiers.base.answer_kinds import NO_EVIDENCE as NO_EVIDENCE
+from quantshift.quantifiers.base.answer_kinds import RANGE as RANGE
+from quantshift.quantifiers.base.answer_kinds import REFUTED as REFUTED
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items
 
@@ -34,17 +43,15 @@ subgroups), or covariate shift (P(Y|X) is)."""
 
 DECLARATIONS = (None, PRIOR, COVARIATE)
 
-CONFIDENCE_INTERVAL, RANGE, CANNOT = "confidence interval", "range", "cannot be estimated"
-
-EVIDENCE, AGREEMENT, DECLARED = "evidence", "agreement", "declared"
-REFUTED, NO_EVIDENCE, NEITHER = "refuted", "no evidence", "neither"
-
 EVIDENCE_LEVEL = 0.005
 """Doubles of the sample must be this unlikely to look like it. `benchmarks/evidence.py` shows what
 other levels would cost."""
 
-AGREEING = 0.05
-"""Estimates under the two assumptions that differ by less agree."""
+AGREEING = 0.15
+"""Estimates under the two assumptions that differ by less agree, if the features refute neither."""
+
+AGREEING_SCORES = 0.05
+"""The same where only scores are known, and a change of the features may go unnoticed."""
 
 WIDEST = 0.4
 """A range that is wider is not an estimate: only labels can tell the share."""
@@ -126,12 +133,14 @@ def kinds_of(
     apart: Reals,
     width: Reals,
     informative: bool,
+    agreeing: float = AGREEING,
 ) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
     """Kind and reason of the answers about samples, (n_samples,) each.
 
     refuted: whether a test refutes label shift. doubles: p-value of the sample's doubles. apart:
     the largest difference between the estimates under the two assumptions; width: of the range.
-    informative: whether the classifier separates the classes at all.
+    informative: whether the classifier separates the classes at all. agreeing: estimates that are
+    less apart agree.
     """
     n = len(refuted)
     if assume == COVARIATE:
@@ -147,10 +156,10 @@ def kinds_of(
             refuted & (width > WIDEST),
             refuted,
             doubles <= EVIDENCE_LEVEL,
-            apart < AGREEING,
             width > WIDEST,
+            apart < agreeing,
         ],
-        [NEITHER, NEITHER, REFUTED, EVIDENCE, AGREEMENT, NEITHER],
+        [NEITHER, NEITHER, REFUTED, EVIDENCE, NEITHER, AGREEMENT],
         NO_EVIDENCE,
     )
     kind = np.select(

@@ -2,7 +2,7 @@
 
 With likelihoods r_j of the items and a prior Dirichlet(alpha) the posterior of p is proportional to
 prod_k p_k^(alpha - 1) prod_j (p . r_j). In the log-ratios of p, which are unbounded, it is
-proportional to prod_k p_k^alpha prod_j (p . r_j): its maximum is that of `maximise_posteriors` with
+proportional to prod_k p_k^alpha prod_j (p . r_j): its maximum is that of `maximise_mixtures` with
 alpha items added to each class, and its curvature there is known. Nodes are placed around the
 maximum according to that curvature, following a t distribution with wide tails, and weighted by the
 posterior divided by the density of the nodes (importance sampling). With two classes the nodes are
@@ -23,8 +23,8 @@ from scipy.linalg import helmert
 from quantshift.base.compiled import compiled
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Prevalences, Reals
+from quantshift.optimise.solvers import maximise_mixtures
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.likelihood.dirichlet import maximise_posteriors
 
 NODES_OF_TWO, NODES_OF_MANY = 256, 1024
 """Nodes for two classes, and for more; powers of two for Sobol's sequence."""
@@ -91,9 +91,14 @@ def posterior_nodes(
     n_classes, n_samples = len(likelihoods), len(index)
     noise = _noise(n_classes, seed)
     log_density = -(DEGREES + n_classes - 1) / 2 * np.log1p((noise**2).sum(axis=1) / DEGREES)
-    added = np.full(n_samples, alpha)
-    middle, _, _ = maximise_posteriors(
-        likelihoods, index, start, added, tol=1e-6, max_iter=1000, weights=weights
+    middle, _, _ = maximise_mixtures(
+        likelihoods,
+        index,
+        start,
+        tol=1e-6,
+        max_iter=1000,
+        weights=weights,
+        added=np.full(n_samples, alpha),
     )
     basis = helmert(n_classes)
     p = np.empty((n_samples, len(noise), n_classes))

@@ -34,7 +34,7 @@ from sklearn.base import BaseEstimator
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.errors import UserError
-from quantshift.optimise.newton_steps import factorise, solve
+from quantshift.optimise.active_set import minimum_above
 from quantshift.optimise.quadratic import row_products
 from quantshift.prevalence.weights import Weights, total_of
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, Samples
@@ -50,9 +50,6 @@ OPEN = 1e-6
 
 TOLERANCE = 1e-12
 """Width of the interval of log(mu) at which the bisection ends."""
-
-TINY = 1e-300
-"""Smallest pivot of a factorisation."""
 
 
 class AbstractLabelShiftWeights(AbstractWithoutOptions):
@@ -213,7 +210,7 @@ def _bbse(gram: Reals, pulls: Reals) -> Reals:
     w = np.empty(pulls.shape)
     root = np.empty(gram.shape)
     for i in range(len(pulls)):
-        _bounded(gram, pulls[i], 0.0, w[i], root)
+        minimum_above(gram, pulls[i], 0.0, w[i], root)
     return w
 
 
@@ -244,7 +241,7 @@ def _rlls(gram: Reals, pulls: Reals, squares: Reals, rho: float) -> Reals:
             mu = math.exp(middle)
             for k in range(n_classes):
                 ridged[k, k] = gram[k, k] + mu
-            _bounded(ridged, pull, -1.0, theta, root)
+            minimum_above(ridged, pull, -1.0, theta, root)
             size, residual = 0.0, squares[i]
             for k in range(n_classes):
                 size += theta[k] ** 2
@@ -260,67 +257,3 @@ def _rlls(gram: Reals, pulls: Reals, squares: Reals, rho: float) -> Reals:
         for k in range(n_classes):
             w[i, k] = max(1.0 + theta[k], 0.0)
     return w
-
-
-@compiled
-def _bounded(gram: Reals, target: Reals, least: float, x: Reals, root: Reals) -> None:
-    """The x >= least, in place, that minimises x . gram x / 2 - target . x, by an active set.
-
-    gram is positive definite. Coordinates are free or fixed at the smallest value; each step goes
-    to the minimum over the free ones, or until one of them reaches the smallest value and is fixed.
-    `root` is a buffer for a factorisation.
-    """
-    n = len(target)
-    free, aim = np.ones(n, dtype=np.bool_), np.empty(n)
-    scale = 0.0
-    for k in range(n):
-        scale = max(scale, abs(target[k]))
-    _minimum(gram, target, least, free, aim, root)
-    inside = True
-    for k in range(n):
-        inside = inside and aim[k] >= least
-        free[k] = aim[k] > least
-        x[k] = max(aim[k], least)
-    if inside:
-        return
-    for _ in range(20 * n):
-        _minimum(gram, target, least, free, aim, root)
-        length, blocking = 1.0, -1
-        for k in range(n):
-            if free[k] and aim[k] < least:
-                until = (x[k] - least) / (x[k] - aim[k])
-                if blocking < 0 or until < length:
-                    length, blocking = until, k
-        for k in range(n):
-            if free[k]:
-                x[k] = max(x[k] + length * (aim[k] - x[k]), least)
-        if blocking >= 0:
-            free[blocking] = False
-            x[blocking] = least
-            continue
-        entering, most = -1, 1e-12 * scale
-        for k in range(n):
-            if not free[k]:
-                pull = target[k]
-                for j in range(n):
-                    pull -= gram[k, j] * x[j]
-                if pull > most:
-                    entering, most = k, pull
-        if entering < 0:
-            return
-        free[entering] = True
-
-
-@compiled
-def _minimum(
-    gram: Reals, target: Reals, least: float, free: NDArray[np.bool_], aim: Reals, root: Reals
-) -> None:
-    """The minimum over the free coordinates, the others at `least`, in place (Cholesky)."""
-    n = len(target)
-    for k in range(n):
-        aim[k] = target[k] if free[k] else least
-        for j in range(n):
-            if free[k] and not free[j]:
-                aim[k] -= gram[k, j] * least
-    factorise(gram, root, free, TINY)
-    solve(root, free, aim)

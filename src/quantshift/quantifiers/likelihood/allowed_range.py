@@ -5,10 +5,14 @@ Around PCC, p, the half-width h of a class has three parts,
     h^2 = (A s)^2 + ((auc - .5) s)^2 + 1.96^2 p (1 - p) / n,    s = sqrt(p (1 - p)),
 
 where auc is how well a classifier separates the sample from training items weighted as label shift
-would have it: the less these explain it, the further the truth may be. After a refutation the side
-of SubclassSLD's estimate m is extended by a part of m - p: by all of it if features refute label
-shift, since features and class shares may have changed together, and by less if only the scores
-do, because then the rows were selected by something like the score and PCC is nearly right.
+would have it: the less these explain it, the further the truth may be. If the scores alone refute
+label shift, the side of SubclassSLD's estimate m is extended by a part of m - p, a small one, since
+the rows were then selected by something like the score and PCC is nearly right.
+
+If features refute it, the mix of items and the shares of classes may have changed together. The
+range then holds the shares that any such change leaves possible (`mixed_shift`), and PCC. Both are
+widened by the first and last parts of h. Signals have no such model: their range extends to
+SubclassSLD's estimate.
 
 If nothing refutes label shift and nothing speaks for it, the range spans this one and the limits
 under label shift.
@@ -34,6 +38,24 @@ def half_width(covariate: Prevalences, auc: Reals, size: Reals) -> Reals:
     variance = covariate * (1 - covariate)
     beyond = np.maximum(auc - 0.5, 0.0)[:, np.newaxis]
     return np.sqrt(variance * (LEAST_SPREAD**2 + beyond**2 + NORMAL**2 / size[:, np.newaxis]))
+
+
+def joint_limits(
+    covariate: Prevalences, jointly: tuple[Reals, Reals], size: Reals
+) -> tuple[Reals, Reals]:
+    """Limits if features refute label shift, (n_samples, n_classes) each.
+
+    jointly: limits of `mixed_shift`; NaN where it was not fitted. size: (n_samples,).
+    """
+    low, high = jointly
+    middle = (low + high) / 2
+    unseparated = np.full(len(size), 0.5)
+    around = half_width(covariate, unseparated, size)
+    wider = np.hypot(high - middle, half_width(middle, unseparated, size))
+    return (
+        np.maximum(np.minimum(covariate - around, middle - wider), 0.0),
+        np.minimum(np.maximum(covariate + around, middle + wider), 1.0),
+    )
 
 
 def range_limits(

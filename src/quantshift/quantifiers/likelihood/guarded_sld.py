@@ -59,14 +59,20 @@ from quantshift.quantifiers.base.guarding import (
     PRIOR,
     AbstractGuarded,
     Grounds,
-    kinds_of,
 )
-from quantshift.quantifiers.base.items import Items, effective_size
+from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.means import sample_means
 from quantshift.quantifiers.base.tags import FEATURES, Tags
-from quantshift.quantifiers.likelihood.allowed_range import half_width, range_limits
 from quantshift.quantifiers.likelihood.goodness_of_fit import Fit, ModelledTraining, modelled_shares
-from quantshift.quantifiers.likelihood.score_test import LEVEL, ScoredTraining, ShiftEvidence
+from quantshift.quantifiers.likelihood.guarded_grounds import (
+    BY_FEATURES,
+    BY_SCORES,
+    grounds_of,
+    in_arrays,
+    refuting,
+)
+from quantshift.quantifiers.likelihood.mixed_shift import MixedItems, mixed_shift
+from quantshift.quantifiers.likelihood.score_test import ScoredTraining
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassSLD
 from quantshift.quantifiers.likelihood.subclass_sld import Represented as SubclassItems
@@ -79,11 +85,6 @@ of causes could imitate a change of P(X) with a wrong prevalence. Subgroups of t
 
 AFTER_REFUTATION = MappingProxyType({"columns": COVARIATE, "signal": BETWEEN})
 """What the estimate rests on after a refutation."""
-
-REFUTING = ("score", "fit", "column", "columns")
-"""The tests of `score_test` that can refute label shift."""
-
-P_VALUES = (*REFUTING, "doubles")
 
 MOVED = 0.1
 """Change of prevalence from which SubclassSLD is trusted in spite of a refutation."""
@@ -186,14 +187,15 @@ class GuardedSLD(AbstractGuarded):
     cv, seed: folds of the out-of-fold posteriors, and their seed.
 
     `grounds(estimate)` says for each sample whether its answer is a confidence interval or a range,
-    and why; `quantshift.intervals.guarded_intervals` has the limits. The diagnostics are
-    its parts: `refuted`, `in_doubt`, `auc`, `z` and `explained` (the share of the difference from
-    the training items) of the test by a classifier; `p_score`, `p_fit`, `p_column`, `p_columns`,
-    `p_doubles` and `power` of `score_test`. Others, (..., n_classes) each, are `mixed`,
-    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the range;
-    `covariate_by_classifier` (PCC) and `prior_by_classifier` (SLD), (..., n_classifiers,
-    n_classes); and `members` (..., n_members, n_classes), PCC by each model of the better
-    classifier, which has not seen one fold and shows how much PCC depends on the training items.
+    and why, with the p-values of `score_test` and the limits of the range;
+    `quantshift.intervals.guarded_intervals` has the limits of every answer. The diagnostics are
+    `refuted`, `in_doubt`, `auc`, `z` and `explained` (the share of the difference from the training
+    items) of the test by a classifier. Others, (..., n_classes) each, are `mixed`, SubclassSLD's
+    estimate; `covariate`, PCC's; `covariate_by_classifier` (PCC) and `prior_by_classifier` (SLD),
+    (..., n_classifiers, n_classes); and `members` (..., n_members, n_classes), PCC by each model of
+    the better classifier, which has not seen one fold and shows how much PCC depends on the
+    training items. The rest is what `grounds` needs to test the sample, if it has not been tested:
+    of signals the tests do not change the estimate.
     """
 
     tags: ClassVar[Tags] = Tags(
@@ -214,8 +216,6 @@ class GuardedSLD(AbstractGuarded):
             "z": "float",
             "explained": "float",
             "in_doubt": "bool",
-            **{f"p_{name}": "float" for name in P_VALUES},
-            "power": "float",
         }
     )
 
@@ -224,6 +224,7 @@ class GuardedSLD(AbstractGuarded):
     subclass_sld_: SubclassSLD
     training_: ModelledTraining
     scored_: ScoredTraining
+    mixed_training_: MixedItems
     mode_: str
 
     def __init__(
@@ -246,37 +247,21 @@ class GuardedSLD(AbstractGuarded):
         one = estimate.prevalence.ndim == 1
         found = {k: v[np.newaxis] if one else v for k, v in estimate.diagnostics.items()}
         p_hat = np.atleast_2d(estimate.prevalence)
-        p_values = {name: found[f"p_{name}"] for name in P_VALUES}
-        label_shift_refuted = found["refuted"] | (
-            np.min([p_values[name] for name in REFUTING], axis=0) < LEVEL
-        )
-        prior = found["prior_by_classifier"][:, self.chosen_]
-        kind, reason = kinds_of(
-            self.assume,
-            refuted=label_shift_refuted,
-            doubles=p_values["doubles"],
-            apart=np.abs(prior - found["covariate"]).max(axis=1),
-            width=(found["high"] - found["low"]).max(axis=1),
-            informative=not self.plain_.is_uninformative_,
-        )
+        if "p_values" not in found:
+            samples = zip(found["cell_counts"], found["feature_means"], strict=True)
+            found |= in_arrays([self.scored_.test(counts, means) for counts, means in samples])
         after = AFTER_REFUTATION[self.mode_]
         rests_on = np.where(found["refuted"] & ~found["in_doubt"], after, PRIOR)
         if self.assume is not None:
             rests_on = np.full(len(p_hat), self.assume)
-        same = ("covariate", "low", "high", "power", "in_doubt", "auc", "z", "explained")
-        return Grounds(
-            kind=kind,
-            reason=reason,
-            rests_on=rests_on,
-            estimate=p_hat,
-            prior=prior,
-            mixed=found["mixed"],
-            p_values=p_values,
-            refuted=found["refuted"],
-            covariate_by_classifier=found["covariate_by_classifier"],
-            members=found["members"],
-            label_variance=found["label_variance"],
-            **{name: found[name] for name in same},
+        return grounds_of(
+            p_hat,
+            found,
+            rests_on,
+            assume=self.assume,
+            chosen=self.chosen_,
+            tested_prior=FAMILY[self.mode_] == "prior",
+            informative=not self.plain_.is_uninformative_,
         )
 
     @property
@@ -345,6 +330,10 @@ class GuardedSLD(AbstractGuarded):
         self.scored_ = ScoredTraining.of(
             self.best_.out_of_fold, codes, reference.position, weights=weights, seed=self.seed
         )
+        calibrated = self.plain_.calibrator_(self.best_.out_of_fold)
+        self.mixed_training_ = MixedItems.of(
+            calibrated, reference.position, weights, seed=self.seed
+        )
         self.reduction_ = FeatureView(self.learnt_, division, reference, n_classes)
 
     def unguarded_items(self, items: Items) -> Items:
@@ -352,6 +341,14 @@ class GuardedSLD(AbstractGuarded):
         seen = self._seen(items)
         best = seen.committees[self.chosen_]
         return Items(best.mean(axis=0), best, seen.clusters, items.weights)
+
+    def training_positions(self) -> tuple[Reals, Codes]:
+        """The standardised features of the training items, and their codes."""
+        return self.training_.reference.position, self.training_.codes
+
+    def positions(self, items: Items) -> Reals:
+        """The features of other items, standardised in the same way."""
+        return self._seen(items).position
 
     def _seen(self, items: Items) -> Seen:
         if isinstance(items.features, Seen):
@@ -391,33 +388,29 @@ class GuardedSLD(AbstractGuarded):
             self._test(representation, f, rows, weights)
             for f, rows in zip(shares, index, strict=True)
         ]
-        evidence = [self._evidence(representation, rows, weights) for rows in index]
+        counts, means = self._described(representation, index, weights)
         by_features = np.array([test.refuted for test in tests])
         by_scores, in_doubt = np.zeros((2, len(index)), dtype=bool)
+        tested: Diagnostics = {}
         if FAMILY[self.mode_] == "prior":
-            by_features |= np.array([min(e.column, e.columns) < LEVEL for e in evidence])
-            by_scores = np.array([min(e.score, e.fit) < LEVEL for e in evidence])
+            tested = in_arrays(
+                [self.scored_.test(*sample) for sample in zip(counts, means, strict=True)]
+            )
+            by_features |= refuting(tested, BY_FEATURES)
+            by_scores = refuting(tested, BY_SCORES)
             in_doubt = by_features & ~by_scores & np.array([test.mostly_explains for test in tests])
+            tested = {
+                **tested,
+                **self._jointly(representation, index, weights, by_features),
+            }
         refuted, covariate = by_features | by_scores, pcc[self.chosen_]
         p_hat = self._chosen(mixed, covariate, refuted & ~in_doubt)
-        size = _sizes(index, weights)
-        auc = np.array([test.auc for test in tests])
-        low, high = range_limits(
-            covariate,
-            mixed,
-            (sld[self.chosen_], np.stack([e.error for e in evidence])),
-            half_width(covariate, auc, size),
-            refuted=refuted,
-            by_features=by_features,
-        )
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
             "refuted": refuted,
-            "auc": auc,
+            "auc": np.array([test.auc for test in tests]),
             "z": np.array([test.z for test in tests]),
             "explained": np.array([test.explained for test in tests]),
             "in_doubt": in_doubt,
-            **{f"p_{name}": np.array([getattr(e, name) for e in evidence]) for name in P_VALUES},
-            "power": np.array([e.power for e in evidence]),
             "mixed": mixed,
             "covariate": covariate,
             "covariate_by_classifier": np.stack(pcc, axis=1),
@@ -426,8 +419,9 @@ class GuardedSLD(AbstractGuarded):
             "label_variance": _label_variance(
                 representation.calibrated[self.chosen_], index, weights
             ),
-            "low": np.minimum(low, p_hat),
-            "high": np.maximum(high, p_hat),
+            "cell_counts": counts,
+            "feature_means": means,
+            **tested,
         }
 
     def _chosen(self, mixed: Prevalences, covariate: Prevalences, refuted: Flags) -> Prevalences:
@@ -442,11 +436,30 @@ class GuardedSLD(AbstractGuarded):
             alternative = covariate + np.minimum(moved / MOVED, 1.0) * (mixed - covariate)
         return np.where(refuted[:, np.newaxis], alternative, mixed)
 
-    def _evidence(self, seen: Represented, rows: Indices, weights: Weights | None) -> ShiftEvidence:
-        sample_weights = None if weights is None else weights[rows]
-        counts = self.scored_.counts_of(seen.cells[:, rows], sample_weights)
-        means = np.average(seen.position[rows], axis=0, weights=sample_weights)
-        return self.scored_.test(counts, means)
+    def _jointly(
+        self, seen: Represented, index: Indices, weights: Weights | None, wanted: Flags
+    ) -> Diagnostics:
+        """Limits of `mixed_shift` of some samples, (n_samples, n_classes); NaN of the others."""
+        low, high = np.full((2, len(index), len(self.classes_)), np.nan)
+        q = np.mean(seen.calibrated[self.chosen_], axis=0).T
+        for i in np.flatnonzero(wanted):
+            rows = index[i]
+            sample_weights = None if weights is None else weights[rows]
+            items = MixedItems.of(q[rows], seen.position[rows], sample_weights, seed=self.seed)
+            found = mixed_shift(self.mixed_training_, items)
+            low[i], high[i] = found.low, found.high
+        return {"jointly_low": low, "jointly_high": high}
+
+    def _described(
+        self, seen: Represented, index: Indices, weights: Weights | None
+    ) -> tuple[Reals, Reals]:
+        """What `score_test` needs: counts of cells and means of features, a row per sample."""
+        counts, means = [], []
+        for rows in index:
+            sample_weights = None if weights is None else weights[rows]
+            counts.append(self.scored_.counts_of(seen.cells[:, rows], sample_weights))
+            means.append(np.average(seen.position[rows], axis=0, weights=sample_weights))
+        return np.stack(counts), np.stack(means)
 
     def _test(
         self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
@@ -494,9 +507,3 @@ def _default_classifiers(X: Any, seed: int) -> list[BaseEstimator]:
 def _narrow(X: Any) -> Any:
     """A few sparse features as a dense matrix, which every classifier accepts."""
     return X.toarray() if issparse(X) and X.shape[1] <= WIDE else X
-
-
-def _sizes(index: Indices, weights: Weights | None) -> Reals:
-    if weights is None:
-        return np.full(len(index), float(index.shape[1]))
-    return np.array([effective_size(weights[rows]) for rows in index])

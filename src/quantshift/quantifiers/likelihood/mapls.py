@@ -31,7 +31,6 @@ from quantshift.optimise.solvers import maximise_mixtures
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import Diagnostics
 from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, Reading, Tags
-from quantshift.quantifiers.likelihood.dirichlet import maximise_posteriors
 from quantshift.quantifiers.likelihood.sld import DIAGNOSTICS, AbstractLikelihood
 
 LEAST_WEIGHT = 1e-6
@@ -93,8 +92,8 @@ class MAPLS(AbstractLikelihood):
         weight = sample_weight(plain, self.prior_)
         sizes = index.shape[1] if weights is None else weights[index].sum(axis=1)
         added = sizes * (1 - weight) / (weight * len(self.prior_))
-        p_hat, second, converged = maximise_posteriors(
-            representation, index, self.prior_, added, **options
+        p_hat, second, converged = maximise_mixtures(
+            representation, index, self.prior_, added=added, **options
         )
         return p_hat, {
             "iterations": first + second,

@@ -15,6 +15,7 @@ from quantshift.base.types import Indices, Posteriors
 from quantshift.errors import unknown_name
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.guarding import (
+    AGREEING_SCORES,
     COVARIATE,
     DECLARATIONS,
     PRIOR,
@@ -94,6 +95,7 @@ def posterior_grounds(
         apart=np.abs(prior - covariate).max(axis=1),
         width=(high - low).max(axis=1),
         informative=not quantifier.is_uninformative_,
+        agreeing=AGREEING_SCORES,
     )
     unknown = np.full(len(tests), np.nan)
     return Grounds(

@@ -93,11 +93,6 @@ class ShiftEvidence:
     doubles: float
     power: float
 
-    @property
-    def refuting(self) -> float:
-        """The smallest p-value of the tests that can refute label shift."""
-        return min(self.score, self.fit, self.column, self.columns)
-
 
 @dataclass(frozen=True, eq=False)
 class ScoredTraining:

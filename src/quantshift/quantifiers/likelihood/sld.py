@@ -48,7 +48,6 @@ from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnosti
 from quantshift.quantifiers.base.items import drawn_weights
 from quantshift.quantifiers.base.simulation import ClassMembers
 from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, Reading, Tags
-from quantshift.quantifiers.likelihood.dirichlet import maximise_posteriors
 
 PRIORS = (1.0, 2.0, 5.0, 10.0)
 """The values that `prior="auto"` chooses from; 1 is no prior."""
@@ -235,23 +234,14 @@ class SLD(AbstractLikelihood):
         alpha: float,
         weights: Weights | None,
     ) -> tuple[Prevalences, NDArray[np.int64], NDArray[np.bool_]]:
-        if alpha == 1:
-            return maximise_mixtures(
-                ratios,
-                index,
-                self.prior_,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                weights=weights,
-            )
-        return maximise_posteriors(
+        return maximise_mixtures(
             ratios,
             index,
             self.prior_,
-            np.full(len(index), alpha - 1),
             tol=self.tol,
             max_iter=self.max_iter,
             weights=weights,
+            added=None if alpha == 1 else np.full(len(index), alpha - 1),
         )
 
 

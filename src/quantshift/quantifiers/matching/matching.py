@@ -12,14 +12,13 @@ in quantification", AAAI 2019 (DyS); W. Hassan et al., "Accurately quantifying a
 per second", DSAA 2020 (SMM).
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from quantshift.base.compiled import compiled
@@ -33,8 +32,10 @@ from quantshift.optimise.unimodal import (
     MOST_BINS,
     SQUARED_EUCLIDEAN,
     TOPSOE,
+    minimise_unimodal,
     nearest_common_mixtures,
     nearest_weights,
+    search_steps,
 )
 from quantshift.prevalence.simplex import of_positive
 from quantshift.prevalence.weights import Weights
@@ -51,12 +52,6 @@ from quantshift.quantifiers.counting.adjusted import SINGULAR, adjust, adjust_bi
 from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
 
 HDY_BINS = tuple(range(10, 111, 10))
-SEARCH_TOLERANCE = 1e-6
-"""Width of the interval at which the search for the mixture weight ends."""
-
-GOLDEN = (math.sqrt(5.0) - 1) / 2
-"""The fraction of an interval that a step of the search leaves."""
-
 COMPILED: Sequence[tuple[Divergence, int]] = (
     (hellinger, HELLINGER),
     (topsoe, TOPSOE),
@@ -417,45 +412,3 @@ def match_many(
     if is_undetermined(classes):
         p_hat = np.full_like(p_hat, np.nan)
     return p_hat, distances
-
-
-def search_steps(width: float) -> int:
-    """The number of steps of the search in an interval of this width."""
-    return math.ceil(math.log(SEARCH_TOLERANCE / width) / math.log(GOLDEN))
-
-
-def minimise_unimodal(
-    objective: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    shape: tuple[int, ...],
-    low: ArrayLike = 0.0,
-    high: ArrayLike = 1.0,
-    n_steps: int | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Golden-section search between low and high for many unimodal functions at once.
-
-    n_steps: default: as many as the widest interval needs. Returns the arguments and the minima;
-    both ends are among the candidates.
-    """
-    least, most = (np.array(np.broadcast_to(end, shape), dtype=np.float64) for end in (low, high))
-    low, high = least, most
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left, at_right = objective(left), objective(right)
-    if n_steps is None:
-        n_steps = search_steps(float((most - least).max()))
-    for _ in range(n_steps):
-        go_left = at_left < at_right
-        low, high = np.where(go_left, low, left), np.where(go_left, right, high)
-        fresh = np.where(go_left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
-        at_fresh = objective(fresh)
-        left, right = np.where(go_left, fresh, right), np.where(go_left, left, fresh)
-        at_left, at_right = (
-            np.where(go_left, at_fresh, at_right),
-            np.where(go_left, at_left, at_fresh),
-        )
-    candidates = np.stack([(low + high) / 2, least, most])
-    values = np.stack([objective(candidate) for candidate in candidates])
-    best = values.argmin(axis=0)[np.newaxis]
-    return (
-        np.take_along_axis(candidates, best, axis=0)[0],
-        np.take_along_axis(values, best, axis=0)[0],
-    )

@@ -1,8 +1,9 @@
 """The accuracy of the classifier on a batch, estimated without labels, and a sentence about it.
 
-Where label shift is refuted, or covariate shift is declared, it is estimated from the classifier's
-confidence (ATC); where there is evidence for label shift, from its error rates on each class in
-training and the estimated shares (LEAP); where neither can be told, a range covers both.
+Where label shift is refuted, or covariate shift is declared, it is estimated from the change of the
+classifier's mean confidence; where there is evidence for label shift, from its error rates on each
+class in training and the estimated shares (LEAP); where neither can be told, by the mean of both.
+The limits are those of all estimators that the evidence leaves possible.
 """
 
 from functools import cached_property
@@ -11,14 +12,18 @@ import numpy as np
 
 from quantshift.answers.kinds import RANGE
 from quantshift.diagnosis.accuracy import HeldOutErrors, sample_accuracy
-from quantshift.intervals.prediction import training_replicate
-from quantshift.quantifiers.base.guarding import COVARIATE, NO_EVIDENCE, REFUTED
+from quantshift.intervals.engine import training_replicate
+from quantshift.quantifiers.base.guarding import AGREEMENT, COVARIATE, NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifying.estimating.decision import Decision, Evidence
 from quantshift.quantifying.output.result import Audited, ClassifierAccuracy
 from quantshift.quantifying.training.model import Model
 
 MOST_REPLICATES = 200
+
+BY_CONFIDENCE = ("confidence", "atc")
+EVERY = ("leap", *BY_CONFIDENCE)
+"""The estimators: those that rely on the classifier's confidence, and all."""
 
 
 class AccuracyOfBatches:
@@ -58,14 +63,15 @@ class AccuracyOfBatches:
         weights = uneven(items.weights)
         if weights is not None:
             items = items.take(weights.nonzero()[0])
-        methods = methods_for(evidence.decision)
-        found = np.array([self._by(method, items, evidence) for method in methods])
+        methods, possible = methods_for(evidence.decision)
+        found = {method: self._by(method, items, evidence) for method in possible}
         training, level = self.errors.accuracy, self.level
-        estimate, low, high = found[:, 0].mean(), found[:, 1].min(), found[:, 2].max()
+        estimate = float(np.mean([found[method][0] for method in methods]))
+        low, high = min(each[1] for each in found.values()), max(each[2] for each in found.values())
         return ClassifierAccuracy(
-            estimate=float(estimate),
-            low=float(low),
-            high=float(high),
+            estimate=estimate,
+            low=low,
+            high=high,
             training=training,
             method=" and ".join(method.upper() for method in methods),
             sentence=accuracy_sentence(estimate, low, high, training, level, evidence.decision),
@@ -75,22 +81,24 @@ class AccuracyOfBatches:
         return sample_accuracy(
             self.errors,
             self.replicates,
-            self.model.posteriors(items),
+            Items(self.model.posteriors(items), weights=uneven(items.weights)),
             evidence.interval.prevalence,
             evidence.interval.replicates,
             method=method,
             level=self.level,
             seed=self.seed,
-            weights=uneven(items.weights),
         )
 
 
-def methods_for(decision: Decision) -> tuple[str, ...]:
-    """The estimators that the evidence supports: both where it cannot tell."""
-    if decision.reason == NO_EVIDENCE:
-        return "leap", "atc"
-    is_covariate = decision.rests_on == COVARIATE or decision.reason == REFUTED
-    return ("atc",) if is_covariate else ("leap",)
+def methods_for(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The estimators that the evidence supports, and those whose limits count."""
+    if decision.reason in (NO_EVIDENCE, AGREEMENT):
+        return ("leap", "confidence"), EVERY
+    if decision.reason == REFUTED:
+        return ("confidence",), EVERY
+    if decision.rests_on == COVARIATE:
+        return ("confidence",), BY_CONFIDENCE
+    return ("leap",), ("leap",)
 
 
 def accuracy_sentence(

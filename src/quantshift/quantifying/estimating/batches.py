@@ -21,6 +21,8 @@ from quantshift.labelling.audit import (
 )
 from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequence
 from quantshift.quantifiers.base.guarding import NEITHER
+from quantshift.quantifying.audits.settling import Question
+from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.quantifying.estimating.decision import LABELS, NO_ITEMS, Evidence
 from quantshift.quantifying.estimating.sample import ScoredBatch
 from quantshift.quantifying.options import AuditOptions
@@ -35,6 +37,9 @@ CHANGE_LEVEL = 0.99
 SMALLEST_CHANGE = 0.01
 """Smaller changes are not reported, however significant; see `changed_classes`."""
 
+MOST_DECIDING = 100
+"""If it takes more labels to tell two shares apart, they serve better to measure the share."""
+
 SCORE_BINS = 20
 
 
@@ -45,16 +50,19 @@ def batch_of(
     change: tuple[str, ...],
     audit_options: AuditOptions,
     *,
+    declared: Declaration = NOTHING_DECLARED,
     warned: bool = False,
 ) -> Batch:
     """A batch in plain numbers and words.
 
-    change: classes whose share differs from that of the batch before. warned: whether there are
+    change: classes whose share differs from that of the batch before. declared: what the user has
+    declared about the shift. warned: whether there are
     warnings about more than this batch.
     """
     n_items, decision, shift = scored.n_items, evidence.decision, evidence.shift
     unaudited = _unaudited(model, scored, evidence)
-    audit = _audit(model, scored, evidence, audit_options.target)
+    question = Question.of(evidence, model.classes)
+    audit = _audit(model, scored, evidence, audit_options.target, question)
     shares = unaudited if audit is None else audit.shares
     lead = next(share for share in unaudited if share.label == model.headline)
     no_estimate_reason = evidence.no_estimate_reason
@@ -63,7 +71,9 @@ def batch_of(
         no_estimate_reason = (
             no_estimate_reason or f"the assumptions allow {limits(lead.low, lead.high)}"
         )
-    answer = _explained(model, evidence, audit)
+    answer = _explained(model, evidence, audit, declared)
+    n_deciding = _deciding_labels(model, scored, evidence, question)
+    answer = replace(answer, n_deciding=n_deciding)
     warnings = tuple(
         advising.batch_warnings(
             n_items=n_items,
@@ -81,7 +91,7 @@ def batch_of(
             cure=evidence.cure,
             n_items=n_items,
             level=evidence.interval.level,
-            warned=warned or bool(warnings),
+            warned=warned or bool(warnings) or evidence.none_of_these is not None,
         )
     )
     kind, reason = decision.kind, decision.reason
@@ -114,11 +124,33 @@ def batch_of(
         kind=kind,
         reason=reason,
         unaudited_kind=CANNOT if untold else decision.kind,
-        command="" if audit is not None or advising.NOTHING_TO_DO in advice else scored.command,
+        none_of_these=evidence.none_of_these,
+        command=_command(scored, audit, advice, n_deciding),
     )
 
 
-def _explained(model: Model, evidence: Evidence, audit: Audited | None) -> verdicts.Explained:
+def _deciding_labels(
+    model: Model, scored: ScoredBatch, evidence: Evidence, question: Question | None
+) -> int | None:
+    """About how many labels settle which of two shares is true, if a few do."""
+    if question is None:
+        return None
+    n_labels = question.labels_needed(_scores(model, scored, evidence))
+    return n_labels if n_labels <= MOST_DECIDING else None
+
+
+def _command(
+    scored: ScoredBatch, audit: Audited | None, advice: Sequence[str], n_deciding: int | None
+) -> str:
+    """The command that draws the items to label, if that is the advice."""
+    if audit is not None or advising.NOTHING_TO_DO in advice:
+        return ""
+    return scored.command if n_deciding is None else scored.deciding_command
+
+
+def _explained(
+    model: Model, evidence: Evidence, audit: Audited | None, declared: Declaration
+) -> verdicts.Explained:
     """What is to be put into words."""
     tags = model.quantifier.tags
     return verdicts.Explained(
@@ -133,6 +165,7 @@ def _explained(model: Model, evidence: Evidence, audit: Audited | None) -> verdi
         assumption=tags.in_words,
         interval_note=tags.interval_note,
         groups=None if model.groups is None else model.groups.column,
+        declared=declared.sentence,
     )
 
 
@@ -231,19 +264,17 @@ def shares_of(
 
 
 def _audit(
-    model: Model, scored: ScoredBatch, evidence: Evidence, precision: float | None
+    model: Model,
+    scored: ScoredBatch,
+    evidence: Evidence,
+    precision: float | None,
+    question: Question | None,
 ) -> Audited | None:
-    """What the labels say. precision: see `AuditOptions.target`."""
+    """What the labels say. precision: see `AuditOptions.target`. question: what they decide."""
     if len(scored.labelled) < FEWEST_LABELS:
         return None
     items, codes = np.array(list(scored.labelled)), np.array(list(scored.labelled.values()))
-    interval, posteriors = evidence.interval, scored.posteriors
-    # Without a usable estimate the posteriors stay as they are, and nothing can be contradicted.
-    scores = (
-        posteriors
-        if evidence.no_estimate_reason
-        else adapted(model, posteriors, interval.prevalence)
-    )
+    interval, scores = evidence.interval, _scores(model, scored, evidence)
     n_classes, level, progress = len(model.classes), interval.level, None
     if precision is None:
         powered = audit_interval(scores, items, codes, level=level, weights=scored.counts)
@@ -265,7 +296,15 @@ def _audit(
         counted=allowing(shares_of(model.classes, counted), scored.n_items, scored.n_left_out),
         contradicts=bool(outside.any()) and not evidence.no_estimate_reason,
         progress=progress,
+        settled=None if question is None else question.settled(scored, scores),
     )
+
+
+def _scores(model: Model, scored: ScoredBatch, evidence: Evidence) -> Posteriors:
+    """The posteriors of a batch, adapted to its estimate if there is one."""
+    if evidence.no_estimate_reason:
+        return scored.posteriors
+    return adapted(model, scored.posteriors, evidence.interval.prevalence)
 
 
 def _last_look(sequence: ConfidenceSequence) -> AuditInterval:

@@ -2,7 +2,7 @@
 prints, draws, stores or exits.
 
 A *confidence interval* needs a reason: the items show that only the shares of the classes changed
-(evidence), all assumptions give the same share (agreement), or the user has said what to assume or
+(evidence), all assumptions give similar shares (agreement), or the user has said what to assume or
 which method to use (declared) and the items do not contradict it. Otherwise the answer is a
 *range*, or it *cannot be estimated*: the range is too wide to act upon, or the classifier knows
 nothing. For guarded methods `quantshift.quantifiers.base.guarding` weighs the tests.
@@ -17,6 +17,7 @@ from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.base.types import Prevalences, Reals
 from quantshift.intervals.prediction import PrevalenceInterval, Replicates
 from quantshift.quantifiers.base.guarding import (
+    AGREEING_SCORES,
     AUTO,
     CONFIDENCE_INTERVAL,
     DECLARED,
@@ -42,6 +43,9 @@ ASSUMED = "assumed"
 LABELS, NO_ITEMS = "labels", "no items"
 """Reasons for the kind of an answer beside those of guarded methods."""
 
+GROUPS, LIKE_GROUPS = "groups", "like the groups"
+"""What an estimate rests on if left-out groups have taught it, and the name of that assumption."""
+
 METHOD = "method"
 """What an estimate rests on if the user has chosen the method: the method's own assumption."""
 
@@ -51,7 +55,7 @@ class Decision:
     """The kind of an answer without labels, why, and the assumption behind its estimate.
 
     reason: evidence, agreement, declared, refuted or no evidence.
-    rests_on: prior, covariate, between, or method.
+    rests_on: prior, covariate, between, groups or method.
     too_wide: whether nothing can be estimated because the range allows too much.
     """
 
@@ -82,6 +86,7 @@ class Decision:
             apart=np.array([apart]),
             width=np.zeros(1),
             informative=True,
+            agreeing=AGREEING_SCORES,
         )
         return cls(INTERVAL if kind == CONFIDENCE_INTERVAL else RANGE, str(reason), PRIOR)
 
@@ -109,6 +114,7 @@ class Evidence:
 
     no_estimate_reason: why nothing can be estimated from the items; empty if it can. cure: what to
     do then.
+    none_of_these: the share of items like those of no class in training; None if there are none.
     """
 
     interval: PrevalenceInterval
@@ -117,6 +123,7 @@ class Evidence:
     decision: Decision
     no_estimate_reason: str = ""
     cure: str = ""
+    none_of_these: float | None = None
 
     @classmethod
     def of_sample(

@@ -62,7 +62,8 @@ class GuardedSamples:
         seed: int,
     ) -> "GuardedSamples":
         """The samples, tested."""
-        assume = None if options.assume == AUTO else options.assume
+        declared = options.declared.assumption
+        assume = None if declared == AUTO else declared
         unguarded, seen = _unguarded(model, items)
         if model.guard is not None:
             guard = model.guard.assuming(assume)

@@ -15,6 +15,7 @@ from quantshift.base.progress import OnProgress, silent
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.intervals.targets import ITEMS
 from quantshift.quantifying.audits.audited import read_audit
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample
@@ -46,6 +47,7 @@ def quantify(
     label: str | None = None,
     text: str | Sequence[str] = (),
     features: str | Sequence[str] = (),
+    categories: str | Sequence[str] = (),
     posteriors: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     id: str | None = None,  # noqa: A002
@@ -65,7 +67,8 @@ def quantify(
     replicates: int = 1000,
     simultaneous: bool = False,
     of: str = ITEMS,
-    assume: str = AUTO,
+    assume: str | None = None,
+    columns: str | None = None,
     conditions: Sequence[str] = (),
     seed: int = 0,
     progress: OnProgress | None = None,
@@ -82,7 +85,8 @@ def quantify(
     for, "items" (of the sample) or "population" (that they were drawn from). assume:
     "prior" (items of a class look as in training), "covariate" (items that look alike have the
     label as often as in training), or "auto": nothing is declared, and without evidence the answer
-    is a range.
+    is a range. columns: "causes" of the label (which declares covariate shift) or "effects" of it
+    (prior shift). With neither, what was declared when the model was trained.
     conditions: on shares, such as "spam>5%", that the caller is going to check; one on an unknown
     class is refused before any sample is read. The other arguments are those of `train`; with a
     model, `groups` are those it was trained with.
@@ -96,6 +100,7 @@ def quantify(
         taken(AuditOptions, given),
         taken(EstimationOptions, given),
         conditions,
+        taken(Declaration, given),
     )
     return quantify_tables(request, progress or silent)
 
@@ -116,9 +121,8 @@ def quantify_tables(request: Request, progress: OnProgress = silent) -> Quantifi
             sequential=request.audit.sequential,
         )
     sample = RowSample.read(tables, model, request, audited, progress)
-    return estimate_sample(
-        sample, request.estimation, request.audit, request.training.seed, progress
-    )
+    options = request.estimation_with(model.declared)
+    return estimate_sample(sample, options, request.audit, request.training.seed, progress)
 
 
 def estimate_sample(
@@ -143,7 +147,15 @@ def estimate_sample(
         change = changed_classes(
             before if name in compared else None, shown.interval, model.classes
         )
-        batch = batch_of(model, sample.scored(name), shown, change, audit, warned=bool(warnings))
+        batch = batch_of(
+            model,
+            sample.scored(name),
+            shown,
+            change,
+            audit,
+            declared=options.declared,
+            warned=bool(warnings),
+        )
         batches.append(sample.completed(batch, shown))
         before = shown.interval
     return Quantification(
@@ -166,4 +178,5 @@ def estimate_sample(
         groups=model.groups,
         by=sample.by,
         in_sequence=in_sequence(list(sizes)),
+        declared=options.declared.sentence,
     )

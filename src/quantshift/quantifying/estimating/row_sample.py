@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
+from quantshift.diagnosis.unseen_class import OffersPositions, unlike_every_class
 from quantshift.quantifying.audits.audited import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.changes import with_changes
@@ -37,7 +38,8 @@ class RowSample(AbstractSample):
     """The items of tables.
 
     codes: of labelled items, by their position among the items, in the order of labelling.
-    commands: for batches that are files, the command that draws items of it to label.
+    commands: for batches that are files, the commands that draw items of it to label, a number of
+        them or until two shares are told apart.
     notes: about columns of the tables and about the audit.
     """
 
@@ -45,7 +47,7 @@ class RowSample(AbstractSample):
     by: str | None
     pool: Pool
     codes: Mapping[int, int]
-    commands: Mapping[str, str]
+    commands: Mapping[str, tuple[str, str]]
     notes: tuple[str, ...]
     accuracy: AccuracyOfBatches
 
@@ -106,8 +108,16 @@ class RowSample(AbstractSample):
             seed=seed,
             progress=progress,
         )
-        adjusted = zip(filled, with_adjusted_p_values(shown), strict=True)
-        return {name: self._unless_unknown(name, evidence) for name, evidence in adjusted}
+        unlike: Sequence[float | None] = [None] * len(filled)
+        if isinstance(self.model.guard, OffersPositions):
+            samples = list(filled.values())
+            unlike = unlike_every_class(self.model.guard, self.pool.items, samples, seed=seed)
+        return {
+            name: replace(self._unless_unknown(name, evidence), none_of_these=share)
+            for name, evidence, share in zip(
+                filled, with_adjusted_p_values(shown), unlike, strict=True
+            )
+        }
 
     def _unless_unknown(self, name: str, evidence: Evidence) -> Evidence:
         """The evidence, unless most values of a column are unknown from training."""
@@ -127,7 +137,8 @@ class RowSample(AbstractSample):
             n_left_out=self.pool.left_out[name],
             # The order of the sheet is the order of labelling: a sequential audit relies on it.
             labelled={position[row]: code for row, code in self.codes.items() if row in position},
-            command=self.commands.get(name, ""),
+            command=self.commands.get(name, ("", ""))[0],
+            deciding_command=self.commands.get(name, ("", ""))[1],
         )
 
     def completed(self, batch: Batch, evidence: Evidence) -> Batch:
@@ -157,15 +168,17 @@ def _divided_by_content(by: str | None, model: Model) -> Iterator[str]:
         )
 
 
-def _commands(request: Request) -> list[str]:
-    """For every table of the sample the command that draws items of it to label."""
+def _commands(request: Request) -> Iterator[tuple[str, str]]:
+    """For every table of the sample the commands that draw items of it to label."""
     tables = sample_sources(request.sources.sample)
-    return [
-        audit_plan_command(
-            replace(request.sources, sample=table),
-            request.recipe,
-            n_labels=FEW_LABELS,
-            out=SHEET if len(tables) == 1 else f"audit-{number}.csv",
+    for number, table in enumerate(tables, start=1):
+        at_once, in_steps = (
+            audit_plan_command(
+                replace(request.sources, sample=table),
+                request.recipe,
+                n_labels=n_labels,
+                out=SHEET if len(tables) == 1 else f"audit-{number}.csv",
+            )
+            for n_labels in (FEW_LABELS, None)
         )
-        for number, table in enumerate(tables, start=1)
-    ]
+        yield at_once, in_steps

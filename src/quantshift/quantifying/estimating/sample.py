@@ -21,7 +21,8 @@ class ScoredBatch:
         another row already counts.
     labelled: the codes of labelled items by their row, in the order of labelling.
     n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
-    command: draws random items of the batch to label; empty if it is not a file.
+    command: draws random items of the batch to label; deciding_command: so many that people label
+        from the top until it is settled which of two shares is true. Empty if it is not a file.
     """
 
     name: str
@@ -31,6 +32,7 @@ class ScoredBatch:
     labelled: Mapping[int, int] = field(default_factory=dict)
     counts: Reals | None = None
     command: str = ""
+    deciding_command: str = ""
 
 
 class AbstractSample(ABC):

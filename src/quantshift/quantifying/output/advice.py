@@ -7,15 +7,16 @@ from types import MappingProxyType
 
 from quantshift.answers.kinds import WIDE
 from quantshift.answers.shares import Share
-from quantshift.answers.words import listed, percent
+from quantshift.answers.words import listed, percent, shortened
 from quantshift.base.nouns import counted
-from quantshift.intervals.prediction import SMALL
+from quantshift.intervals.engine import SMALL
 from quantshift.labelling.audit import FEWEST_LABELS
+from quantshift.labelling.deciding import NEITHER, OPEN
 from quantshift.quantifiers.base.guarding import NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.estimating.decision import spread
-from quantshift.quantifying.output.result import Audited
-from quantshift.quantifying.output.verdicts import Explained
+from quantshift.quantifying.output.result import Audited, Settled
+from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, Explained
 from quantshift.quantifying.training.group_errors import FORWARD, GroupErrors
 
 APART = 0.05
@@ -39,9 +40,10 @@ NOTHING_TO_DO = "No action needed. An audit (`quantshift audit-plan`) would conf
 WARNED = "See the warnings first; an audit (`quantshift audit-plan`) would confirm the estimate."
 
 QUESTION = (
-    "Which comes first, the label or what the columns say? If the label does (a disease and its "
-    "symptoms, an opinion and its words), declare it: `quantshift quantify --assume prior`; if the "
-    "columns do (age and income before a default): `quantshift quantify --assume covariate`."
+    "Are the columns effects of the label (symptoms of a disease, words of an opinion), or causes "
+    "of it (age and income before a default)? Declare it: `quantshift quantify --columns effects` "
+    "or `quantshift quantify --columns causes`. Columns of both kinds: did the thing itself become "
+    "more or less common (`--assume prior`), or were other rows selected (`--assume covariate`)?"
 )
 """What decides between two numbers."""
 
@@ -137,6 +139,8 @@ def advice(
     warnings, which come first.
     """
     if about.audit is not None:
+        if about.audit.settled is not None:
+            yield settled_text(about.audit.settled, about.audit.n_labelled)
         if about.audit.progress is not None:
             yield _whether_to_stop(about.audit)
         if about.audit.contradicts:
@@ -161,7 +165,9 @@ def advice(
     reason = _doubt(about)
     if about.decision.reason == NO_EVIDENCE:
         yield QUESTION
-    if reason:
+    if about.n_deciding is not None:
+        yield _deciding_text(about, about.n_deciding)
+    elif reason:
         yield (
             f"Label some items, because {reason}: {labels_advice}, whatever has shifted. "
             f"{next_commands}"
@@ -173,6 +179,42 @@ def advice(
         )
     else:
         yield WARNED if warned else NOTHING_TO_DO
+
+
+def _deciding_text(about: Explained, n_labels: int) -> str:
+    """That a few labels settle which of two shares is true."""
+    either, other = (about.share_if(name) for name in ("prior shift", "covariate shift"))
+    return (
+        f"Or let labels decide: about {n_labels:,} random ones tell {either} from {other}, wrong "
+        "in at most 5% of cases, whatever has shifted. `quantshift audit-plan --sequential` draws "
+        "them: label the sheet from the top, and look as often as you like with `quantshift "
+        "quantify --audit --sequential`, which says when it is settled."
+    )
+
+
+def settled_text(settled: Settled, n_labelled: int) -> str:
+    """Which of two shares the labels settle, in a sentence."""
+    shares = {name: percent(share) for name, share in settled.shares.items()}
+    of_class = f"of {shortened(settled.label)!r} "
+    if settled.outcome == OPEN:
+        more = max(settled.n_needed - n_labelled, 10)
+        return (
+            f"The labels do not decide yet between {' and '.join(shares.values())} {of_class}"
+            f"(label about {more:,} more); the audit's interval holds in any case."
+        )
+    if settled.outcome == NEITHER:
+        return (
+            f"The labels contradict both {' and '.join(shares.values())} {of_class}"
+            "(neither is true): use the audit's interval."
+        )
+    other = next(text for name, text in shares.items() if name != settled.outcome)
+    assume = "prior" if settled.outcome == "prior shift" else "covariate"
+    return (
+        f"{settled.n_labels} labels settle it: {shares[settled.outcome]} {of_class}"
+        f"({ASSUMPTION_NAMES[settled.outcome]}), not {other}; such a decision is wrong in at most "
+        "5% of cases. For further samples of this source, declare it: `quantshift quantify "
+        f"--assume {assume}`."
+    )
 
 
 def _whether_to_stop(audit: Audited) -> str:

@@ -12,12 +12,18 @@ from quantshift.tables.places import STANDARD_INPUT
 SHEET = "audit.csv"
 
 
-def audit_plan_command(sources: Sources, recipe: Recipe, *, n_labels: int, out: str = SHEET) -> str:
-    """The command that draws random items of a sample to label; empty if it is not a file."""
+def audit_plan_command(
+    sources: Sources, recipe: Recipe, *, n_labels: int | None, out: str = SHEET
+) -> str:
+    """The command that draws random items of a sample to label; empty if it is not a file.
+
+    n_labels: None for items that are labelled from the top until the labels suffice.
+    """
     options = _options(sources, recipe)
     if options is None:
         return ""
-    output = ["--labels", str(n_labels), "--out", out]
+    asked = ["--sequential"] if n_labels is None else ["--labels", str(n_labels)]
+    output = [*asked, "--out", out]
     return command_line(["quantshift", "audit-plan", *options, *output])
 
 
@@ -62,6 +68,7 @@ def _given(options: ColumnOptions, *, by: str | None, trained: bool) -> Iterator
         ("label", options.label or ""),
         ("text", _listed(options.text)),
         ("features", _listed(options.features)),
+        ("categories", _listed(options.categories) if trained else ""),
         ("posteriors", _listed(options.posteriors)),
         ("drop", _listed(tuple(drop))),
         ("id", options.id or ""),

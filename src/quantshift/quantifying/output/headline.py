@@ -27,7 +27,7 @@ def headline_found(result: Quantification, batch: Batch, label: str) -> Headline
 
 
 def headline_of_all(result: Quantification, label: str) -> Headline:
-    """What was found for a class of batches that do not follow one another: the extremes."""
+    """What was found for a class of several batches: the extremes, unless most have no estimate."""
     shares = [(share_of(batch, label), batch) for batch in result.batches]
     known = [(share.estimate, batch) for share, batch in shares if share.estimate is not None]
     n_items = sum(batch.n_items for batch in result.batches)
@@ -39,8 +39,16 @@ def headline_of_all(result: Quantification, label: str) -> Headline:
     without = len(shares) - len(known)
     note = f"{counted(without, 'batch', 'batches')} cannot be estimated. " if without else ""
     lead = f"{note}Choose a batch below to see its interval and what it rests on."
-    if not known:
-        heading = f"The share of {said} cannot be estimated in any of {len(shares):,} batches"
+    if 2 * without > len(shares):
+        labels = " without labels" * all(
+            batch.n_items and batch.reason != NEITHER
+            for share, batch in shares
+            if share.estimate is None
+        )
+        which = f"{without:,} of" if known else "any of"
+        heading = (
+            f"The share of {said} cannot be estimated{labels} in {which} {len(shares):,} batches"
+        )
         return Headline(heading, "see below why", lead, tuple(numbers))
     large, least = large_enough(known)
     telling = sorted(large, key=lambda entry: entry[0])

@@ -48,11 +48,14 @@ def render_page(
     chosen = leading_batch(result)
     found = headline_found(result, result.batches[chosen], result.headline)
     chosen_batch = f"{found.heading} ({found.limits}). {found.lead}"
+    title = found
+    if len(result.batches) > 1:
+        title = headline_of_all(result, result.headline)
     if not _is_series(result):
-        found = headline_of_all(result, result.headline)
+        found = title
     return render_answer(
         __package__,
-        title=f"{found.heading} ({found.limits})",
+        title=f"{title.heading} ({title.limits})",
         found=found,
         lead=found.lead,
         numbers=found.numbers,
@@ -250,8 +253,8 @@ def _state(batch: Batch) -> tuple[str, str, str]:
 STATES: Mapping[str, str] = MappingProxyType(
     {
         EVIDENCE: "The items show that only the shares of the classes have changed",
-        AGREEMENT: "The share is the same under all assumptions",
-        DECLARED: "Nothing contradicts what you assume",
+        AGREEMENT: "The interval covers all assumptions",
+        DECLARED: "Nothing contradicts what you declared",
     }
 )
 """Why an interval may be called one."""
@@ -260,9 +263,12 @@ STATES: Mapping[str, str] = MappingProxyType(
 def _warnings(result: Quantification) -> list[str]:
     several = len(result.batches) > 1
     return merged(
-        (batch_label(result, batch) if several else "", warning)
-        for batch in result.batches
-        for warning in batch.warnings
+        (
+            (batch_label(result, batch) if several else "", warning)
+            for batch in result.batches
+            for warning in batch.warnings
+        ),
+        len(result.batches) if several else None,
     )
 
 
@@ -273,6 +279,7 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
     facts = [
         ("method", f"{result.method}: {result.reason}"),
         ("assumes", f"{in_words}{formula}"),
+        *([("you declared", result.declared)] if result.declared else []),
     ]
     if training.n_items:
         facts += [

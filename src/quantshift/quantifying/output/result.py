@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.answer import AbstractAnswer, schema_of
 from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import INTERVAL
 from quantshift.answers.notebook import Summary
@@ -93,10 +93,27 @@ class SequentialProgress:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """What labels decide between two shares of a class of which either might be true.
+
+    label: the class; shares: by the assumption that they follow from. outcome: the assumption whose
+    share is settled, "neither", or "open" if there are too few labels. n_labels: after how many
+    labels, or how many there are; n_needed: about how many it takes if one of the two is true.
+    """
+
+    label: str
+    shares: Mapping[str, float]
+    outcome: str
+    n_labels: int
+    n_needed: int
+
+
+@dataclass(frozen=True)
 class Audited:
     """What the labelled items of a batch show, with and without the help of the posteriors.
 
-    progress: that of an audit with many looks, whose limits hold at every look.
+    progress: that of an audit with many looks, whose limits hold at every look. settled: what the
+    labels decide, where the items alone left two shares.
     """
 
     n_labelled: int
@@ -105,6 +122,7 @@ class Audited:
     counted: tuple[Share, ...]
     contradicts: bool
     progress: SequentialProgress | None = None
+    settled: Settled | None = None
 
 
 @dataclass(frozen=True)
@@ -184,9 +202,11 @@ class Batch:
     accuracy: of the classifier on this batch; None where it cannot be estimated.
     kind: of the answer: "confidence interval", "confidence interval that holds at every look",
         "range" or "cannot be estimated".
-    reason: why it is of that kind: "evidence", "agreement" (the assumptions give the same share),
+    reason: why it is of that kind: "evidence", "agreement" (the assumptions give similar shares),
         "declared", "refuted", "no evidence", "neither", "labels" or "no items".
     unaudited_kind: the kind of `unaudited`.
+    none_of_these: the share of items like those of no class in training, perhaps of a class that
+        training has never seen; None where there are none or nothing was examined.
     command: the command that draws random items of the batch to label, if that is the advice and
         the batch is a file.
     """
@@ -211,6 +231,7 @@ class Batch:
     kind: str = INTERVAL
     reason: str = ""
     unaudited_kind: str = INTERVAL
+    none_of_these: float | None = None
     command: str = field(default="", compare=False)
     scores: Mapping[str, tuple[float, ...]] = field(kw_only=True)
 
@@ -253,6 +274,7 @@ class Quantification(AbstractAnswer):
     by: the column that divides the sample into batches.
     in_sequence: whether batches follow one another, like dates, so that each is compared with the
         one before.
+    declared: what the user has declared about the shift, in a sentence; empty if nothing.
     """
 
     headline: str
@@ -274,12 +296,13 @@ class Quantification(AbstractAnswer):
     groups: GroupErrors | None = None
     by: str | None = None
     in_sequence: bool = True
+    declared: str = ""
 
-    def to_text(self) -> str:
-        """What a terminal shows."""
+    def to_text(self, *, verbose: bool = False) -> str:
+        """What a terminal shows. verbose: with the details of every one of many batches."""
         from quantshift.quantifying.output.text import render_text
 
-        return render_text(self)
+        return render_text(self, verbose=verbose)
 
     def to_json(self) -> str:
         """Everything as JSON, as described by `json_schema`; `format` is the layout's version."""
@@ -337,6 +360,4 @@ class Quantification(AbstractAnswer):
 
 def json_schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of the output of `Quantification.to_json`."""
-    from quantshift.answers.schema import schema_of
-
     return schema_of(Quantification, FORMAT)

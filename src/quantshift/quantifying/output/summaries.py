@@ -9,7 +9,14 @@ from quantshift.answers.text import column_names, shown
 from quantshift.answers.words import estimates_and_limits, shortened
 from quantshift.quantifying.output.advice import accuracy_text
 from quantshift.quantifying.output.result import Quantification
-from quantshift.quantifying.output.text import alarms, answer, extremes, marks, several_head
+from quantshift.quantifying.output.text import (
+    alarms,
+    answer,
+    declared_line,
+    extremes,
+    marks,
+    several_head,
+)
 from quantshift.quantifying.training.model import Model
 
 
@@ -45,7 +52,7 @@ def model_lines(model: Model) -> Iterator[str]:
 def _notes(result: Quantification) -> list[str]:
     several = len(result.batches) > 1
     headline = extremes(result) if several else [answer(result, result.batches[0])]
-    return [*headline, *alarms(result)]
+    return [*headline, *declared_line(result), *alarms(result)]
 
 
 def _table(result: Quantification) -> list[list[str]]:

@@ -1,18 +1,17 @@
 """A quantification as text for a terminal: the answer first, then the evidence for it."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
 from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
-from quantshift.answers.repeated_warnings import merged, said_of
+from quantshift.answers.repeated_warnings import batches_text, merged, said_of
 from quantshift.answers.rows import Rows, is_much, row_warnings, rows_of_tables
 from quantshift.answers.shares import headline_first, headline_share, share_of
 from quantshift.answers.text import (
     LONGEST_COLUMN,
-    MOST_LINES,
     aligned,
     column_names,
     estimate_in_a_line,
@@ -32,7 +31,7 @@ from quantshift.answers.words import (
     shortened,
 )
 from quantshift.base.nouns import counted
-from quantshift.intervals.prediction import SMALL
+from quantshift.intervals.engine import SMALL
 from quantshift.quantifiers.base.guarding import NEITHER
 from quantshift.quantifying.output.advice import (
     CONFUSED,
@@ -42,8 +41,9 @@ from quantshift.quantifying.output.advice import (
     labels_text,
 )
 from quantshift.quantifying.output.result import Batch, LeftOutColumn, Quantification, UsedColumn
-from quantshift.quantifying.output.verdicts import named_numbers
+from quantshift.quantifying.output.verdicts import named_numbers, parts, shift_in_short
 from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.tables.columns.kinds import TEXT
 
 MOST_CLASSES_IN_A_ROW = 6
 """With more classes a table of batches would be too wide, and only shows the headline class."""
@@ -53,11 +53,15 @@ MOST_GROUPS = 20
 MOST_CHANGES = 5
 
 
-def render_text(result: Quantification) -> str:
-    """What a terminal shows."""
+def render_text(result: Quantification, *, verbose: bool = False) -> str:
+    """What a terminal shows. verbose: with the details of every one of many batches."""
     single = len(result.batches) == 1
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
-    lines += _findings(result, result.batches[0]) if single else _findings_by_batch(result)
+    lines += (
+        _findings(result, result.batches[0])
+        if single
+        else _findings_by_batch(result, verbose=verbose)
+    )
     if result.groups is not None:
         lines += ["", *_groups(result, result.groups)]
     lines += ["", *_columns_in_short(result), *_rows_in_short(result), *_method(result)]
@@ -81,10 +85,32 @@ def marks(batch: Batch) -> list[str]:
 
 
 def alarms(result: Quantification) -> Iterator[str]:
-    """Warnings that must come first: tables of which many rows were left out."""
+    """Warnings that must come first: tables of which many rows were left out, unseen classes."""
     for rows in _all_rows(result):
         if is_much(rows):
             yield from row_warnings(rows)
+    several = len(result.batches) > 1
+    yield from merged(
+        (
+            (shortened(batch.name) if several else "", none_of_these_text(batch.none_of_these))
+            for batch in result.batches
+            if batch.none_of_these is not None
+        ),
+        len(result.batches) if several else None,
+    )
+
+
+def none_of_these_text(share: float) -> str:
+    """That items are like those of no class.
+
+    >>> none_of_these_text(0.07).split(";")[0]
+    'none of these: at least 7% of the items look like no class in training'
+    """
+    return (
+        f"none of these: at least {100 * share:.0f}% of the items look like no class in training; "
+        "they may be of a class that it does not have, or come from elsewhere. The shares below "
+        "leave such a class out: label some of these items"
+    )
 
 
 def answer(result: Quantification, batch: Batch) -> str:
@@ -106,6 +132,12 @@ def answer(result: Quantification, batch: Batch) -> str:
         no_estimate_reason = batch.no_estimate_reason or CONFUSED
         return f"{lead}: cannot be estimated from these columns: {no_estimate_reason}; {between}"
     return estimate_in_a_line(result, batch, "range" if batch.kind == RANGE else "")
+
+
+def declared_line(result: Quantification) -> Iterator[str]:
+    """What the user has declared about the shift, if anything."""
+    if result.declared:
+        yield f"  You declared: {result.declared}"
 
 
 def column_lines(
@@ -145,6 +177,7 @@ def _single(result: Quantification) -> Iterator[str]:
     yield answer(result, batch)
     if batch.basis:
         yield f"  {batch.basis}"
+    yield from declared_line(result)
     yield ""
     yield from share_table(result, headline_first(result, batch.shares), batch.kind)
     if batch.audit is not None:
@@ -159,6 +192,7 @@ def _single(result: Quantification) -> Iterator[str]:
 
 def _several(result: Quantification) -> Iterator[str]:
     yield from extremes(result)
+    yield from declared_line(result)
     yield ""
     few = 2 < len(result.classes) <= MOST_CLASSES_IN_A_ROW
     others = [label for label in result.classes if label != result.headline]
@@ -273,27 +307,56 @@ def _findings(result: Quantification, batch: Batch) -> Iterator[str]:
         yield f"         $ {batch.command}"
 
 
-def _findings_by_batch(result: Quantification) -> Iterator[str]:
+def _findings_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str]:
     shifted = [b for b in result.batches if b.shift is not None and b.shift.rejected]
-    for batch in shifted[:MOST_LINES]:
-        yield f"Shift    {shortened(batch.name)}: {batch.verdict}"
-        yield from headed("Changed", _changes(batch))
-    if len(shifted) > MOST_LINES:
-        yield more_lines(len(shifted) - MOST_LINES)
+    if verbose:
+        for batch in shifted:
+            yield f"Shift    {shortened(batch.name)}: {batch.verdict}"
+            yield from headed("Changed", _changes(batch))
+    elif shifted:
+        yield from _shifts_in_short(result, shifted)
     warnings = merged(
-        (shortened(batch.name), warning) for batch in result.batches for warning in batch.warnings
+        (
+            (shortened(batch.name), warning)
+            for batch in result.batches
+            for warning in batch.warnings
+        ),
+        len(result.batches),
     )
     yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *warnings))
-    yield from _advice_by_batch(result)
+    yield from _advice_by_batch(result, verbose=verbose)
 
 
-def _advice_by_batch(result: Quantification) -> Iterator[str]:
+def _shifts_in_short(result: Quantification, shifted: Sequence[Batch]) -> Iterator[str]:
+    """What the tests say, once for all batches of which it is the same, and the columns."""
+    of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
+    n = len(result.batches)
+    alike: dict[str, list[str]] = defaultdict(list)
+    for batch in shifted:
+        assert batch.shift is not None
+        alike[shift_in_short(batch.shift, of_a_class)].append(shortened(batch.name))
+    for sentence, names in alike.items():
+        where = batches_text(names, n) if len(names) > 1 else names[0]
+        yield f"Shift    {where}: {sentence[:1].lower()}{sentence[1:]}"
+    columns = Counter(change.name for batch in shifted for change in batch.changes)
+    most = columns.most_common(MOST_CHANGES)
+    counts = ", ".join(f"{shortened(c, LONGEST_COLUMN)} in {k:,} of {n:,}" for c, k in most)
+    if counts:
+        more = f" and {len(columns) - len(most):,} more columns" * (len(columns) > len(most))
+        yield f"Changed  {counts} batches{more}"
+    yield "         the details of every batch: --verbose, or the page (--html)"
+
+
+def _advice_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str]:
     """What to do next, and for which batches unless for all."""
     advices = ((batch.name, advice) for batch in result.batches for advice in batch.advice)
     for names, advice in said_of(advices):
         which = "" if len(names) == len(result.batches) else f"{column_names(names)}: "
         yield f"Next     {which}{advice}"
-    yield from some(f"         $ {batch.command}" for batch in result.batches if batch.command)
+    commands = [f"         $ {batch.command}" for batch in result.batches if batch.command]
+    yield from commands if verbose else commands[:1]
+    if len(commands) > 1 and not verbose:
+        yield f"         and likewise for {len(commands) - 1:,} more; --verbose shows them"
 
 
 def _warnings(result: Quantification) -> list[str]:

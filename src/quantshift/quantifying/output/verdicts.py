@@ -13,7 +13,15 @@ from quantshift.quantifiers.base.guarding import (
     PRIOR,
     REFUTED,
 )
-from quantshift.quantifying.estimating.decision import ASSUMED, IN_DOUBT, METHOD, Decision
+from quantshift.quantifying.declaration import MEANING
+from quantshift.quantifying.estimating.decision import (
+    ASSUMED,
+    GROUPS,
+    IN_DOUBT,
+    LIKE_GROUPS,
+    METHOD,
+    Decision,
+)
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
 
 CHANGES: Mapping[str, str] = MappingProxyType(
@@ -34,12 +42,10 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
         "local shift": "if {parts} changed within a class",
         "between the two": "if something between the two holds",
         "no change": "if nothing changed",
+        LIKE_GROUPS: "if it differs as your own groups do",
     }
 )
 """The assumptions about what has changed, without technical terms."""
-
-LOOKS_ALIKE = "items that look alike have the label as often as in training"
-SAME_CLASS = "items of a class look as they did in training"
 
 NOT_EXPLAINED = (
     "The new items differ from the training items in a way that changed shares of the classes "
@@ -59,7 +65,9 @@ class Explained:
 
     lead: the class whose estimates are given; name: how it is shown. topics: whether the items are
     texts. assumption: the method's own, in plain words; interval_note: the method's. groups: the
-    column of the groups whose errors widen a range.
+    column of the groups whose errors widen a range. declared: what the user has declared about the
+    shift; empty if nothing. n_deciding: about how many labels decide between two shares, if that is
+    what the items leave open.
     """
 
     decision: Decision
@@ -73,6 +81,8 @@ class Explained:
     assumption: str
     interval_note: str = ""
     groups: str | None = None
+    declared: str = ""
+    n_deciding: int | None = None
 
     @property
     def parts(self) -> str:
@@ -83,6 +93,13 @@ class Explained:
         """The share of the lead under an assumption; None if it was not made."""
         found = [a.prevalence[self.lead] for a in self.assumptions if a.name == name]
         return percent(found[0]) if found else None
+
+
+def shift_in_short(shift: Shift, of_a_class: str) -> str:
+    """What the tests say, without its numbers. of_a_class: see `parts`."""
+    if shift.kind in CHANGES:
+        return CHANGES[shift.kind].format(parts=of_a_class)
+    return NOT_EXPLAINED
 
 
 def parts(*, topics: bool) -> str:
@@ -128,9 +145,10 @@ def _what_changed(about: Explained) -> str:
     if decision.rests_on == METHOD:
         return _by_chosen_method(about, shift)
     if shift.kind == ASSUMED:
-        return "You assume that only the mix of items has changed, which no items can contradict."
+        return "You declared that only the mix of items has changed, which no items can contradict."
     if shift.rejected:
         told = f"{NOT_EXPLAINED} ({p_text(shift)})."
+        told += " This contradicts what you declared." * bool(about.declared)
         if shift.auc is None or shift.explained is None:
             return told
         return (
@@ -145,9 +163,9 @@ def _what_changed(about: Explained) -> str:
             f"(p = {shift.p_doubles:.2g})."
         )
     if decision.reason == AGREEMENT:
-        return f"{nothing}; if the mix of items has, the share is about the same."
+        return f"{nothing}; if the mix of items has, the share is similar."
     if decision.reason == DECLARED:
-        return f"{nothing}, as you assume."
+        return f"{nothing}, as you declared."
     return f"{nothing}, but with a changed mix of items the sample could look the same."
 
 
@@ -194,17 +212,27 @@ def basis(about: Explained) -> str:
         )
     if decision.reason == AGREEMENT:
         return (
-            "about the same whether the shares of the classes or the mix of items has changed; "
+            "similar whether the shares of the classes or the mix of items has changed; "
             "the interval covers both"
         )
     if decision.reason == DECLARED:
-        said = SAME_CLASS if decision.rests_on == PRIOR else LOOKS_ALIKE
-        return f"assumes, as you said, that {said}"
+        said = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
+        return f"assumes, as you declared, that {said}"
     return _carried_by_range(about, shift)
+
+
+def _learnt_from_groups(about: Explained) -> str:
+    return (
+        f"learnt from the groups of {about.groups!r} that were left out in turn: how far to go "
+        "from the training share. The range comes from the errors on these groups; it is not a "
+        "confidence interval"
+    )
 
 
 def _carried_by_range(about: Explained, shift: Shift | None) -> str:
     decision = about.decision
+    if decision.rests_on == GROUPS:
+        return _learnt_from_groups(about)
     group_errors = f", and errors as large as on your own {about.groups!r}" if about.groups else ""
     range_is = f"allows for more{group_errors}; it is not a confidence interval"
     if decision.reason != REFUTED:
@@ -220,7 +248,9 @@ def _carried_by_range(about: Explained, shift: Shift | None) -> str:
             f"difference from training but not all of it. The range {range_is}"
         )
     why = f"{NOT_EXPLAINED[:1].lower()}{NOT_EXPLAINED[1:]}"
-    rests_on = LOOKS_ALIKE if decision.rests_on == COVARIATE else SAME_CLASS
+    if about.declared:
+        why = f"contrary to what you declared, {why}"
+    rests_on = MEANING[COVARIATE if decision.rests_on == COVARIATE else PRIOR]
     instead = " instead" if decision.rests_on == COVARIATE else ", perhaps within subgroups,"
     return f"{why}. The estimate assumes{instead} that {rests_on}; the range {range_is}"
 

@@ -20,6 +20,7 @@ from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQ
 from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifying.columns import Columns
+from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.quantifying.options import ColumnOptions
 from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
@@ -73,6 +74,7 @@ class Model:
     positive: the class whose share is shown first, if one was named.
     profile: counts of the cells of the training columns, with which a sample is compared; no rows.
     groups: errors of the methods on groups left out of training, if a column of groups was named.
+    declared: what holds for samples of which nothing else is declared.
     """
 
     columns: Columns
@@ -87,6 +89,7 @@ class Model:
     positive: str | None = None
     profile: TrainingProfile | None = None
     groups: GroupErrors | None = None
+    declared: Declaration = NOTHING_DECLARED
 
     @property
     def is_trained(self) -> bool:
@@ -100,8 +103,8 @@ class Model:
 
     @property
     def headline(self) -> str:
-        """The class of the headline: the positive one, the second of two, or the first."""
-        return headline_class(self.classes, self.positive)
+        """The class of the headline: the positive one, as named or by its name, or the rarest."""
+        return headline_class(self.classes, self.positive, self.training.counts)
 
     @property
     def guard(self) -> AbstractGuarded | None:

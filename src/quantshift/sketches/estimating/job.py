@@ -11,6 +11,7 @@ from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.quantifiers.base.guarding import COVARIATE
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.job import estimate_sample
 from quantshift.quantifying.options import (
     AUTO,
@@ -49,7 +50,8 @@ def quantify_sketch(
     level: float = 0.95,
     replicates: int = 1000,
     simultaneous: bool = False,
-    assume: str = AUTO,
+    assume: str | None = None,
+    columns: str | None = None,
     audit: Source | None = None,
     audit_columns: Mapping[str, str] | None = None,
     sequential: bool = False,
@@ -70,7 +72,7 @@ def quantify_sketch(
     sequential: limits of the audit that hold at every look, for audits that go on until they are
         `precision` to either side; the column `place` has the order of labelling, from 1.
     assume: "prior" declares that only the shares of the classes have changed, which scores alone
-        can contradict but not show.
+        can contradict but not show; so does columns="effects" (of the label).
     conditions: on shares, such as "spam>5%"; one on an unknown class is refused before the work.
     """
     given = locals()
@@ -86,6 +88,7 @@ def quantify_sketch(
         taken(AuditOptions, given),
         taken(EstimationOptions, given),
         conditions,
+        taken(Declaration, given),
     )
     return quantify_counts(request, SketchSources(sample, train_sketch), progress or silent)
 
@@ -116,6 +119,12 @@ def quantify_counts(
         check_together(counted, trained)
         where = _named(sketches.train_sketch, "the training sketch")
         fitted = trained_model(trained, where, positive, method, seed)
+    options = request.estimation_with(fitted.declared)
+    if options.declared.assumption == COVARIATE:
+        raise UserError(
+            "of a sketch only prior shift can be assumed; under covariate shift the method is PCC",
+            arguments=["method"],
+        )
     check_conditions(request.conditions, fitted)
     order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
     batches = CountSample.of(counted, source, fitted, order, trained)
@@ -131,7 +140,7 @@ def quantify_counts(
             sequential=audit.sequential,
         )
         batches = batches.with_audit(labelled, warnings, sequential=audit.sequential)
-    return estimate_sample(batches, request.estimation, audit, seed, progress)
+    return estimate_sample(batches, options, audit, seed, progress)
 
 
 def _check_only_scores(request: Request) -> None:
@@ -142,7 +151,7 @@ def _check_only_scores(request: Request) -> None:
             "with a sketch, the columns of labels and batches are those of the audit: name it",
             arguments=["audit"],
         )
-    allowed = {"label", "positive", "by", "method", "seed", "assume"}
+    allowed = {"label", "positive", "by", "method", "seed"}
     groups = (request.sources, columns, request.training, batches)
     for_tables = {
         own.name
@@ -150,11 +159,6 @@ def _check_only_scores(request: Request) -> None:
         for own in fields(group)
         if own.name not in {*allowed, "model"} and getattr(group, own.name) != own.default
     }
-    if request.estimation.assume == COVARIATE:
-        raise UserError(
-            "of a sketch only prior shift can be assumed; under covariate shift the method is PCC",
-            arguments=["method"],
-        )
     if for_tables:
         raise UserError(
             "a sketch contains only scores: remove the options for tables",

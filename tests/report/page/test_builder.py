@@ -467,7 +467,7 @@ def test_nothing_is_loaded_from_elsewhere(both):
 
 def test_the_site_has_the_icon_of_the_pages():
     icon = resources.files("quantshift.report.page").joinpath("templates", "favicon.svg")
-    site = Path(__file__).parents[2] / "docs" / "assets" / "favicon.svg"
+    site = Path(__file__).parents[3] / "docs" / "assets" / "favicon.svg"
     assert site.read_text() == icon.read_text()
 
 

@@ -1,0 +1,121 @@
+"""Items like those of no class in training, perhaps of a class that training has never seen.
+
+Whatever the shares of the known classes are, a region in which no class has more than a share t of
+its items holds no more than t of the sample. A classifier (boosting) is trained on one half of both
+sets to distinguish the sample from the training items and scores the other half; then the halves
+change places. Of the training items 0.3% have a score above the threshold. If a significantly
+larger share of the sample does than the largest of any class, allowing for half as many again,
+these items are like none of the classes. Their share is the least that the sample can hold of
+other classes: a class that overlaps with a known one is seen in part or not at all.
+
+Strong covariate shift into regions where training has hardly any items looks the same, and matters
+as much: nothing is known of such items.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.special import bdtrc
+
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices, Reals
+from quantshift.quantifiers.base.items import Items
+
+MOST_ITEMS = 1500
+"""From a larger set, this many items are drawn at random."""
+
+FEWEST_ITEMS = 50
+"""Smaller samples are not examined."""
+
+OUTSIDE = 0.003
+"""The share of training items whose score is above the threshold."""
+
+ALLOWED = 1.5
+"""How many times the largest share of any class is not surprising."""
+
+LEVEL = 0.005
+"""Of the test, divided by the number of samples."""
+
+LEAST = 0.02
+"""A smaller share of such items is not reported."""
+
+FEWEST_OF_A_CLASS = 20
+"""The share of a smaller class is not known well enough to count."""
+
+
+@runtime_checkable
+class OffersPositions(Protocol):
+    """A method that keeps where its training items are, and says where other items are."""
+
+    def training_positions(self) -> tuple[Reals, Codes]:
+        """The standardised features of the training items, and their codes."""
+
+    def positions(self, items: Items) -> Reals:
+        """Those of other items, standardised in the same way."""
+
+
+def unlike_every_class(
+    method: OffersPositions, items: Items, samples: Sequence[Indices], *, seed: int = 0
+) -> list[float | None]:
+    """The share of items like those of no training class in each sample; None if there are none.
+
+    items: as the method sees them; samples: positions among them.
+    """
+    known, codes = method.training_positions()
+    rows = _some(np.arange(len(known)), seed, "training")
+    known, codes = known[rows], codes[rows]
+    positions = method.positions(items)
+    level = LEVEL / max(len(samples), 1)
+    return [
+        _share_unlike(known, codes, positions[_some(sample, seed, "sample")], level, seed)
+        if len(sample) >= FEWEST_ITEMS
+        else None
+        for sample in samples
+    ]
+
+
+def _some(rows: Indices, seed: int, which: str) -> Indices:
+    if len(rows) <= MOST_ITEMS:
+        return rows
+    rng = generator(seed, purpose="unseen class", which=which, n_items=len(rows))
+    return rows[rng.choice(len(rows), MOST_ITEMS, replace=False)]
+
+
+def _share_unlike(
+    known: Reals, codes: Codes, sample: Reals, level: float, seed: int
+) -> float | None:
+    of_known, of_sample = _scores(known, sample, seed)
+    threshold = np.quantile(of_known, 1 - OUTSIDE)
+    beyond = of_known > threshold
+    sizes = np.bincount(codes)
+    counted = np.bincount(codes, beyond, len(sizes))
+    large = sizes >= FEWEST_OF_A_CLASS
+    most = ((counted + 1) / (sizes + 1))[large].max() if large.any() else 1.0
+    n_unlike = int((of_sample > threshold).sum())
+    share = n_unlike / len(sample)
+    p_value = float(bdtrc(n_unlike - 1, len(sample), min(ALLOWED * most, 1.0))) if n_unlike else 1.0
+    return share if share >= LEAST and p_value < level else None
+
+
+def _scores(known: Reals, sample: Reals, seed: int) -> tuple[Reals, Reals]:
+    """How much each item looks like one of the sample, by a model that has not seen it."""
+    X = np.concatenate([known, sample])
+    is_sample = np.arange(len(X)) >= len(known)
+    weights = np.where(is_sample, len(known) / len(sample), 1.0)
+    rng = generator(seed, purpose="unseen class: halves", n_items=len(X))
+    half = rng.permutation(len(X)) % 2
+    scores = np.empty(len(X))
+    for k in (0, 1):
+        fitted = _boosting().fit(X[half != k], is_sample[half != k], weights[half != k])
+        scores[half == k] = fitted.decision_function(X[half == k])
+    return scores[~is_sample], scores[is_sample]
+
+
+def _boosting() -> Any:
+    # Imported here, since it takes a while and other calls do not need it.
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(
+        max_iter=30, max_leaf_nodes=8, learning_rate=0.2, early_stopping=False, random_state=0
+    )

@@ -1,0 +1,103 @@
+"""What the answers of `GuardedSLD` stand on: its estimates and tests, put together.
+
+The tests of the scores and columns (`score_test`) take longer than an estimate. Those of columns
+are part of it; those of signals, which do not change it, are made when its grounds are asked for.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.base.types import Flags, Prevalences
+from quantshift.quantifiers.base.estimator import Diagnostics
+from quantshift.quantifiers.base.guarding import Grounds, kinds_of
+from quantshift.quantifiers.likelihood.allowed_range import (
+    half_width,
+    joint_limits,
+    range_limits,
+)
+from quantshift.quantifiers.likelihood.goodness_of_fit import LEAST_AUC, LEAST_Z
+from quantshift.quantifiers.likelihood.score_test import LEVEL, ShiftEvidence
+
+BY_SCORES, BY_FEATURES = ("score", "fit"), ("column", "columns")
+"""The tests of `score_test` that can refute label shift."""
+
+P_VALUES = (*BY_SCORES, *BY_FEATURES, "doubles")
+
+
+def in_arrays(tests: Sequence[ShiftEvidence]) -> Diagnostics:
+    """The results of tests, a row per sample: `p_values` has a column for each of `P_VALUES`."""
+    return {
+        "p_values": np.array([[getattr(test, name) for name in P_VALUES] for test in tests]),
+        "power_against_doubles": np.array([[test.power] for test in tests]),
+        "prior_error": np.stack([test.error for test in tests]),
+    }
+
+
+def refuting(found: Diagnostics, names: Sequence[str]) -> Flags:
+    """Whether one of the named tests refutes label shift, (n_samples,)."""
+    columns = [P_VALUES.index(name) for name in names]
+    return np.asarray(found["p_values"][:, columns].min(axis=1) < LEVEL)
+
+
+def grounds_of(
+    p_hat: Prevalences,
+    found: Diagnostics,
+    rests_on: NDArray[np.str_],
+    *,
+    assume: str | None,
+    chosen: int,
+    tested_prior: bool,
+    informative: bool,
+) -> Grounds:
+    """The grounds of samples, from their estimates, diagnostics and tests.
+
+    chosen: the place of the classifier that is used. tested_prior: whether `refuted` is about prior
+    shift, so that tests of columns count. informative: whether the classifier knows the classes.
+    """
+    covariate, refuted = found["covariate"], found["refuted"]
+    prior = found["prior_by_classifier"][:, chosen]
+    by_features = (found["auc"] > LEAST_AUC) & (found["z"] > LEAST_Z)
+    if tested_prior:
+        by_features |= refuting(found, BY_FEATURES)
+    sizes = found["cell_counts"].sum(axis=1)
+    low, high = range_limits(
+        covariate,
+        found["mixed"],
+        (prior, found["prior_error"]),
+        half_width(covariate, found["auc"], sizes),
+        refuted=refuted,
+        by_features=by_features,
+    )
+    if tested_prior:
+        jointly = found["jointly_low"], found["jointly_high"]
+        widened = joint_limits(covariate, jointly, sizes)
+        low, high = (
+            np.where(by_features[:, np.newaxis], new, old)
+            for new, old in zip(widened, (low, high), strict=True)
+        )
+    low, high = np.minimum(low, p_hat), np.maximum(high, p_hat)
+    p_values = dict(zip(P_VALUES, found["p_values"].T, strict=True))
+    kind, reason = kinds_of(
+        assume,
+        refuted=refuted | refuting(found, (*BY_SCORES, *BY_FEATURES)),
+        doubles=p_values["doubles"],
+        apart=np.abs(prior - covariate).max(axis=1),
+        width=(high - low).max(axis=1),
+        informative=informative,
+    )
+    same = ("covariate", "mixed", "refuted", "in_doubt", "auc", "z", "explained")
+    more = ("covariate_by_classifier", "members", "label_variance")
+    return Grounds(
+        kind=kind,
+        reason=reason,
+        rests_on=rests_on,
+        estimate=p_hat,
+        prior=prior,
+        low=low,
+        high=high,
+        p_values=p_values,
+        power=found["power_against_doubles"][:, 0],
+        **{name: found[name] for name in (*same, *more)},
+    )

@@ -1,0 +1,72 @@
+"""Which of two named shares the labels of an audit settle, where the items alone cannot tell.
+
+The two are the share if only the shares of the classes changed and the share if only the mix of
+items did, of the class for which they are furthest apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quantshift.base.types import Posteriors
+from quantshift.labelling.deciding import FIRST, SECOND, TRUST, decide, expected_labels
+from quantshift.labelling.sequence import Scores
+from quantshift.quantifiers.base.guarding import AGREEING, NO_EVIDENCE
+from quantshift.quantifying.estimating.decision import Evidence
+from quantshift.quantifying.estimating.sample import ScoredBatch
+from quantshift.quantifying.output.result import Settled
+
+EITHER, OR = "prior shift", "covariate shift"
+"""The assumptions between which labels decide."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Two shares of a class of which either may be true.
+
+    code, label: of the class. first, second: its share under the assumptions EITHER and OR.
+    """
+
+    code: int
+    label: str
+    first: float
+    second: float
+
+    @classmethod
+    def of(cls, evidence: Evidence, classes: Sequence[str]) -> "Question | None":
+        """What the items leave open; None if it is not "either this or that"."""
+        known = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
+        if evidence.decision.reason != NO_EVIDENCE or not {EITHER, OR} <= known.keys():
+            return None
+        apart = [abs(known[EITHER][label] - known[OR][label]) for label in classes]
+        # Of two classes both are equally far apart: the second, which is the positive one.
+        code = len(classes) - 1 - int(np.argmax(np.round(apart[::-1], 12)))
+        if apart[code] < AGREEING:
+            return None
+        label = classes[code]
+        return cls(code, label, known[EITHER][label], known[OR][label])
+
+    def labels_needed(self, posteriors: Posteriors) -> int:
+        """About how many random labels settle it."""
+        explained = float(posteriors[:, self.code].var())
+        n_items = len(posteriors)
+        return min(expected_labels(self.first, self.second, explained), n_items)
+
+    def settled(self, scored: ScoredBatch, posteriors: Posteriors) -> Settled:
+        """What the labels of a batch say. posteriors: of its items, right or wrong."""
+        items, codes = np.array(list(scored.labelled)), np.array(list(scored.labelled.values()))
+        y = (codes == self.code).astype(np.float64)
+        n_items, scores = None, None
+        if scored.counts is None:
+            n_items = len(posteriors)
+            scores = Scores.of(posteriors[:, self.code], items, y, trust=TRUST)
+        found = decide(y, self.first, self.second, n_items=n_items, scores=scores)
+        names = {FIRST: EITHER, SECOND: OR}
+        return Settled(
+            label=self.label,
+            shares={EITHER: self.first, OR: self.second},
+            outcome=names.get(found.outcome, found.outcome),
+            n_labels=found.n_labels,
+            n_needed=self.labels_needed(posteriors),
+        )
