@@ -38,7 +38,7 @@ from quantshift.judging.meaning import Meaning
 from quantshift.judging.plans.planning import Goal, plan
 from quantshift.labelling import transfer
 
-INSIST = EstimateSettings(insist=True)
+INSIST = EstimateSettings(insist=True, of="population", assume="rates")
 
 
 def judged(data: Labelled, design: str) -> Judged:
@@ -113,11 +113,13 @@ def together(settings: Settings, repeats: int, labels: list[int], seed: int) -> 
                     found = estimate(data.items, "random", INSIST).shares
                 else:
                     items, goal = Labelled(v, labels_, K).items, Goal(n_labels=k // 2)
-                    more = plan(items, goal, settings=EstimateSettings(seed=repeat))
+                    more = plan(
+                        items, goal, settings=EstimateSettings(seed=repeat, of="population")
+                    )
                     labels_[more.items] = y[more.items]
                     draw_ = KnownDraw(strata=more.strata)
                     items = JudgedItems.of(v, labels_, Meaning.of_codes(K), drawn=draw_)
-                    found = estimate(items).shares
+                    found = estimate(items, None, INSIST).shares
                 limits = zip(found.low.tolist(), found.high.tolist(), strict=True)
                 tally.add(list(limits), truth)
             error = np.sqrt(0.95 * 0.05 / repeats)

@@ -35,7 +35,8 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.base.seeding import generator
 from quantshift.judging.designs.registry import design_named
-from quantshift.judging.judged_items import DEFAULTS, ExternalLabels, JudgedItems
+from quantshift.judging.judged_items import RATES, ExternalLabels, JudgedItems
+from quantshift.judging.judged_items import Settings as EstimateSettings
 from quantshift.judging.meaning import Meaning
 from real_tables import tables_dir
 
@@ -61,6 +62,8 @@ SETTINGS: Settings = {
     "3: .6 .3 .1, ordered": ([0.6, 0.3, 0.1], ORDERED_ERRORS),
     "3: .9 .08 .02, ordered": ([0.9, 0.08, 0.02], ORDERED_ERRORS),
 }
+OF_POPULATION = EstimateSettings(of="population", assume=RATES)
+"""The truth is that of the population, as for the other tools."""
 DESIGNS = ("random", "by-verdict", "by-label", "elsewhere")
 """Those that `chosen` draws."""
 RARE = 0.05
@@ -132,7 +135,7 @@ def chosen(
 
 def ours(data: Labelled, design: str) -> list[Limits]:
     """What `estimate` finds, without the judge's quality, which `rates` looks at."""
-    found = design_named(design).estimate(data.items, DEFAULTS)
+    found = design_named(design).estimate(data.items, OF_POPULATION)
     return list(zip(found.low.tolist(), found.high.tolist(), strict=True))
 
 

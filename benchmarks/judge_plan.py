@@ -71,11 +71,12 @@ def planned(
             items,
             Goal(n_labels=n // rounds),
             how="by-score",
-            settings=Settings(seed=repeat + 10_000 * number),
+            settings=Settings(seed=repeat + 10_000 * number, of="population"),
         )
         labels[found.items], so_far = y[found.items], KnownDraw(found.inclusion)
     by_strata = KnownDraw(strata=found.strata)
-    judged = estimate(JudgedItems.of(None, labels, BOTH, score=score, drawn=by_strata)).shares
+    items = JudgedItems.of(None, labels, BOTH, score=score, drawn=by_strata)
+    judged = estimate(items, None, Settings(of="population")).shares
     return (
         float(judged.prevalence[1]),
         float(judged.low[1]),

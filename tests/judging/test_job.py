@@ -157,7 +157,7 @@ def test_labels_of_both_kinds_are_joined_if_the_judge_treats_them_alike(table):
 
 def test_scores_and_several_judges(table):
     frame = drawn(table).with_columns(second=pl.lit("pass"))
-    by_score = judge(frame, score="score", label="human", labels="random")
+    by_score = judge(frame, score="score", label="human", labels="random", of="population")
     assert by_score.overall.judges == ()
     assert share(by_score).low < 0.7 < share(by_score).high
     both = judge(frame, verdict=["judge", "second"], label="human", labels="random")
@@ -282,14 +282,17 @@ def test_a_group_without_labels_cannot_be_estimated(table):
     assert (unknown.shares[0].low, unknown.shares[0].high) == (0, 1)
 
 
-def test_a_group_does_not_contradict_what_holds_of_the_whole(table):
+def test_labels_are_compared_with_the_other_items_of_their_group(table):
     # In the groups together the labelled items are as all items; in each of them they are not.
     frame = drawn(table, 200).with_columns(
         group=pl.when(pl.col("human").is_null() == (pl.col("judge") == "pass"))
         .then(pl.lit("x"))
         .otherwise(pl.lit("y"))
     )
-    answer = judge(frame, verdict="judge", label="human", labels="random", by="group")
+    options = {"verdict": "judge", "label": "human", "labels": "random"}
+    line = refused(frame, by="group", **options)
+    assert "in one of the groups 100% of the labelled items have the verdict" in line
+    answer = judge(frame, by="group", insist=True, **options)
     assert [batch.can_be_estimated for batch in answer.batches] == [True, True]
     assert not answer.batches[0].labels.ok
 

@@ -22,6 +22,14 @@ LENIENT = OptionText(
 )
 LEVEL = OptionText("Confidence level of the intervals.", least=0.5, most=0.999)
 SEED = OptionText("Random seed.")
+WHOSE_SHARE = OptionText(
+    "Whose share the interval is for: items (those of the sample) or population (that they were "
+    "drawn from, which is known less well).",
+    metavar="items|population",
+)
+PRECISION = 0.05
+"""Default target half-width of an interval from labels."""
+
 PRECISION_OF_LABELS = OptionText(
     "Target half-width of the interval (margin of error; default: 0.05).",
     metavar="0.03",

@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from quantshift.base.types import Indices, Reals
 from quantshift.intervals.prediction import item_interval
-from quantshift.intervals.replicates import ITEMS
+from quantshift.intervals.targets import ITEMS
 from quantshift.quantifiers.base.guarding import (
     AGREEMENT,
     CONFIDENCE_INTERVAL,

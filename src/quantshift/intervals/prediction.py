@@ -99,9 +99,8 @@ from quantshift.intervals.limits import limits as limits
 from quantshift.intervals.limits import stretched as stretched
 from quantshift.intervals.limits import wilson_limits as wilson_limits
 from quantshift.intervals.limits import without_information as without_information
-from quantshift.intervals.replicates import ITEMS as ITEMS
-from quantshift.intervals.replicates import POPULATION as POPULATION
 from quantshift.intervals.replicates import Replicates as Replicates
+from quantshift.intervals.targets import POPULATION
 from quantshift.prevalence.weights import checked_weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.items import Items

@@ -27,6 +27,7 @@ from quantshift.intervals.engine import (
 from quantshift.intervals.information import FEWEST, indistinct, told_apart
 from quantshift.intervals.limits import credible_limits, inner
 from quantshift.intervals.predictive import label_draws, population_draws, share_draws
+from quantshift.intervals.targets import ITEMS, POPULATION, SHARES_OF
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items, effective_size, uneven
@@ -51,12 +52,6 @@ too well."""
 
 PER_SIMULATION = 1000
 """One sample is simulated per training replicate, prevalence and so many replicates asked for."""
-
-POPULATION, ITEMS = "population", "items"
-
-SHARES_OF = (POPULATION, ITEMS)
-"""Whose share an interval is for: the population's that the sample was drawn from, or that among
-the items of the sample themselves."""
 
 
 class RowDraws(AbstractDrawer):

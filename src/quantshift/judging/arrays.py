@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quantshift.base.options import as_names
+from quantshift.base.options import as_names, split_names
 from quantshift.errors import DataError, UserError
 from quantshift.judging.options import JudgeOptions
 from quantshift.tables.reading import Source
@@ -17,21 +17,21 @@ def parse_inputs(
     verdict: Any,
     label: Any,
     score: Any,
-    id_: Any,
-    by: Any,
+    **others: Any,
 ) -> tuple[Source, JudgeOptions]:
-    """The table and the names of its columns; a table is made of values."""
+    """The table and the names of its columns; a table is made of values.
+
+    others: by their names, the values of columns that not every call has, such as ids.
+    """
     if table is not None:
-        return table, JudgeOptions(as_names(verdict), label, score, id_, by)
+        people = as_names(label) if label is not None else ()
+        people = tuple(name for part in people for name in split_names(part))
+        shown = ",".join(people) if len(people) > 1 else label
+        several = people if len(people) > 1 else ()
+        return table, JudgeOptions(as_names(verdict), shown, score, people=several, **others)
     columns: dict[str, pl.Series] = {}
-    judges = _judges(verdict)
-    for name, values in [
-        *judges.items(),
-        ("label", label),
-        ("score", score),
-        ("id", id_),
-        ("by", by),
-    ]:
+    judges, given = _judges(verdict), {"label": label, "score": score, **others}
+    for name, values in [*judges.items(), *given.items()]:
         if values is not None:
             columns[name] = _series(name, values)
     if not columns:
@@ -42,8 +42,8 @@ def parse_inputs(
         raise DataError(
             f"verdicts and labels need the same length (None without a label): {lengths}"
         )
-    label, score, id_, by = (n if n in columns else None for n in ("label", "score", "id", "by"))
-    return pl.DataFrame(list(columns.values())), JudgeOptions(tuple(judges), label, score, id_, by)
+    named: dict[str, Any] = {name: name if name in columns else None for name in given}
+    return pl.DataFrame(list(columns.values())), JudgeOptions(tuple(judges), **named)
 
 
 def _judges(verdict: Any) -> dict[str, Any]:

@@ -1,7 +1,11 @@
 """The design of one call of `judge`, and estimates for its table and for parts of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess, guess_design, implied_design
@@ -9,6 +13,7 @@ from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.inputs import ReadItems
 from quantshift.judging.judge_run import JudgeRun
+from quantshift.judging.judged_items import RATES
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,11 @@ def design_of(run: JudgeRun) -> ChosenDesign:
 
 def estimate_table(run: JudgeRun, design: Design) -> Judged:
     """The shares among all items."""
-    return estimate(run.judged_items(run.table.items), design, run.settings)
+
+    def of(items: ReadItems) -> Judged:
+        return estimate(run.judged_items(items), design, run.settings)
+
+    return _with_either_label(run.table.items, of)
 
 
 def estimate_group(run: JudgeRun, group: ReadItems, design: Design) -> Judged:
@@ -45,6 +54,32 @@ def estimate_group(run: JudgeRun, group: ReadItems, design: Design) -> Judged:
     The design was checked on the whole: among many groups one would contradict it by chance. If
     rates of the judge are carried over, the labels of all groups show them.
     """
-    items = run.judged_items(group, pooled=design.shares_labels)
-    implied = implied_design(items)
-    return estimate(items, implied or design, replace(run.settings, insist=True))
+    settings = replace(run.settings, insist=True)
+    if design.labelled_are_items:
+        # The labels are of these items, chosen by their label: that rates carry over is the design.
+        settings = replace(settings, assume=RATES)
+
+    def of(part: ReadItems) -> Judged:
+        items = run.judged_items(part, pooled=design.shares_labels)
+        return estimate(items, implied_design(items) or design, settings)
+
+    return _with_either_label(group, of)
+
+
+def _with_either_label(items: ReadItems, estimated: Callable[[ReadItems], Judged]) -> Judged:
+    """The estimate with limits that allow for either label where people are undecided."""
+    found = estimated(items)
+    others = items.other_labels
+    if others is None or np.array_equal(others, items.labels):
+        return found
+    other = estimated(replace(items, labels=others))
+    ours, theirs = found.shares, other.shares
+    shares = replace(
+        ours,
+        prevalence=(ours.prevalence + theirs.prevalence) / 2,
+        low=np.minimum(ours.low, theirs.low),
+        high=np.maximum(ours.high, theirs.high),
+    )
+    n = int((others != items.labels).sum())
+    undecided = f"On {counted(n, 'item')} people are undecided: the limits allow for either label."
+    return replace(found, shares=shares, notes=(*found.notes, undecided))

@@ -19,7 +19,8 @@ from quantshift.answers.batch_names import NO_GROUP, title_of
 from quantshift.answers.rows import NO_LABEL, RAGGED, Rows, undecodable_warning
 from quantshift.base.types import Codes, Flags
 from quantshift.errors import DataError, UserError
-from quantshift.judging.meaning import Meaning, meaning, two_labels
+from quantshift.judging.annotators import Votes, majority
+from quantshift.judging.meaning import Meaning, guessed_map, meaning, two_labels
 from quantshift.judging.options import JudgeOptions
 from quantshift.labelling.sheets.filled import (
     FilledSheet,
@@ -34,6 +35,7 @@ from quantshift.labelling.sheets.sheet_columns import OWN, PROBABILITY
 from quantshift.tables.columns.kinds import names_of
 from quantshift.tables.columns.labels import label_names
 from quantshift.tables.columns.spelling import (
+    is_number,
     known_spellings,
     merged_notes,
     mistyped_notes,
@@ -47,6 +49,9 @@ NO_VERDICT, NO_SCORE = "no verdict", "no score"
 NONE_GIVEN = "(none)"
 """The verdict of a judge that is silent where another speaks."""
 
+MUCH = 0.05
+"""Share of the items from which on a verdict that another table lacks is not just a rare one."""
+
 DRAWN_BY = "quantshift judge plan"
 
 
@@ -56,7 +61,9 @@ class ReadItems:
 
     numbers: of their rows, from 1. verdicts: codes, (n_items, n_judges); None with scores alone.
     labels: codes of classes, -1 where there is none. inclusion: the probability with which a
-    labelled item was chosen, NaN for the others; None if unknown.
+    labelled item was chosen, NaN for the others; None if unknown. clusters: codes, the same in
+    both tables; weights: how much each item counts. other_labels: where people are undecided, the
+    label that as many of them gave; else the same.
     """
 
     numbers: NDArray[np.int64]
@@ -66,6 +73,9 @@ class ReadItems:
     ids: tuple[str | None, ...] | None = None
     groups: tuple[str, ...] | None = None
     inclusion: NDArray[np.float64] | None = None
+    clusters: Codes | None = None
+    weights: NDArray[np.float64] | None = None
+    other_labels: Codes | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -85,6 +95,9 @@ class ReadItems:
             None if self.ids is None else tuple(self.ids[i] for i in positions),
             None if self.groups is None else tuple(self.groups[i] for i in positions),
             None if self.inclusion is None else self.inclusion[positions],
+            None if self.clusters is None else self.clusters[positions],
+            None if self.weights is None else self.weights[positions],
+            None if self.other_labels is None else self.other_labels[positions],
         )
 
 
@@ -99,6 +112,7 @@ class JudgedTable:
     meaning: Meaning
     rows: tuple[Rows, ...]
     warnings: tuple[str, ...]
+    votes: Votes | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +129,11 @@ class _Cells:
     rows: Rows
     warnings: tuple[str, ...]
     inclusion: NDArray[np.float64] | None = None
+    clusters: pl.Series | None = None
+    weights: NDArray[np.float64] | None = None
+    other_labels: pl.Series | None = None
+    votes: Votes | None = None
+    people: pl.Series | None = None
 
 
 def read_judged(
@@ -128,9 +147,19 @@ def read_judged(
     _check_roles(options)
     opened = open_table(table, name="the table", lenient=options.lenient)
     has_labels = options.label is not None and options.label in opened.columns
-    if labels_needed and options.label is not None and labelled is None:
+    if options.people:
+        opened.require(options.people)
+    elif labels_needed and options.label is not None and labelled is None:
         opened.require([options.label])
+    if labelled is not None and (options.people or options.annotator is not None):
+        raise UserError(
+            "labels of several people are columns or rows of the table itself; leave out the other "
+            "table",
+            arguments=["labelled"],
+        )
     cells = _cells(opened, options, options.label if has_labels else None)
+    if options.annotator is not None:
+        cells = _one_row_an_item(cells, options)
     others: _Cells | None = None
     joined: list[Rows] = []
     if labelled is not None:
@@ -151,7 +180,12 @@ def read_judged(
 def _check_roles(options: JudgeOptions) -> None:
     roles: dict[str, str] = {}
     named = [(name, "a verdict") for name in options.verdict]
-    named += [(n, r) for n, r in ((options.label, "the label"), (options.score, "the score")) if n]
+    others = (
+        (options.label, "the label"),
+        (options.score, "the score"),
+        (options.weights, "the weight"),
+    )
+    named += [(name, role) for name, role in others if name]
     for name, role in named:
         if name in roles:
             raise UserError(f"column {name!r} is {roles[name]} and cannot be {role} as well")
@@ -163,7 +197,7 @@ def _check_roles(options: JudgeOptions) -> None:
 
 
 def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells:
-    wanted = [*options.columns, *([label] if label is not None else [])]
+    wanted = [*options.columns, *([label] if label is not None else []), *options.people]
     table.require(wanted)
     parts, ragged, undecodable = [], 0, 0
     with closing(table.chunks(wanted)) as chunks:
@@ -182,11 +216,8 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
     left_out = {NO_VERDICT: no_verdict.sum(), NO_SCORE: no_score.sum(), RAGGED: ragged}
     rows = _rows(table, len(frame) + ragged, len(kept), left_out)
     frame = frame[kept]
-    labels = (
-        pl.Series("label", [None] * len(frame), dtype=pl.String)
-        if label is None
-        else label_names(frame[label], options.missing)
-    )
+    votes = _votes(frame, options) if options.people else None
+    labels, other_labels = _labels(frame, label, votes, options)
     warnings = [f"{table.name}: {note}" for note in table.notes]
     warnings += undecodable_warning(table.name, undecodable)
     lost = 0 if label is None else _labelled_but_left_out(parts, label, options, kept)
@@ -202,6 +233,87 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
         None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
         rows,
         tuple(warnings),
+        clusters=None if options.cluster is None else names_of(frame[options.cluster]),
+        weights=None if options.weights is None else _weights(frame, kept, options.weights, table),
+        other_labels=other_labels,
+        votes=votes,
+        people=None if options.annotator is None else names_of(frame[options.annotator]),
+    )
+
+
+def _labels(
+    frame: pl.DataFrame, label: str | None, votes: Votes | None, options: JudgeOptions
+) -> tuple[pl.Series, pl.Series | None]:
+    """The label of each row, and where people are undecided the other one."""
+    if votes is not None:
+        return _decided(votes)
+    if label is not None:
+        return label_names(frame[label], options.missing), None
+    return pl.Series("label", [None] * len(frame), dtype=pl.String), None
+
+
+def _decided(votes: Votes) -> tuple[pl.Series, pl.Series]:
+    both = [majority(given) for given in votes]
+    one, other = (pl.Series("label", [pair[i] for pair in both], dtype=pl.String) for i in (0, 1))
+    return one, other
+
+
+def _votes(frame: pl.DataFrame, options: JudgeOptions) -> Votes:
+    """What each person says of each row, in one spelling."""
+    columns = {name: label_names(frame[name], options.missing) for name in options.people}
+    counts = Counter(name for column in columns.values() for name in column.drop_nulls())
+    usual = usual_spellings(counts, options.classes)
+    said = {name: column.replace(usual).to_list() for name, column in columns.items()}
+    return tuple(
+        {name: labels[i] for name, labels in said.items() if labels[i] is not None}
+        for i in range(len(frame))
+    )
+
+
+def _one_row_an_item(cells: _Cells, options: JudgeOptions) -> _Cells:
+    """A table with a row for each item and person as one with a row for each item."""
+    if cells.ids is None or cells.people is None:
+        raise UserError("a column of annotators needs the id of the items", arguments=["id"])
+    counts = Counter(cells.labels.drop_nulls())
+    labels = cells.labels.replace(usual_spellings(counts, options.classes)).to_list()
+    groups = [""] * len(labels) if cells.groups is None else cells.groups.to_list()
+    first: dict[tuple[str | None, str], int] = {}
+    votes: list[dict[str, str]] = []
+    places: list[int] = []
+    for i, key in enumerate(zip(cells.ids, groups, strict=True)):
+        place = first.setdefault(key, len(votes)) if key[0] is not None else len(votes)
+        if place == len(votes):
+            votes.append({})
+            places.append(i)
+        person, label = cells.people[i], labels[i]
+        if any(column[i] != column[places[place]] for column in cells.verdicts):
+            raise DataError(
+                f"{cells.table.name}: row {cells.numbers[i]}: the item {key[0]!r} has another "
+                f"verdict than in row {cells.numbers[places[place]]}; an item has one"
+            )
+        if label is None:
+            continue
+        if person in votes[place]:
+            raise DataError(
+                f"{cells.table.name}: row {cells.numbers[i]}: {person!r} labels the item "
+                f"{key[0]!r} twice; leave one"
+            )
+        votes[place][str(person)] = label
+    one, other = _decided(tuple(votes))
+    at = np.array(places)
+    return replace(
+        cells,
+        numbers=cells.numbers[at],
+        verdicts=tuple(column.gather(at) for column in cells.verdicts),
+        score=None if cells.score is None else cells.score[at],
+        ids=cells.ids.gather(at),
+        groups=None if cells.groups is None else cells.groups.gather(at),
+        clusters=None if cells.clusters is None else cells.clusters.gather(at),
+        weights=None if cells.weights is None else cells.weights[at],
+        labels=one,
+        other_labels=other,
+        votes=tuple(votes),
+        people=None,
     )
 
 
@@ -231,6 +343,24 @@ def _numbers(column: pl.Series, name: str) -> NDArray[np.float64]:
         )
     values = numbers.fill_null(np.nan).to_numpy().astype(np.float64)
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def _weights(
+    frame: pl.DataFrame, kept: NDArray[Any], name: str, table: OpenTable
+) -> NDArray[np.float64]:
+    """The weights of the rows that are kept."""
+    numbers = frame[name].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    wrong = ~(np.isfinite(numbers) & (numbers >= 0))
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise DataError(
+            f"{table.name}: row {kept[first] + 1}: the weight {str(frame[name][first])[:20]!r} is "
+            "not a number of 0 or more",
+            arguments=["weights"],
+        )
+    if not numbers.any():
+        raise DataError(f"{table.name}: all weights are 0", arguments=["weights"])
+    return np.asarray(numbers, dtype=np.float64)
 
 
 def _with_sheet(cells: _Cells, beside: OpenTable, options: JudgeOptions) -> tuple[_Cells, Rows]:
@@ -356,7 +486,8 @@ def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _C
 
 
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
-    wanted = replace(options, id=None, by=None)
+    here = [name if name in beside.columns else None for name in (options.cluster, options.weights)]
+    wanted = replace(options, id=None, by=None, cluster=here[0], weights=here[1])
     cells = _cells(beside, wanted, options.label)
     labelled = cells.labels.is_not_null().to_numpy()
     kept = np.flatnonzero(labelled)
@@ -368,6 +499,8 @@ def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
         verdicts=tuple(v.gather(kept) for v in cells.verdicts),
         score=None if cells.score is None else cells.score[kept],
         labels=cells.labels.gather(kept),
+        clusters=None if cells.clusters is None else cells.clusters.gather(kept),
+        weights=None if cells.weights is None else cells.weights[kept],
         rows=replace(cells.rows, used=len(kept), left_out=left_out),
     )
 
@@ -381,8 +514,12 @@ def _coded(
     """Names become codes, the same in both tables."""
     if not len(cells.numbers):
         raise DataError(f"{cells.table.name}: no row has a verdict or a score; nothing to judge")
+    cells, repeated = _repeated_ids(cells)
     both = [cells, *([] if others is None else [others])]
     both, spelled, warnings = _spelled_alike(both, options)
+    if others is not None:
+        both[1], matched = _matched_verdicts(both[0], both[1], options)
+        warnings += matched
     verdicts = {
         name: _distinct([part.verdicts[j] for part in both])
         for j, name in enumerate(options.verdict)
@@ -390,7 +527,10 @@ def _coded(
     counts = Counter(name for part in both for name in part.labels.drop_nulls())
     usual = usual_spellings(counts, options.classes)
     both = [replace(part, labels=part.labels.replace(usual)) for part in both]
-    labels = _distinct([part.labels for part in both])
+    labels = _distinct(
+        [part.labels for part in both]
+        + [part.other_labels for part in both if part.other_labels is not None]
+    )
     meant = meaning(
         verdicts,
         labels,
@@ -398,17 +538,19 @@ def _coded(
         classes=options.classes,
         positive=options.positive,
     )
-    warnings = [*(w for part in both for w in part.warnings), *warnings]
+    warnings = [*(w for part in both for w in part.warnings), *repeated, *warnings]
     warnings += merged_notes(counts, usual)
     warnings += mistyped_notes(Counter({name: counts[name] for name in labels}))
+    clusters = _cluster_codes([part.clusters for part in both])
     return JudgedTable(
         name=title_of(cells.table),
         table=cells.table,
-        items=_items(both[0], meant),
-        external=None if others is None else _items(both[1], meant),
+        items=_items(both[0], meant, clusters[0]),
+        external=None if others is None else _items(both[1], meant, clusters[1]),
         meaning=meant,
         rows=(*(part.rows for part in both), *joined),
         warnings=tuple(warnings),
+        votes=cells.votes,
     )
 
 
@@ -435,6 +577,45 @@ def _spelled_alike(
     return alike, spelled, notes
 
 
+def _matched_verdicts(
+    cells: _Cells, others: _Cells, options: JudgeOptions
+) -> tuple[_Cells, list[str]]:
+    """The items labelled elsewhere with verdicts written as here, and what to say of it.
+
+    Verdicts that both tables lack of each other are matched where it is obvious ("pass" and 1) and
+    refused otherwise: nothing would carry over, or the wrong thing.
+    """
+    columns, notes = [], []
+    for name, ours, theirs in zip(options.verdict, cells.verdicts, others.verdicts, strict=True):
+        only_here, only_there = _lacking(ours, theirs), _lacking(theirs, ours)
+        if not only_here or not only_there or all(map(is_number, only_here + only_there)):
+            columns.append(theirs)
+            continue
+        same = guessed_map(sorted(set(theirs)), sorted(set(ours)))
+        if set(same) != set(theirs) or len(set(same.values())) < len(same):
+            raise DataError(
+                f"{others.rows.source} has the verdicts {_some_names(only_there)} where "
+                f"{cells.rows.source} has {_some_names(only_here)}: they say nothing about each "
+                "other; write them alike in both tables"
+            )
+        columns.append(theirs.replace(same))
+        pairs = ", ".join(f"{left!r} as {right!r}" for left, right in same.items() if left != right)
+        notes.append(
+            f"verdicts of {name!r} in {others.rows.source} are taken for those here: {pairs}"
+        )
+    return replace(others, verdicts=tuple(columns)), notes
+
+
+def _lacking(column: pl.Series, other: pl.Series) -> list[str]:
+    """Frequent values of a column that another does not have."""
+    known, counts = set(other), Counter(column)
+    return [name for name, n in counts.items() if name not in known and n >= MUCH * len(column)]
+
+
+def _some_names(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names)[:3])
+
+
 def _map_as_spelled(given: Mapping[str, str], spelled: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for left, right in given.items():
@@ -444,7 +625,47 @@ def _map_as_spelled(given: Mapping[str, str], spelled: Mapping[str, str]) -> dic
     return found
 
 
-def _items(cells: _Cells, meant: Meaning) -> ReadItems:
+def _repeated_ids(cells: _Cells) -> tuple[_Cells, list[str]]:
+    """The rows with ids as clusters, if some come several times; and what to say of it."""
+    if cells.ids is None or cells.clusters is not None:
+        return cells, []
+    ids = cells.ids.drop_nulls()
+    if ids.n_unique() == len(ids):
+        return cells, []
+    cells = replace(cells, clusters=cells.ids)
+    groups = pl.Series([""] * len(cells.numbers)) if cells.groups is None else cells.groups
+    keys = pl.DataFrame({"id": cells.ids, "group": groups}).drop_nulls("id")
+    n_repeated = int((keys.group_by("id", "group").len()["len"] > 1).sum())
+    if not n_repeated:
+        return cells, []
+    warning = (
+        f"{cells.rows.source}: {n_repeated:,} ids have several rows; the rows of an id are taken "
+        "as a cluster, not as independent items"
+    )
+    return cells, [warning]
+
+
+def _cluster_codes(columns: Sequence[pl.Series | None]) -> list[Codes | None]:
+    """Codes of clusters, the same in all tables; a row without a cluster is one of its own."""
+    places: dict[str, int] = {}
+    found: list[Codes | None] = []
+    n_alone = 0
+    for column in columns:
+        if column is None:
+            found.append(None)
+            continue
+        codes = []
+        for name in column:
+            if name is None:
+                n_alone += 1
+                codes.append(-n_alone)
+            else:
+                codes.append(places.setdefault(name, len(places)))
+        found.append(np.array(codes, dtype=np.int64))
+    return found
+
+
+def _items(cells: _Cells, meant: Meaning, clusters: Codes | None) -> ReadItems:
     columns = [
         _codes(column, names) for column, names in zip(cells.verdicts, meant.verdicts, strict=True)
     ]
@@ -456,6 +677,9 @@ def _items(cells: _Cells, meant: Meaning) -> ReadItems:
         None if cells.ids is None else tuple(cells.ids),
         None if cells.groups is None else tuple(cells.groups),
         cells.inclusion,
+        clusters,
+        cells.weights,
+        None if cells.other_labels is None else _codes(cells.other_labels, meant.classes),
     )
 
 

@@ -12,6 +12,7 @@ from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments
 from quantshift.errors import UserError
+from quantshift.intervals.targets import ITEMS
 from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs.design import Design
@@ -26,8 +27,8 @@ from quantshift.judging.judged_batches import (
     unknown_batch,
     whole_batch,
 )
-from quantshift.judging.judged_items import Settings
-from quantshift.judging.options import JudgeOptions
+from quantshift.judging.judged_items import AUTO
+from quantshift.judging.options import JudgeOptions, LevelOptions
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
 from quantshift.judging.sensitivity import GivenRates, Rate
 from quantshift.tables.reading import Source
@@ -47,6 +48,9 @@ def judge(
     score: Columns | None = None,
     id: Columns | None = None,  # noqa: A002 - the name of the option
     by: Columns | None = None,
+    annotator: Columns | None = None,
+    cluster: Columns | None = None,
+    weights: Columns | None = None,
     compare: tuple[str, str] | None = None,
     labels: str | None = None,
     map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
@@ -55,10 +59,12 @@ def judge(
     sensitivity: Rate | None = None,
     specificity: Rate | None = None,
     missing: Sequence[str] | None = None,
+    assume: str = AUTO,
     insist: bool = False,
     lenient: bool = False,
     level: float = 0.95,
     seed: int = 0,
+    of: str = ITEMS,
 ) -> Judgement:
     """The true share of each class among items with verdicts of a model, from a few human labels.
 
@@ -66,7 +72,9 @@ def judge(
         columns hold their values: `judge(verdict=[...], label=[...])`, None for no label.
     verdict: the column of the verdicts, or several, one for each judge; score: a column of numbers
         instead, or in addition.
-    label: the column of people's labels, empty where there is none.
+    label: the column of people's labels, empty where there is none; several columns if several
+        people have labelled, or one and `annotator`, a column of who gave it, with a row for each
+        item and person. The label of an item is then that of most of them.
     labelled: another table with labels: of the same items, found by `id`; a sheet that
         `plan_labels` has drawn; or other items, with verdicts of their own.
     labels: how the labelled items were chosen: "random", "by-verdict" (a number of each verdict),
@@ -74,15 +82,32 @@ def judge(
         that contradict it are an error, unless you `insist`.
     by: a column of groups to judge one by one; compare: two of them, whose difference is estimated,
         on the same items if their ids are the same.
+    cluster: a column of questions, conversations or users: items of one are alike. weights: a
+        column of numbers, such as views, by which items count.
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
         some are not among the labels; positive: the class whose share comes first.
     sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
         (0.9, 0.85, 0.94).
+    assume: what carries over from labels elsewhere: "rates" (the judge errs as often here as
+        there), "verdicts" (a verdict means the same), or "auto": without a declaration the answer
+        is a range unless both agree.
+    of: whose share the interval is for, "items" (those of the table) or "population" (that they
+        were drawn from, which is known less well).
     """
     if not 0.5 <= level < 1:
         raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
     stated = None if labels is None else stated_design(labels)
-    source, options = parse_inputs(table, verdict, label, score, id, by)
+    source, options = parse_inputs(
+        table,
+        verdict,
+        label,
+        score,
+        id=id,
+        by=by,
+        annotator=annotator,
+        cluster=cluster,
+        weights=weights,
+    )
     options = replace(
         options.saying(
             map=map, classes=classes, positive=positive, missing=missing, lenient=lenient
@@ -102,7 +127,13 @@ def judge(
         raise UserError(
             "to compare two systems name the column that distinguishes them", arguments=["by"]
         )
-    run = JudgeRun(read, options.verdict, rates, stated, Settings(level, seed, insist))
+    run = JudgeRun(
+        read,
+        options.verdict,
+        rates,
+        stated,
+        LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
+    )
     return _judgement(run, options, compare)
 
 
@@ -136,13 +167,14 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | 
         by=options.by,
         ordered=run.meaning.ordered,
         headline=lead,
-        names=class_names(options.label, classes),
+        names=class_names(None if options.people else options.label, classes),
         overall=overall,
         batches=batches,
         differences=differences,
         mean_difference=of_means,
         warnings=tuple(dict.fromkeys(warnings)),
         rows=run.table.rows,
+        people=run.people(),
     )
 
 

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from quantshift.base.types import Codes
 from quantshift.errors import DataError, UserError
+from quantshift.judging.annotators import PeopleAgreement, agreement_of
 from quantshift.judging.designs.design import Design
 from quantshift.judging.inputs import JudgedTable, ReadItems
 from quantshift.judging.judged_items import ExternalLabels, JudgedItems, KnownDraw, Settings
@@ -81,7 +85,13 @@ class JudgeRun:
         if external is not None:
             if external.verdicts is None and len(self.meaning.classes) != 2:
                 raise UserError("a score can only separate two classes; give verdicts too")
-            others = ExternalLabels(external.labels, external.verdicts, external.score)
+            others = ExternalLabels(
+                external.labels,
+                external.verdicts,
+                external.score,
+                external.clusters,
+                external.weights,
+            )
         return JudgedItems.of(
             items.verdicts,
             items.labels,
@@ -90,6 +100,22 @@ class JudgeRun:
             external=others,
             drawn=None if items.inclusion is None else KnownDraw(items.inclusion),
             rates=self.rates,
+            clusters=items.clusters,
+            weights=items.weights,
+            groups=_group_codes(items),
+        )
+
+    def people(self) -> PeopleAgreement | None:
+        """How far those agree who gave the labels, if several did."""
+        table = self.table
+        if table.votes is None:
+            return None
+        return agreement_of(
+            table.votes,
+            table.items.numbers.tolist(),
+            table.items.ids,
+            level=self.settings.level,
+            seed=self.settings.seed,
         )
 
     def check_labels(self) -> None:
@@ -135,6 +161,14 @@ class JudgeRun:
                 )
 
 
+def _group_codes(items: ReadItems) -> Codes | None:
+    """Of items in several groups."""
+    if items.groups is None:
+        return None
+    names, codes = np.unique(np.array(items.groups), return_inverse=True)
+    return codes.ravel() if len(names) > 1 else None
+
+
 def _joined(parts: Sequence[ReadItems]) -> ReadItems:
     first = parts[0]
     if len(parts) == 1:
@@ -146,4 +180,12 @@ def _joined(parts: Sequence[ReadItems]) -> ReadItems:
         verdicts=None if first.verdicts is None else np.concatenate(verdicts),
         score=None if first.score is None else np.concatenate(scores),
         labels=np.concatenate([p.labels for p in parts]),
+        clusters=_all_or_none([p.clusters for p in parts]),
+        weights=_all_or_none([p.weights for p in parts]),
     )
+
+
+def _all_or_none(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """The arrays as one, if all of them are known."""
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if len(known) == len(arrays) else None

@@ -5,13 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from quantshift.answers.kinds import WIDE
+from quantshift.answers.conditions import TOO_WIDE
+from quantshift.answers.kinds import CANNOT, WIDE, is_range
 from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
+from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
+from quantshift.judging.annotators import panel_error, true_share
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
 from quantshift.judging.designs.parts.judge_quality import Quality
+from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.designs.registry import stated_designs
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
@@ -22,10 +26,14 @@ from quantshift.judging.result import (
     JudgedBatch,
     JudgeQuality,
     LabelDesign,
+    LimitsIf,
     MeanLevel,
     Rate,
+    ShareIf,
 )
 
+MOST_ERRORS = 0.4
+"""Of people: with more, labels say nothing about what is true."""
 MOST_NAMED = 3
 """Verdicts that fit no label."""
 
@@ -35,8 +43,24 @@ def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -
     found = _batch(run, run.table.name, judged, lead)
     return replace(
         found,
+        alternatives=(*found.alternatives, *_if_people_err(run, found, lead)),
         labels=_label_design(run, judged, guess),
         advice=(*_asking(guess), *found.advice),
+    )
+
+
+def _if_people_err(run: JudgeRun, batch: JudgedBatch, lead: str) -> Iterator[LimitsIf]:
+    """The limits of what is true, if labels of several people are wrong as often as they differ."""
+    people, votes = run.people(), run.table.votes
+    if people is None or votes is None or not people.error_rate or people.error_rate >= MOST_ERRORS:
+        return
+    share = next(share for share in batch.shares if share.label == lead)
+    wrong = panel_error(people.error_rate, votes)
+    yield LimitsIf(
+        f"if each person errs {percent(people.error_rate)} of the time, independently of the "
+        "others, and the truth is meant",
+        min(true_share(share.low, wrong), share.low),
+        max(true_share(share.high, wrong), share.high),
     )
 
 
@@ -56,7 +80,8 @@ def group_batch(
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
     classes, found = run.meaning.classes, judged.shares
-    known = not found.no_estimate_reason
+    kind, no_estimate_reason = _kind(found, classes.index(lead))
+    known = kind != CANNOT
     shares = tuple(
         Share(label, float(p) if known else None, float(low), float(high))
         for label, p, low, high in zip(
@@ -87,8 +112,36 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
         warnings=tuple(judged.notes),
         advice=tuple(_advice(judged, shares[classes.index(lead)], judges)),
         can_be_estimated=known,
-        no_estimate_reason=found.no_estimate_reason,
+        no_estimate_reason=no_estimate_reason,
+        kind=kind,
+        alternatives=tuple(
+            LimitsIf(
+                other.assumption,
+                float(other.low[classes.index(lead)]),
+                float(other.high[classes.index(lead)]),
+            )
+            for other in found.alternatives
+        ),
+        settle=found.settle,
+        if_rates_move=tuple(
+            ShareIf(
+                classes[moved.of_class],
+                moved.moved_by,
+                float(moved.prevalence[classes.index(lead)]),
+            )
+            for moved in found.if_rates_move
+        ),
     )
+
+
+def _kind(found: ShareEstimate, lead: int) -> tuple[str, str]:
+    """The kind of an answer, and why it cannot be given; lead: the class that stands for all."""
+    if found.no_estimate_reason:
+        return CANNOT, found.no_estimate_reason
+    width = float(found.high[lead] - found.low[lead])
+    if is_range(found.kind) and width > TOO_WIDE:
+        return CANNOT, f"{limits(found.low[lead], found.high[lead])} is possible"
+    return found.kind, ""
 
 
 def lost_rows(rows: Rows) -> Rows:
@@ -148,6 +201,7 @@ def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) ->
         advice=(),
         can_be_estimated=False,
         no_estimate_reason="none of its items has a label",
+        kind=CANNOT,
     )
 
 
@@ -201,7 +255,9 @@ def _advice(judged: Judged, share: Share, judges: Sequence[JudgeQuality]) -> Ite
             "the labels contradict" if judged.n_labelled else "the judge's error rates contradict"
         )
         yield f"Do not report the naive rate: {what} it."
-    if share.high - share.low > WIDE:
+    if judged.shares.settle:
+        yield judged.shares.settle
+    elif share.high - share.low > WIDE:
         yield (
             "The interval says little yet. Label more items: `quantshift judge plan` says how many "
             "and which."

@@ -8,10 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.errors import DataError, UserError
+from quantshift.intervals.targets import ITEMS
 from quantshift.judging import verdict_cells
 from quantshift.judging.meaning import Meaning
 from quantshift.judging.sensitivity import GivenRates
 from quantshift.judging.verdict_cells import Cells
+from quantshift.prevalence.weights import checked_weights
+
+AUTO, RATES, VERDICTS = "auto", "rates", "verdicts"
+ASSUMPTIONS = (AUTO, RATES, VERDICTS)
+"""What carries over from labels elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +25,21 @@ class Settings:
     """How to estimate.
 
     level: of the intervals. seed: of what is drawn at random. insist: whether to use a design that
-    the data contradict, which is an error otherwise.
+    the data contradict, which is an error otherwise. of: whose share the interval is for, that of
+    these items or of the population they were drawn from. assume: what carries over from labels
+    elsewhere, the rates of the judge or what its verdicts mean; AUTO: nothing is declared.
     """
 
     level: float = 0.95
     seed: int = 0
     insist: bool = False
+    of: str = ITEMS
+    assume: str = AUTO
+
+    @property
+    def of_items(self) -> bool:
+        """Whether the shares are those of these items."""
+        return self.of == ITEMS
 
 
 DEFAULTS = Settings()
@@ -36,11 +51,14 @@ class ExternalLabels:
 
     labels: codes of classes, (n,), -1 where not labelled. verdicts: codes, (n,) or (n, n_judges);
     score: (n,), needed where the score of the items takes the place of their verdicts.
+    clusters, weights: see `JudgedItems`; a cluster of the items has the same code here.
     """
 
     labels: ArrayLike
     verdicts: ArrayLike | None = None
     score: ArrayLike | None = None
+    clusters: ArrayLike | None = None
+    weights: ArrayLike | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +90,8 @@ class _Labelled:
     verdicts: NDArray[np.int64] | None
     score: Reals | None
     labels: Codes
+    clusters: Codes | None = None
+    weights: Reals | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +105,9 @@ class JudgedItems:
         place of the verdicts: with two classes, or without verdicts.
     external: items labelled elsewhere. drawn: how labelled items were drawn, if that is known.
     rates: sensitivity and specificity, if they are known.
+    clusters: the conversation, question or user that each item belongs to, as codes, (n_items,);
+        items of one cluster may be alike. weights: how much each item counts, of mean 1.
+    groups: of the items, as codes, (n_items,), within which labelled ones may have been chosen.
     """
 
     verdicts: NDArray[np.int64] | None
@@ -95,6 +118,9 @@ class JudgedItems:
     external: _Labelled | None
     drawn: KnownDraw | None
     rates: GivenRates | None
+    clusters: Codes | None = None
+    weights: Reals | None = None
+    groups: Codes | None = None
 
     @classmethod
     def of(
@@ -107,6 +133,9 @@ class JudgedItems:
         external: ExternalLabels | None = None,
         drawn: KnownDraw | None = None,
         rates: GivenRates | None = None,
+        clusters: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> "JudgedItems":
         """The arguments, checked.
 
@@ -141,7 +170,19 @@ class JudgedItems:
         if drawn is not None and drawn.inclusion is not None:
             _check_inclusion(drawn.inclusion, y)
         raw = None if score is None else np.asarray(score, dtype=np.float64)
-        return cls(v, y, meaning, raw, scaled, others, drawn, rates)
+        return cls(
+            verdicts=v,
+            labels=y,
+            meaning=meaning,
+            raw_score=raw,
+            score=scaled,
+            external=others,
+            drawn=drawn,
+            rates=rates,
+            clusters=_cluster_codes(clusters, len(y)),
+            groups=_cluster_codes(groups, len(y)),
+            weights=_checked_weights(weights, len(y)),
+        )
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -160,6 +201,26 @@ class JudgedItems:
     def n_labelled(self) -> int:
         """Labels, here or elsewhere."""
         return int(self.known.sum()) if self.external is None else len(self.external.labels)
+
+    @property
+    def item_weights(self) -> Reals:
+        """How much each item counts, of mean 1."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def label_weights(self) -> Reals:
+        """How much each labelled item counts."""
+        if self.external is None:
+            return self.item_weights[self.known]
+        weights = self.external.weights
+        return np.ones(len(self.external.labels)) if weights is None else weights
+
+    @property
+    def label_clusters(self) -> Codes | None:
+        """The cluster of each labelled item, if these are known."""
+        if self.external is not None:
+            return self.external.clusters
+        return None if self.clusters is None else self.clusters[self.known]
 
     def class_of_verdicts(self, judge: int) -> Codes:
         """The class that each verdict of a judge says, -1 for none."""
@@ -207,6 +268,9 @@ class JudgedItems:
             raw_score=None if self.raw_score is None else self.raw_score[chosen],
             score=None if self.score is None else self.score[chosen],
             drawn=None if self.drawn is None else self.drawn.take(chosen),
+            clusters=None if self.clusters is None else self.clusters[chosen],
+            groups=None if self.groups is None else self.groups[chosen],
+            weights=None if self.weights is None else _mean_one(self.weights[chosen]),
         )
 
     def without_external(self) -> "JudgedItems":
@@ -274,14 +338,38 @@ def _labelled(
     """Those that have labels; v: verdicts of the items, scaled: scores in place of verdicts."""
     y = np.asarray(external.labels, dtype=np.int64)
     known = y >= 0
+    clusters, weights = _cluster_codes(external.clusters, len(y)), external.weights
+    taken = None if clusters is None else clusters[known]
+    counting = _checked_weights(
+        None if weights is None else np.asarray(weights)[known], int(known.sum())
+    )
     if scaled is not None:
         if len(scaled) != len(y):
             raise DataError("items labelled elsewhere need a score each")
-        return _Labelled(None, scaled[known], y[known])
+        return _Labelled(None, scaled[known], y[known], taken, counting)
     said = None if external.verdicts is None else _columns(external.verdicts)
     if said is None or len(said) != len(y) or (v is not None and said.shape[1] != v.shape[1]):
         raise DataError("items labelled elsewhere need verdicts of the same judges each")
-    return _Labelled(said[known], None, y[known])
+    return _Labelled(said[known], None, y[known], taken, counting)
+
+
+def _cluster_codes(clusters: ArrayLike | None, n_items: int) -> Codes | None:
+    if clusters is None:
+        return None
+    codes = np.asarray(clusters)
+    if codes.shape != (n_items,) or not np.issubdtype(codes.dtype, np.integer):
+        raise DataError(f"clusters and groups are codes, one for each of the {n_items} items")
+    return codes.astype(np.int64)
+
+
+def _checked_weights(weights: ArrayLike | None, n_items: int) -> Reals | None:
+    checked = checked_weights(weights, n_items)
+    return None if checked is None else _mean_one(checked)
+
+
+def _mean_one(weights: Reals) -> Reals:
+    mean = weights.mean() if weights.any() else 1.0
+    return np.asarray(weights / mean)
 
 
 def _check_codes(labels: Sequence[Codes], n_classes: int) -> None:

@@ -15,10 +15,13 @@ from quantshift.answers.options import (
     POSITIVE,
     PRECISION_OF_LABELS,
     SEED,
+    WHOSE_SHARE,
 )
 from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option, split_names
-from quantshift.errors import UserError
+from quantshift.errors import UserError, unknown_name
+from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.judging.designs.registry import plans, stated_designs
+from quantshift.judging.judged_items import ASSUMPTIONS, AUTO, Settings
 from quantshift.judging.meaning import two_labels
 from quantshift.judging.sensitivity import Rate
 from quantshift.tables.columns.labels import label_name
@@ -99,7 +102,8 @@ class JudgeOptions:
     """What the user says of the columns.
 
     verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
-    external: labelled items are others than those of the table, whatever their ids.
+    external: labelled items are others than those of the table, whatever their ids. people: the
+    columns of labels, if several people have one each.
     """
 
     verdict: tuple[str, ...] = option(
@@ -111,7 +115,8 @@ class JudgeOptions:
     )
     label: str | None = option(
         None,
-        "Column of human labels; empty if an item has no label.",
+        "Column of human labels; empty if an item has no label. Several columns (ann,ben,cyd) if "
+        "several people have labelled: the label is that of most of them.",
         metavar="COLUMN",
         panel=COLUMNS,
     )
@@ -134,6 +139,26 @@ class JudgeOptions:
         metavar="COLUMN",
         panel=TABLES,
     )
+    annotator: str | None = option(
+        None,
+        "Column of who gave the label, in tables with a row for each item and person; needs --id.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    cluster: str | None = option(
+        None,
+        "Column of the question, conversation, user or document that items belong to: items of "
+        "one cluster are alike and say less than as many independent ones. Repeated ids are "
+        "clusters.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    weights: str | None = option(
+        None,
+        "Column of weights, such as views: the share is that of the weight instead of the items.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
     map: Mapping[str, str] | None = option(
         None,
         "Which verdict means which label, if it is not obvious: pass=1,fail=0.",
@@ -152,11 +177,15 @@ class JudgeOptions:
     missing: tuple[str, ...] | None = option(None, MISSING)
     lenient: bool = option(False, LENIENT)
     external: bool = False
+    people: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
         """Those that are read of every item, except the label."""
-        named = [*self.verdict, self.score, self.id, self.by]
+        named = [
+            *(*self.verdict, self.score, self.id, self.by),
+            *(self.annotator, self.cluster, self.weights),
+        ]
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def saying(self, **said: Any) -> "JudgeOptions":
@@ -189,6 +218,14 @@ class LabelOptions:
         f"How the labelled items were chosen: {_ways()}. Guessed if not given; checked against "
         "the data.",
         metavar="|".join(design.name for design in stated_designs()),
+        panel=TABLES,
+    )
+    assume: str = option(
+        AUTO,
+        "What carries over from labels elsewhere. rates: the judge errs as often here as there. "
+        "verdicts: a verdict means the same here and there. auto: neither is declared; the answer "
+        "is a range unless both agree.",
+        metavar="|".join(ASSUMPTIONS),
         panel=TABLES,
     )
     insist: bool = option(False, "Trust --labels even if the table contradicts it.", panel=TABLES)
@@ -232,6 +269,17 @@ class LevelOptions:
 
     level: float = option(0.95, LEVEL)
     seed: int = option(0, SEED)
+    of: str = option(ITEMS, WHOSE_SHARE)
+
+    def __post_init__(self) -> None:
+        if self.of not in SHARES_OF:
+            raise unknown_name("value of `of`", self.of, SHARES_OF)
+
+    def settings(self, *, insist: bool = False, assume: str = AUTO) -> Settings:
+        """How to estimate."""
+        if assume not in ASSUMPTIONS:
+            raise unknown_name("assumption", assume, ASSUMPTIONS)
+        return Settings(self.level, self.seed, insist, self.of, assume)
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from quantshift.answers.answer import AbstractAnswer, schema_of
 from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import INTERVAL
 from quantshift.answers.notebook import Summary
 from quantshift.answers.rows import Rows
-from quantshift.answers.shares import Share
+from quantshift.answers.shares import Share, share_of
 from quantshift.base.imports import extra_needed
+from quantshift.errors import unknown_name
+from quantshift.judging.annotators import PeopleAgreement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,6 +91,24 @@ class MeanLevel:
     naive: float | None
 
 
+@dataclass(frozen=True)
+class LimitsIf:
+    """The limits of the headline's share under an assumption, which is part of a sentence."""
+
+    assumption: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ShareIf:
+    """The headline's share if the judge is right about a class by so much more or less often."""
+
+    label: str
+    moved_by: float
+    estimate: float
+
+
 @dataclass(frozen=True, repr=False)
 class JudgedBatch:
     """The items of a table, or of one of its groups.
@@ -98,6 +119,10 @@ class JudgedBatch:
         like those there are cannot do it.
     mean: of ordered classes (grades from 1 to 5), else None.
     no_estimate_reason: why the shares cannot be estimated; their limits are what remains possible.
+    kind: what the limits are: those of a confidence interval, a range, or of shares that cannot be
+        estimated. alternatives: the limits of the headline under the assumptions a range is made
+        of; settle: which labels would settle it.
+    if_rates_move: how far the headline's share moves if the judge errs a little more or less often.
     """
 
     name: str
@@ -114,6 +139,10 @@ class JudgedBatch:
     advice: tuple[str, ...]
     can_be_estimated: bool = True
     no_estimate_reason: str = ""
+    kind: str = INTERVAL
+    alternatives: tuple[LimitsIf, ...] = ()
+    settle: str = ""
+    if_rates_move: tuple[ShareIf, ...] = ()
 
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
@@ -173,6 +202,7 @@ class Judgement(AbstractAnswer):
     headline: the class whose share stands for all; names: how classes are shown.
     differences: between two groups, a row for each class; mean_difference: of their means, if
         classes are ordered.
+    people: how far those agree who gave the labels, if several did.
     """
 
     classes: tuple[str, ...]
@@ -190,6 +220,15 @@ class Judgement(AbstractAnswer):
     mean_difference: MeanDifference | None
     warnings: tuple[str, ...]
     rows: tuple[Rows, ...]
+    people: PeopleAgreement | None = None
+
+    def __getitem__(self, label: str) -> Share:
+        """The share of a class among all items: `result["win"].low`."""
+        known = {shown: name for name, shown in self.names.items()}
+        known |= {name: name for name in self.classes}
+        if label not in known:
+            raise unknown_name("class", label, known)
+        return share_of(self.overall, known[label])
 
     def to_text(self) -> str:
         """What a terminal shows."""
@@ -231,6 +270,7 @@ class Judgement(AbstractAnswer):
                 "can_be_estimated": True,
                 "labels_for_half_width": None,
                 "kind": kind,
+                "limits": self.overall.kind,
             }
 
     def _records_of(self, batch: JudgedBatch) -> Iterator[dict[str, Any]]:
@@ -256,6 +296,7 @@ class Judgement(AbstractAnswer):
                 "can_be_estimated": batch.can_be_estimated,
                 "labels_for_half_width": batch.labels_for_half_width,
                 "kind": kind,
+                "limits": batch.kind,
             }
 
     def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":

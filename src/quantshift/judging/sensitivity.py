@@ -37,10 +37,19 @@ class GivenRate:
             raise UserError(f"the {name} {values[0]:g} is not between its limits", arguments=[name])
         return cls(*values)
 
+    @property
+    def least(self) -> float:
+        """Its lower limit, if there is one."""
+        return self.estimate if self.low is None else self.low
+
+    @property
+    def most(self) -> float:
+        """Its upper limit, if there is one."""
+        return self.estimate if self.high is None else self.high
+
     def beta(self) -> tuple[float, float]:
         """Parameters of the beta distribution with this mean and these limits, right and wrong."""
-        low = self.estimate if self.low is None else self.low
-        high = self.estimate if self.high is None else self.high
+        low, high = self.least, self.most
         if not 0 <= low <= self.estimate <= high <= 1:
             raise UserError(
                 f"a rate and its limits are between 0 and 1 and in order, got {self.estimate}, "

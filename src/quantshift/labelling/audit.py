@@ -48,10 +48,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
-from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, PoolTooSmallError, UserError, check_level, unknown_name
 from quantshift.prevalence.weights import Weights, checked_weights
-from quantshift.quantifiers.counting.adjusted import PACC
 
 FEWEST_LABELS = 10
 """With fewer labelled items an interval is uninformative and its approximation breaks down."""
@@ -132,6 +130,7 @@ def audit_interval(
     level: float = 0.95,
     target: str = "population",
     weights: ArrayLike | None = None,
+    label_weights: ArrayLike | None = None,
 ) -> AuditInterval:
     """The prevalence of a sample of which some random items are labelled.
 
@@ -140,10 +139,12 @@ def audit_interval(
     items, codes: positions of the labelled items, drawn at random, and the codes of their classes.
     weights: how many items of the sample each row stands for. A labelled row that another row
         counts already has the weight 0; it is one label all the same.
+    label_weights: how much each labelled item counts among them, if not all count the same. There
+        are then as many labels as the effective number of them (Kish).
 
     The interval is never wider than that of counting the labels alone (`count_interval`).
     """
-    f = check_posteriors(posteriors)
+    f = _checked(posteriors)
     rows, labels = _labelled(items, codes, f)
     _check_level_and_target(level, target)
     k, n_items = len(rows), len(f)
@@ -152,12 +153,19 @@ def audit_interval(
     mean = f.mean(axis=0)
     if counts is not None:
         n_items, mean = max(round(float(counts.sum())), k), counts @ f / counts.sum()
-    even = np.full((k, 1), 1 / k)
-    weight = _regression_weight(Y, predicted, even)
-    counted = Y.mean(axis=0)
-    helped = np.clip(counted + weight * (mean - predicted.mean(axis=0)), 0.0, 1.0)
-    spread = _spread_of_residuals(Y, predicted, even, weight, f, counts)
-    alone, together = _distances(counted, spread, k, n_items, level=level, target=target)
+    each, effective = np.full((k, 1), 1 / k), float(k)
+    counted, predicted_mean = Y.mean(axis=0), predicted.mean(axis=0)
+    if label_weights is not None:
+        worth = np.asarray(label_weights, dtype=np.float64)
+        each = (worth / worth.sum())[:, np.newaxis]
+        effective = float(1 / (each**2).sum())
+        counted, predicted_mean = (each * Y).sum(axis=0), (each * predicted).sum(axis=0)
+    weight = _regression_weight(Y, predicted, each)
+    helped = np.clip(counted + weight * (mean - predicted_mean), 0.0, 1.0)
+    spread = _spread_of_residuals(Y, predicted, each, weight, f, counts)
+    alone, together = _distances(
+        counted, spread, effective, k / n_items, level=level, target=target
+    )
     low, high = _around(counted, alone)
     low_helped, high_helped = _around(helped, together)
     shorter = high_helped - low_helped < high - low
@@ -182,8 +190,15 @@ def count_interval(codes: ArrayLike, n_classes: int, *, level: float = 0.95) -> 
     labels = np.asarray(codes, dtype=np.int64)
     k = len(labels)
     p = np.bincount(labels, minlength=n_classes) / k
-    low, high = _around(p, _reach_of_labels(p, k, level))
+    low, high = counted_limits(p, k, level=level)
     return AuditInterval(p, low, high, level, 0.0, k, k)
+
+
+def counted_limits(
+    shares: Prevalences, n_labels: float, *, level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The limits of shares among a number of labels, which may be an effective one."""
+    return _around(shares, _reach_of_labels(shares, n_labels, level))
 
 
 def plan_audit(
@@ -211,7 +226,7 @@ def plan_audit(
     they are wrong: without held-out items the plan is then that of counting. If the posteriors are
     worse than assumed the interval comes out wider, but not wider than by counting.
     """
-    f = check_posteriors(posteriors)
+    f = _checked(posteriors)
     _check_level_and_target(level, target)
     if (precision is None) == (n_labels is None):
         raise UserError("give either a precision or the number of items to label")
@@ -233,7 +248,7 @@ def plan_audit(
 
     def half_width(k: int, *, counting: bool) -> float:
         """Of the class with the widest interval."""
-        distances = _distances(p, spread, k, n_items, level=level, target=target)
+        distances = _distances(p, spread, k, k / n_items, level=level, target=target)
         low, high = _around(p, distances[0 if counting else 1])
         return float((high - low).max()) / 2
 
@@ -329,19 +344,19 @@ def _spread_of_residuals(
 def _distances(
     counted: Prevalences,
     spread: _Spread | None,
-    k: int,
-    n_items: int,
+    k: float,
+    part: float,
     *,
     level: float,
     target: str,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Distances from an estimate by k labels down and up to its limits, (2, n_classes).
 
-    Returned twice: by counting, and with the posteriors.
+    part: of the items that is labelled. Returned twice: by counting, and with the posteriors.
     """
     by_labels = _reach_of_labels(counted, k, level)
-    drawn = 1 - k / n_items
-    of_population = k / n_items if target == "population" else 0.0
+    drawn = 1 - part
+    of_population = part if target == "population" else 0.0
     alone = np.sqrt(drawn + of_population) * by_labels
     if spread is None:
         return alone, alone
@@ -349,7 +364,7 @@ def _distances(
     return alone, np.sqrt(drawn * by_residuals**2 + of_population * by_labels**2)
 
 
-def _reach_of_labels(counted: Prevalences, k: int, level: float) -> NDArray[np.float64]:
+def _reach_of_labels(counted: Prevalences, k: float, level: float) -> NDArray[np.float64]:
     """Distances from the shares among k labels down and up to their limits, (2, n_classes).
 
     With Dirichlet weights the share of a class has a beta distribution.
@@ -366,7 +381,7 @@ def _reach_of_labels(counted: Prevalences, k: int, level: float) -> NDArray[np.f
     return np.asarray(limit - share)
 
 
-def _reach_of_residuals(spread: _Spread, k: int, level: float) -> NDArray[np.float64]:
+def _reach_of_residuals(spread: _Spread, k: float, level: float) -> NDArray[np.float64]:
     """Distances from the mean of k residuals to the limits of its expectation, (2, n_classes)."""
     from scipy import stats
 
@@ -414,7 +429,7 @@ def _foreseen_by_held_out(
 ) -> tuple[Prevalences, _Spread | None]:
     """Expected prevalence and spread if each class has the posteriors of its held-out items."""
     n_classes = f.shape[1]
-    predicted, labels = check_posteriors(posteriors, n_classes), np.asarray(codes, dtype=np.int64)
+    predicted, labels = _checked(posteriors, n_classes), np.asarray(codes, dtype=np.int64)
     if labels.shape != predicted.shape[:1]:
         raise DataError(
             f"held-out items need a label each, got posteriors {predicted.shape} and "
@@ -435,6 +450,8 @@ def _foreseen_by_held_out(
 
 def _estimated_prevalence(f: Posteriors, predicted: Posteriors, labels: Codes) -> Prevalences:
     """PACC's estimate, shrunk to the held-out items' prevalence in proportion to its variance."""
+    from quantshift.quantifiers.counting.adjusted import PACC
+
     sizes = np.bincount(labels)
     quantifier = PACC().fit_posteriors(predicted, labels)
     rates = quantifier.rates_
@@ -443,6 +460,13 @@ def _estimated_prevalence(f: Posteriors, predicted: Posteriors, labels: Codes) -
     noise = float(predicted.var(axis=0).max()) * (1 / sizes.min() + 1 / len(f))
     trust = signal / (signal + noise / PREVALENCE_VARIANCE) if signal > 0 else 0.0
     return np.asarray(trust * quantifier.aggregate(f) + (1 - trust) * sizes / len(labels))
+
+
+def _checked(posteriors: ArrayLike, n_classes: int | None = None) -> Posteriors:
+    # Imported here: it compiles, and most judges give verdicts instead of scores.
+    from quantshift.classify.posteriors import check_posteriors
+
+    return check_posteriors(posteriors, n_classes)
 
 
 def _labelled(items: ArrayLike, codes: ArrayLike, f: Posteriors) -> tuple[Indices, Codes]:

@@ -97,23 +97,35 @@ def joined(codes: Codes, known: NDArray[np.bool_], n_strata: int) -> Codes:
 
 
 def stratified(
-    shares: Reals, counts: Reals, n_items: float, *, level: float, unseen: Unseen = UNSEEN
+    shares: Reals,
+    counts: Reals,
+    n_items: float,
+    *,
+    level: float,
+    unseen: Unseen = UNSEEN,
+    covered: Reals | None = None,
 ) -> Stratified:
-    """The shares of the classes among n_items.
+    """The shares of the classes in the population that n_items were drawn from.
 
     shares: of the strata, (n_strata,); counts: of labels, (n_strata, n_classes). unseen: of an item
-    that is added to find a limit.
+    that is added to find a limit. covered: the share of each stratum that is labelled, for the
+    shares among the n_items themselves: only those without a label are uncertain then, so that the
+    strata have the finite-population correction, and their shares are known.
     """
     n = counts.sum(axis=1, keepdims=True)
     overall = (counts.sum(axis=0) + 1e-9) / (counts.sum() + 1e-9 * counts.shape[1])
     rates = np.where(n > 0, counts / np.where(n > 0, n, 1), overall)
     p = shares @ rates
     by_shares = shares @ (rates - p) ** 2 / n_items
+    left = np.ones(len(shares))
+    if covered is not None:
+        by_shares, left = np.zeros_like(p), np.maximum(1 - covered, 0.0)
     # A stratum without labels may be all of a class, or have none of it.
     empty = float(shares[n[:, 0] == 0].sum())
-    up = _reach(shares, counts, n, by_shares, level, unseen) + empty * (1 - overall)
-    down = _reach(shares, n - counts, n, by_shares, level, unseen) + empty * overall
-    by_labels = (shares[:, np.newaxis] ** 2 * rates * (1 - rates) / np.maximum(n, 1)).sum(axis=0)
+    uncertain = shares * np.sqrt(left)
+    up = _reach(uncertain, counts, n, by_shares, level, unseen) + empty * (1 - overall)
+    down = _reach(uncertain, n - counts, n, by_shares, level, unseen) + empty * overall
+    by_labels = (uncertain[:, np.newaxis] ** 2 * rates * (1 - rates) / np.maximum(n, 1)).sum(axis=0)
     return Stratified(
         p, np.clip(p - down, 0, 1), np.clip(p + up, 0, 1), rates, by_labels, by_shares
     )
@@ -124,7 +136,8 @@ def _reach(
 ) -> Reals:
     """From the shares of classes up to their limits, (n_classes,).
 
-    seen: labels of each class, (n_strata, n_classes), of n, (n_strata, 1).
+    shares: of the strata, times the square root of the finite-population correction if any; seen:
+    labels of each class, (n_strata, n_classes), of n, (n_strata, 1).
     """
     labelled = n[:, 0] > 0
     W, seen, n = shares[labelled, np.newaxis], seen[labelled], n[labelled]

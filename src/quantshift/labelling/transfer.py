@@ -58,6 +58,7 @@ BORDER = 1e-2
 UNCLEAR, CLEAR = 3.0, 7.0
 """Standard deviations of the determinant from 0 between which its power rises."""
 LEAST_POWER, MOST_POWER = 1.0, 3.0
+MOST_GAIN = 1e6
 SMOOTHING = 10.0
 """Labels of each class, even over the verdicts, that are added to find directions."""
 
@@ -161,6 +162,20 @@ def posterior(
             low[i], high[i] = interpolated_quantiles(p, w, tails)
             prevalence[i] = w @ p / w.sum()
     return Transferred(prevalence, low, high, possible, negative)
+
+
+def gain_of_known_items(alpha: Reals, directions: Reals | None, p: Prevalences) -> float:
+    """How many times more a verdict says of the items that have it than of their population.
+
+    The shares of verdicts vary because the classes of the items do and because the judge errs. For
+    the shares among the items themselves only the latter counts: the variance of the shares p, by
+    items, falls from v + p (1 - p) to v. Of several classes it is the smallest gain.
+    """
+    R = alpha / alpha.sum(axis=1, keepdims=True)
+    G = np.eye(R.shape[1]) if directions is None else directions
+    points = G @ np.linalg.pinv(R @ G)
+    by_errors = p @ (R @ points**2 - (R @ points) ** 2)
+    return float(np.clip(1 + (p * (1 - p) / np.maximum(by_errors, 1e-12)).min(), 1.0, MOST_GAIN))
 
 
 def power_of(determinants: Reals) -> float:

@@ -13,21 +13,20 @@ from quantshift.answers.options import (
     LEVEL,
     MISSING,
     POSITIVE,
+    PRECISION,
     PRECISION_OF_LABELS,
     SEED,
+    WHOSE_SHARE,
 )
 from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option
 from quantshift.errors import UserError, unknown_name
-from quantshift.intervals.replicates import ITEMS, SHARES_OF
+from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.tables.columns.periods import EVERY
 from quantshift.tables.reading import Source
 
 AUTO = "auto"
 """The value of options whose choice is left to quantshift."""
-
-PRECISION = 0.05
-"""Default target half-width of an audit's interval."""
 
 
 @dataclass(frozen=True)
@@ -319,12 +318,7 @@ class EstimationOptions:
     simultaneous: bool = option(
         False, "Intervals that are valid for all classes at once (three or more)."
     )
-    of: str = option(
-        ITEMS,
-        "Whose share the interval is for: items (those of the sample) or population (that they "
-        "were drawn from, which is known less well).",
-        metavar="items|population",
-    )
+    of: str = option(ITEMS, WHOSE_SHARE)
     declared: Declaration = NOTHING_DECLARED
 
     def __post_init__(self) -> None:

@@ -217,7 +217,8 @@ def test_a_plan_needs_one_goal(table, quantshift):
     assert "give either a precision" in line
     assert "(--precision, --n-labels)" in line
     assert "name a file" in refused(quantshift, "plan", "-", *ASKED, "--out", "sheet.csv")
-    code, said, _ = quantshift("judge", "plan", "bare.csv", *ASKED, "--precision", "0.001")
+    asked = (*ASKED, "--precision", "0.001", "--of", "population")
+    code, said, _ = quantshift("judge", "plan", "bare.csv", *asked)
     assert code == 0
     assert "cannot give more precision" in said
     assert "unknown plan" in refused(quantshift, "plan", "bare.csv", *ASKED, "--how", "best")

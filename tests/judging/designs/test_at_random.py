@@ -8,10 +8,12 @@ from quantshift.judging.judged_items import Settings
 from quantshift.labelling.audit import audit_interval
 from tests.judging.made import coded
 
+OF_POPULATION = Settings(insist=True, of="population")
+
 
 def test_labels_are_post_stratified_by_verdict(judging):
     labels, v = judging.random(150), judging.verdicts
-    judged = estimate(coded(v, labels), "random")
+    judged = estimate(coded(v, labels), "random", OF_POPULATION)
     found = judged.shares
     rates = [labels[(v == c) & (labels >= 0)].mean() for c in (0, 1)]
     assert found.prevalence[1] == pytest.approx(np.bincount(v) / len(v) @ rates)
@@ -29,13 +31,39 @@ def test_labels_with_a_score_or_few_for_many_verdicts_are_an_audit(judging):
     labels = judging.random(150)
     rows = np.flatnonzero(labels >= 0)
     score = np.where(judging.verdicts == 1, 0.8, 0.3)
-    found = estimate(coded(None, labels, score=score), "random").shares
+    found = estimate(coded(None, labels, score=score), "random", OF_POPULATION).shares
     audit = audit_interval(np.column_stack([1 - score, score]), rows, labels[rows])
     assert found.low == pytest.approx(audit.low)
     few = np.where(np.isin(np.arange(len(labels)), rows[:19]), labels, -1)
-    found = estimate(coded(judging.verdicts, few), "random", Settings(insist=True)).shares
+    found = estimate(coded(judging.verdicts, few), "random", OF_POPULATION).shares
     audit = audit_interval(np.eye(2)[judging.verdicts], rows[:19], labels[rows[:19]])
     assert found.high == pytest.approx(audit.high)
+
+
+def test_these_items_have_the_finite_population_correction(judging):
+    labels, n = judging.random(1500), len(judging.y)
+    items, population = (
+        estimate(coded(judging.verdicts, labels), "random", settings).shares
+        for settings in (Settings(), OF_POPULATION)
+    )
+    # The verdicts of all items are known: what is left is the variance within them, of a quarter.
+    rates = [labels[(judging.verdicts == c) & (labels >= 0)].mean() for c in (0, 1)]
+    sizes = np.bincount(judging.verdicts)
+    variance = sum(
+        (size / n) ** 2 * r * (1 - r) * (1 / (0.75 * size) - 1 / size)
+        for size, r in zip(sizes, rates, strict=True)
+    )
+    assert items.high[1] - items.low[1] == pytest.approx(2 * 1.96 * np.sqrt(variance), rel=0.05)
+    assert items.high[1] - items.low[1] < 0.5 * (population.high[1] - population.low[1])
+
+
+def test_of_items_that_are_all_labelled_nothing_is_unknown(judging):
+    found = estimate(coded(judging.verdicts, judging.y), "random").shares
+    assert found.low == pytest.approx(found.high)
+    assert found.prevalence[1] == pytest.approx(judging.y.mean())
+    score = np.where(judging.verdicts == 1, 0.8, 0.3)
+    found = estimate(coded(None, judging.y, score=score), "random").shares
+    assert found.low == pytest.approx(found.high)
 
 
 def test_beside_ppi_python(judging):
@@ -46,7 +74,7 @@ def test_beside_ppi_python(judging):
         x.astype(float) for x in (labels[known], judging.verdicts[known], judging.verdicts[~known])
     )
     low, high = (float(np.squeeze(x)) for x in ppi.ppi_mean_ci(Y, f, rest, alpha=0.05))
-    found = estimate(coded(judging.verdicts, labels), "random").shares
+    found = estimate(coded(judging.verdicts, labels), "random", OF_POPULATION).shares
     assert found.prevalence[1] == pytest.approx((low + high) / 2, abs=0.005)
     assert found.high[1] - found.low[1] == pytest.approx(high - low, rel=0.08)
 

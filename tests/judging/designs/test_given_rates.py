@@ -24,13 +24,19 @@ def test_the_estimate_is_that_of_rogan_and_gladen(judging):
     assert widths[0] > 1.5 * widths[1]
 
 
-def test_verdicts_that_cannot_come_from_the_rates_fail_the_check(judging):
+def test_rates_that_the_verdicts_contradict_are_an_error(judging):
     none = np.full(2000, -1)
     rates = GivenRates(GivenRate(0.3), GivenRate(0.95))
-    found = estimate(coded(judging.verdicts, none, rates=rates))
-    assert not found.check.ok
-    assert "do not fit these rates" in found.shares.no_estimate_reason
+    with pytest.raises(UserError, match=r"with these rates it would be between 5\.0% and 30\.0%"):
+        estimate(coded(judging.verdicts, none, rates=rates))
     assert estimate(coded(judging.verdicts, none, rates=SHARP)).check.ok
+    said = ["pass"] * 735 + ["fail"] * 265
+    with pytest.raises(UserError, match=r"73\.5% of the verdicts are 'pass'"):
+        judge(verdict=said, sensitivity=0.6, specificity=0.9)
+    # Limits of the rates count, and so does chance.
+    wide = judge(verdict=said, sensitivity=(0.6, 0.45, 0.74), specificity=0.9)
+    assert wide.overall.shares[1].high == pytest.approx(1, abs=0.01)
+    assert judge(verdict=said, sensitivity=0.7, specificity=0.9).overall.shares[1].high > 0.9
 
 
 def test_what_does_not_go_with_known_rates(judging):
@@ -49,14 +55,14 @@ def test_what_does_not_go_with_known_rates(judging):
 
 def test_rates_belong_to_the_verdicts_that_say_a_class():
     """With one verdict the sensitivity was shown as 5%; with three it ended in a traceback."""
-    rates = {"sensitivity": 0.95, "specificity": 0.9, "classes": ["fail", "pass"]}
+    rates = {"sensitivity": 0.99, "specificity": 0.9, "classes": ["fail", "pass"]}
     found = judge(verdict=["pass"] * 400, **rates)
     shown = {(r.label, r.verdict): r.estimate for r in found.overall.judges[0].rates}
-    assert shown == pytest.approx({("fail", "pass"): 0.1, ("pass", "pass"): 0.95})
+    assert shown == pytest.approx({("fail", "pass"): 0.1, ("pass", "pass"): 0.99})
     found = judge(verdict=["pass", "ok", "fail"] * 200, map={"ok": "pass"}, **rates)
     shown = {(r.label, r.verdict): r.estimate for r in found.overall.judges[0].rates}
     # How often each of "ok" and "pass" is said is not known, only how often one of them is.
-    assert shown == pytest.approx({("fail", "fail"): 0.9, ("pass", "fail"): 0.05})
+    assert shown == pytest.approx({("fail", "fail"): 0.9, ("pass", "fail"): 0.01})
     assert found.overall.judges[0].naive["pass"] == pytest.approx(2 / 3)
     assert "90%" in found.to_text()
     assert "<title>" in found.page()

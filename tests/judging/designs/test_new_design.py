@@ -124,7 +124,7 @@ def test_it_is_guessed_and_named_among_the_others(census, complete):
     assert found.overall.labels.design == "census"
     assert found.overall.labels.guessed
     assert found.overall.labels.sentence.startswith("Guessed: every item has a label. ")
-    assert "by-label, elsewhere or census)" in found.overall.advice[0]
+    assert "by-label, elsewhere, picked or census)" in found.overall.advice[0]
 
 
 def test_it_does_not_take_part_where_nothing_points_to_it(census, table):

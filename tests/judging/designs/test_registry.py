@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_every_design_has_all_its_words():
     assert [design.name for design in stated_designs()] == [
-        *("random", "by-verdict", "by-label", "elsewhere")
+        *("random", "by-verdict", "by-label", "elsewhere", "picked")
     ]
     assert [plan.name for plan in plans()] == ["random", "by-verdict", "by-score"]
     for design in designs():

@@ -12,6 +12,7 @@ from quantshift.judging.judged_items import Settings
 from tests.judging.made import coded
 
 INSIST = Settings(insist=True)
+OF_POPULATION = Settings(insist=True, of="population")
 
 
 def graded(seed, n=1500):
@@ -62,7 +63,7 @@ def two_systems(seed, n=600, k=150):
     for skill in (0.3, 0.0):
         y = np.digitize(ease + skill + 0.5 * rng.normal(size=n), [-1, 0, 1])
         v = np.clip(y + rng.choice([-1, 0, 0, 0, 1], size=n), 0, 3)
-        found.append(estimate(coded(v, np.where(labelled, y, -1), 4), "random", INSIST))
+        found.append(estimate(coded(v, np.where(labelled, y, -1), 4), "random", OF_POPULATION))
     return found
 
 

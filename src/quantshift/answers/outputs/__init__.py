@@ -5,7 +5,9 @@ gives an answer then has the option.
 """
 
 from quantshift.answers.outputs.html import Html
+from quantshift.answers.outputs.junit import JUnit
+from quantshift.answers.outputs.markdown import Markdown
 from quantshift.answers.outputs.output import AbstractOutput
 from quantshift.answers.outputs.table import CsvTable
 
-OUTPUTS: list[AbstractOutput] = [Html(), CsvTable()]
+OUTPUTS: list[AbstractOutput] = [Html(), CsvTable(), Markdown(), JUnit()]

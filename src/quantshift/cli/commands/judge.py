@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.options import ConditionOptions, PrintOptions
+from quantshift.answers.options import PRECISION, ConditionOptions, PrintOptions
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.words import percent
 from quantshift.base.options import as_keywords, split_names
@@ -27,7 +27,6 @@ from quantshift.judging.options import (
     RateOptions,
 )
 from quantshift.labelling.sheets.drawn import check_sheet
-from quantshift.quantifying.options import PRECISION
 from quantshift.tables.places import STANDARD_INPUT
 
 MOST_STRATA = 12
@@ -149,7 +148,8 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    del known["by"], known["positive"]
+    for name in ("by", "positive", "annotator", "cluster", "weights"):
+        del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):
         typer.echo(line)

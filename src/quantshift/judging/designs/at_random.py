@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Check, Design, Plannable
+from quantshift.judging.designs.parts.group_quotas import (
+    groups_without_labels,
+    weights_of_groups,
+)
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, counted_quality
 from quantshift.judging.designs.parts.label_evidence import (
     PERHAPS,
@@ -73,10 +77,11 @@ class AtRandom(Design, Plannable):
         sentence = "Labelled items have the verdicts of all items, as random ones would."
         if contradicted:
             sentence = f"{evidence.difference}, as random items would not"
+            strongest = max(clues, key=lambda clue: clue.strength, default=None)
             if even:
                 sentence = f"{sentence}; {even[0].why}"
-            elif clues:
-                like = max(clues, key=lambda clue: clue.strength).design
+            elif strongest is not None and strongest.strength > Strength.DIFFERENT_ITEMS:
+                sentence, like = f"{sentence}; {strongest.why}", strongest.design
         elif even:
             why = even[0].why
             sentence = (
@@ -95,7 +100,8 @@ class AtRandom(Design, Plannable):
             unlike = items.verdicts_without_labels()
             if missed_by_chance(items, unlike):
                 unlike[:] = False
-        return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings.level))
+        unlike |= groups_without_labels(items)
+        return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings))
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """Counted."""
@@ -114,33 +120,55 @@ class AtRandom(Design, Plannable):
         return np.asarray(total * strata.sizes / strata.sizes.sum())
 
 
-def _estimate(items: JudgedItems, level: float) -> ShareEstimate:
+def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
     known, y, K = items.known, items.labels[items.known], items.n_classes
+    of_groups = weights_of_groups(items)
+    worth = items.label_weights if of_groups is None else of_groups * items.label_weights
     if items.score is None and items.verdicts is not None and items.verdicts.shape[1] == 1:
         verdicts = np.unique(items.verdicts[:, 0], return_inverse=True)[1].ravel()
         n_verdicts = int(verdicts.max()) + 1
         if len(y) >= LABELS_PER_VERDICT * n_verdicts:
             codes = strata.joined(verdicts, known, n_verdicts)
-            return in_strata(items, codes, level, unseen=strata.UNSEEN_AT_RANDOM)
+            return in_strata(
+                items, codes, settings, weights=of_groups, unseen=strata.UNSEEN_AT_RANDOM
+            )
     f = _posteriors(items)
     k, n = len(y), len(f)
     counted = k < FEWEST_LABELS
     if counted:
-        found = count_interval(y, K, level=level)
+        found = count_interval(y, K, level=settings.level)
     else:
-        found = audit_interval(f, np.flatnonzero(known), y, level=level)
+        found = audit_interval(
+            f,
+            np.flatnonzero(known),
+            y,
+            level=settings.level,
+            target="sample" if settings.of_items else "population",
+            weights=items.weights,
+            label_weights=None if items.weights is None and of_groups is None else worth,
+        )
+    each = worth / worth.sum()
     residuals = np.eye(K)[y] - found.weight * f[known]
-    influence = found.weight * f
-    influence[known] += n / k * (residuals - residuals.mean(axis=0))
-    spread = residuals.var(axis=0)
-    total = np.eye(K)[y].var(axis=0)
+    moved = n * each[:, np.newaxis] * (residuals - each @ residuals)
+    spread = each @ (residuals - each @ residuals) ** 2
+    Y = np.eye(K)[y]
+    total = each @ (Y - each @ Y) ** 2
+    influence = np.zeros((n, K))
+    by_items = np.zeros(K)
+    if settings.of_items:
+        influence[known] = np.sqrt(1 - k / n) * moved
+    else:
+        influence = items.item_weights[:, np.newaxis] * found.weight * f
+        influence[known] += moved
+        influence -= influence.mean(axis=0)
+        by_items = np.maximum(total - spread, 0) / n
     return ShareEstimate(
         prevalence=found.prevalence,
         low=found.low,
         high=found.high,
-        by_labels=spread / k,
-        by_items=np.maximum(total - spread, 0) / n,
-        influence=influence - influence.mean(axis=0),
+        by_labels=spread / k * (1 - k / n if settings.of_items else 1.0),
+        by_items=by_items,
+        influence=influence,
         notes=(f"With {k} labels the interval is that of counting them.",) if counted else (),
     )
 

@@ -12,6 +12,7 @@ from quantshift.judging.designs.parts.label_evidence import (
     LabelEvidence,
     Strength,
     are_round,
+    numbers_in_words,
 )
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.judged_items import JudgedItems, Settings
@@ -37,11 +38,19 @@ class ByLabel(Design):
         return False
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
-        """As many labels of each class."""
-        if not evidence.even_labels:
+        """As many labels of each class, or tens of each where items are surely not random ones."""
+        if evidence.lacks_cells:
             return None
-        why = f"there are {evidence.of_each_label} labels of each class"
-        return Clue(self.name, Strength.EVEN_NUMBERS, why, "as if chosen by their label")
+        if evidence.even_labels:
+            why = f"there are {evidence.of_each_label} labels of each class"
+            # Labels may be even by chance where somebody chose tens of the verdicts.
+            chosen = evidence.tens_of_verdicts is None or evidence.even_verdicts
+            strength = Strength.EVEN_NUMBERS if chosen else Strength.ROUND_NUMBERS
+            return Clue(self.name, strength, why, "as if chosen by their label")
+        if not evidence.tens_of_labels:
+            return None
+        why = f"there are {numbers_in_words(evidence.label_counts)} labels of the classes"
+        return Clue(self.name, Strength.ROUND_NUMBERS, why, "as if chosen by their label")
 
     def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Contradicted by even numbers of something else, if those of labels are not round."""

@@ -12,6 +12,7 @@ from quantshift.judging.designs.parts.label_evidence import (
     LabelEvidence,
     Strength,
     are_round,
+    numbers_in_words,
 )
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate, allowing_for_unlike
 from quantshift.judging.designs.parts.verdict_strata import in_strata, pooled_cells
@@ -45,18 +46,26 @@ class ByVerdict(Design, Plannable):
         return False
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
-        """As many labelled items of each verdict."""
-        if not evidence.even_verdicts:
+        """As many labelled items of each verdict, or tens of each if they are not random ones."""
+        if evidence.lacks_cells:
             return None
-        why = f"the labelled items have {evidence.of_each_verdict} of each verdict"
-        return Clue(self.name, Strength.EVEN_NUMBERS, why, "as if chosen by it")
+        if evidence.even_verdicts:
+            why = f"the labelled items have {evidence.of_each_verdict} of each verdict"
+            return Clue(self.name, Strength.EVEN_NUMBERS, why, "as if chosen by it")
+        tens = evidence.tens_of_verdicts
+        if tens is None:
+            return None
+        why = f"the labelled items have {numbers_in_words(tens)} of the verdicts"
+        return Clue(self.name, Strength.ROUND_NUMBERS, why, "as if chosen by them")
 
     def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Contradicted by even numbers of something else, if those of verdicts are not round."""
         if evidence.even_verdicts:
             stated = f"The labelled items have {evidence.of_each_verdict} of each verdict"
             return Check(sentence=f"{stated}, as stated.")
-        return even_numbers_against(evidence, may_be_chance=are_round(evidence.verdict_counts))
+        return even_numbers_against(
+            evidence, may_be_chance=any(map(are_round, evidence.verdict_counts))
+        )
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The shares of the verdicts times their rates.
@@ -68,7 +77,7 @@ class ByVerdict(Design, Plannable):
             unlike = items.verdicts_without_labels()
         else:
             unlike = np.zeros(len(items), dtype=bool)
-        return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings.level))
+        return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings))
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """That of labels which are random within their verdict."""
@@ -85,11 +94,11 @@ class ByVerdict(Design, Plannable):
         return strata.allocated(total, had, level)
 
 
-def _estimate(items: JudgedItems, level: float) -> ShareEstimate:
+def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
     if items.verdicts is None:
         raise UserError("labels by verdict need verdicts; by score, the plan's strata")
     cells = items.cells_of_verdicts()
     if items.verdicts.shape[1] == 1:
-        return in_strata(items, cells.codes, level)
+        return in_strata(items, cells.codes, settings)
     codes, weights = pooled_cells(cells, items.known)
-    return in_strata(items, codes, level, weights=weights)
+    return in_strata(items, codes, settings, weights=weights)

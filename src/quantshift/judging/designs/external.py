@@ -1,26 +1,41 @@
 """Labels of other items: an older evaluation set, another product.
 
-The rates of the judge are carried over. The other common assumption, that a verdict means the same
-there and here, has its limits beside them.
+The rates of the judge are carried over. The other common assumption is that a verdict means the
+same there and here. Nothing shows that either holds, not even that they agree: between the queries
+of a table of relevance judgements, intervals given where they agreed held 9 times of 40. Without a
+declaration the answer is a range (`transfer_checks`).
 """
 
 from dataclasses import replace
 
 import numpy as np
 
-from quantshift.base.types import Reals
+from quantshift.base.types import Flags, Reals
 from quantshift.judging.designs.design import Check, Design, even_numbers_against
 from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
-from quantshift.judging.designs.parts.label_evidence import (
-    SURELY,
-    Clue,
-    LabelEvidence,
-    Strength,
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
+from quantshift.judging.designs.parts.ranges import LABEL_AT_RANDOM, hull
+from quantshift.judging.designs.parts.share_estimate import (
+    ShareEstimate,
+    item_counts,
+    labelled_table,
 )
-from quantshift.judging.designs.parts.share_estimate import ShareEstimate, labelled_table
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.designs.parts.transfer_checks import Youden, agree, moved_rates
+from quantshift.judging.judged_items import RATES, VERDICTS, JudgedItems, Settings
 from quantshift.labelling.strata import stratified
+
+IF_RATES = "if the judge errs as often here as among the labelled items (rates)"
+IF_VERDICTS = "if a verdict means the same here as among the labelled items (verdicts)"
+AGREE = (
+    "Two assumptions about labels from elsewhere give about the same share, but verdicts cannot "
+    "show that either holds here: this is a range. For a confidence interval declare one of them "
+    "(assume: rates or verdicts), or label random items here."
+)
+DISAGREE = (
+    "Two assumptions about labels from elsewhere give different shares, and nothing shows which "
+    "holds; if you know, say so (assume: rates or verdicts)."
+)
 
 
 class External(Design):
@@ -43,11 +58,8 @@ class External(Design):
         return items.external is not None and not items.known.any()
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
-        """Other verdicts or scores than those of the items in question."""
-        if evidence.p_value >= SURELY:
-            return None
-        why = f"{evidence.difference}, and neither verdicts nor labels come in equal numbers"
-        return Clue(self.name, Strength.DIFFERENT_ITEMS, why)
+        """None: labels in the table itself are taken to be of its own items."""
+        return None
 
     def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Never contradicted, but even numbers of verdicts are pointed out.
@@ -59,20 +71,60 @@ class External(Design):
         return even_numbers_against(evidence, may_be_chance=True)
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
-        """The joint posterior of the items in question."""
+        """The joint posterior of the items in question, if the user declares that rates carry over.
+
+        Without a declaration it is the range of both assumptions, and if these disagree or the
+        judge hardly tells the classes apart, also how much depends on them.
+        """
         sample = self.in_sample(items)
-        found = carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
-        return replace(found, if_verdicts_mean_the_same=self._calibrated(items, settings.level))
+        rates = carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
+        other = self._if_verdicts_mean_the_same(items, settings.level)
+        found = replace(rates, if_verdicts_mean_the_same=other[1:])
+        if settings.assume == RATES or rates.no_estimate_reason:
+            return found
+        by_verdicts = replace(found, prevalence=other[0], low=other[1], high=other[2])
+        if settings.assume == VERDICTS:
+            return by_verdicts
+        labelled, verdicts = _tables(items, sample)
+        youden = Youden.of(labelled, settings.level)
+        ranged = hull([(IF_RATES, found), (IF_VERDICTS, by_verdicts)], "", first=found)
+        if youden is not None and not youden.is_informative:
+            doubt = (
+                "The judge hardly tells the classes apart (Youden's J "
+                f"{youden.estimate:.2f}, {youden.low:.2f} to {youden.high:.2f})."
+            )
+        elif agree(rates.prevalence, rates.low, rates.high, other):
+            return replace(ranged, notes=(*rates.notes, AGREE))
+        else:
+            doubt = DISAGREE
+        return replace(
+            ranged,
+            notes=(*rates.notes, doubt),
+            settle=LABEL_AT_RANDOM,
+            if_rates_move=moved_rates(labelled, verdicts),
+        )
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """That of labels which are random within their class."""
         return carried_quality(counts, settings)
 
-    def _calibrated(self, items: JudgedItems, level: float) -> Reals:
-        """Limits if a verdict means the same elsewhere and here, (2, n_classes)."""
+    def _if_verdicts_mean_the_same(self, items: JudgedItems, level: float) -> Reals:
+        """Shares and limits if a verdict means the same elsewhere and here, (3, n_classes)."""
         cells = items.cells()
         cell_of_label, y = items.labelled_cells(cells)
-        counts = labelled_table(cell_of_label, y, cells.n, items.n_classes).T
-        N = np.bincount(cells.codes[self.in_sample(items)], minlength=cells.n)
+        weights = items.label_weights
+        counts = labelled_table(cell_of_label, y, cells.n, items.n_classes, weights).T
+        sample = self.in_sample(items)
+        of_items = items.item_weights[sample] if items.weights is not None else None
+        N = item_counts(cells.codes[sample], cells.n, of_items)
         found = stratified(N / N.sum(), counts, float(N.sum()), level=level)
-        return np.stack([found.low, found.high])
+        return np.stack([found.prevalence, found.low, found.high])
+
+
+def _tables(items: JudgedItems, sample: Flags) -> tuple[Reals, Reals]:
+    """Labelled items by class and verdict, and the items in question by verdict."""
+    cells = items.cells()
+    cell_of_label, y = items.labelled_cells(cells)
+    labelled = labelled_table(cell_of_label, y, cells.n, items.n_classes, items.label_weights)
+    weights = items.item_weights[sample] if items.weights is not None else None
+    return labelled, item_counts(cells.codes[sample], cells.n, weights)

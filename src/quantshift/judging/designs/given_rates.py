@@ -17,7 +17,11 @@ from quantshift.judging.designs.parts.judge_quality import (
     tails,
 )
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
-from quantshift.judging.designs.parts.share_estimate import ShareEstimate, no_narrower_than_counted
+from quantshift.judging.designs.parts.share_estimate import (
+    ShareEstimate,
+    item_counts,
+    no_narrower_than_counted,
+)
 from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.judging.sensitivity import GivenRates
 from quantshift.labelling import transfer
@@ -66,8 +70,28 @@ class KnownRates(Design):
                 "give either labels or a known sensitivity and specificity, not both",
                 arguments=["sensitivity", "specificity"],
             )
+        self._refuse_contradiction(items)
         fits = bool(_posterior(items, settings).fits[0])
         return Check(ok=fits, sentence="There are no labels to check.")
+
+    def _refuse_contradiction(self, items: JudgedItems) -> None:
+        """Refuse rates that do not allow for so many positive verdicts, whatever is true."""
+        rates, counts = _rates(items), _counts(items)
+        n, said = counts.sum(), counts[1] / counts.sum()
+        if items.clusters is not None:
+            n = len(np.unique(items.clusters))
+        right, other = rates.sensitivity, rates.specificity
+        ends = sorted([right.estimate, 1 - other.estimate])
+        low, high = min(right.least, 1 - other.most), max(right.most, 1 - other.least)
+        if rates.is_coin or low - _slack(low, n) <= said <= high + _slack(high, n):
+            return
+        name = items.meaning.classes[1]
+        raise UserError(
+            f"{said:.1%} of the verdicts are {name!r}; with these rates it would be between "
+            f"{ends[0]:.1%} and {ends[1]:.1%}, whatever is true; check the sensitivity and the "
+            "specificity, and which class is the positive one",
+            arguments=["sensitivity", "specificity", "positive"],
+        )
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The joint posterior of the shares and the rates."""
@@ -77,9 +101,12 @@ class KnownRates(Design):
         fits = bool(found.fits[0])
         if not fits:
             low, high = np.zeros(2), np.ones(2)
-        low, high = no_narrower_than_counted(p, low, high, len(items), settings.level)
+        if not settings.of_items:
+            n_items = round(float(_counts(items).sum()))
+            low, high = no_narrower_than_counted(p, low, high, n_items, settings.level)
         slope = max(rates.sensitivity.estimate + rates.specificity.estimate - 1, 1e-9)
-        moved = (classes - classes.mean()) / slope
+        w = items.item_weights
+        moved = w * (classes - w @ classes / w.sum()) / slope
         return ShareEstimate(
             prevalence=p,
             low=low,
@@ -109,6 +136,11 @@ class KnownRates(Design):
         by_class = JudgeCounts(np.zeros((2, 2)), N, p, np.arange(2))
         quality = quality_of(by_class, found, quality_generator(settings), settings)
         return _of_verdicts(quality, counts.classes)
+
+
+def _slack(share: float, n: float) -> float:
+    """Three standard errors of a share among n items."""
+    return float(3 * np.sqrt(share * (1 - share) / n) + 1e-9)
 
 
 def _of_verdicts(quality: Quality, classes: Codes) -> Quality:
@@ -146,15 +178,23 @@ def _class_codes(items: JudgedItems) -> Codes:
 
 
 def _counts(items: JudgedItems) -> Reals:
-    return np.bincount(_class_codes(items), minlength=2).astype(np.float64)
+    return item_counts(_class_codes(items), 2, items.weights)
 
 
 def _posterior(items: JudgedItems, settings: Settings) -> transfer.Transferred:
-    return transfer.posterior(
-        _alpha(items),
-        _counts(items)[np.newaxis],
-        None,
-        level=settings.level,
-        seed=settings.seed,
-        power=transfer.LEAST_POWER,
-    )
+    def found(counts: Reals) -> transfer.Transferred:
+        return transfer.posterior(
+            _alpha(items),
+            counts[np.newaxis],
+            None,
+            level=settings.level,
+            seed=settings.seed,
+            power=transfer.LEAST_POWER,
+        )
+
+    counts = _counts(items)
+    of_population = found(counts)
+    if not settings.of_items:
+        return of_population
+    gain = transfer.gain_of_known_items(_alpha(items), None, of_population.prevalence[0])
+    return found(gain * counts)

@@ -54,7 +54,7 @@ class Planned(Design):
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The shares of the strata times their rates."""
         unlike = _unlike_labelled(items)
-        return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings.level))
+        return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings))
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """That of labels which are random within their verdict."""
@@ -82,27 +82,38 @@ def _drawn(items: JudgedItems) -> Reals | None:
     return np.asarray(draw.inclusion, dtype=np.float64)[items.known]
 
 
-def _estimate(items: JudgedItems, level: float) -> ShareEstimate:
+def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
     pi = _drawn(items)
     if pi is not None:
-        return _by_inclusion(items, pi, level)
+        return _by_inclusion(items, pi, settings)
     assert items.drawn is not None
     codes = np.unique(np.asarray(items.drawn.strata), return_inverse=True)[1].ravel()
-    return in_strata(items, codes, level)
+    return in_strata(items, codes, settings)
 
 
-def _by_inclusion(items: JudgedItems, pi: Reals, level: float) -> ShareEstimate:
+def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEstimate:
     y, K, n = items.labels[items.known], items.n_classes, len(items)
     values, codes = np.unique(np.round(pi, 9), return_inverse=True)
     if len(values) > MOST_STRATA:
         edges = np.unique(np.quantile(pi, np.arange(1, MOST_STRATA) / MOST_STRATA))
         codes = np.unique(np.searchsorted(edges, pi, side="right"), return_inverse=True)[1]
     H = int(codes.max()) + 1
-    sums = np.bincount(codes, weights=1 / pi, minlength=H)
+    each, w = items.label_weights / pi, items.item_weights
+    sums = np.bincount(codes, weights=each, minlength=H)
     shares = np.asarray(sums / sums.sum(), dtype=np.float64)
-    found = strata.stratified(shares, strata.label_counts(codes, y, H, K, 1 / pi), n, level=level)
+    covered = np.bincount(codes, weights=pi, minlength=H) / np.bincount(codes, minlength=H)
+    found = strata.stratified(
+        shares,
+        strata.label_counts(codes, y, H, K, each),
+        w.sum() ** 2 / (w**2).sum(),
+        level=settings.level,
+        covered=covered if settings.of_items else None,
+    )
+    if settings.of_items:
+        each = each * np.sqrt(1 - covered[codes])
     influence = np.zeros((n, K))
-    influence[items.known] = n / (1 / pi).sum() * (np.eye(K)[y] - found.prevalence) / pi[:, None]
+    moved = np.eye(K)[y] - (found.rates[codes] if settings.of_items else found.prevalence)
+    influence[items.known] = n / sums.sum() * each[:, np.newaxis] * moved
     return ShareEstimate(
         prevalence=found.prevalence,
         low=found.low,

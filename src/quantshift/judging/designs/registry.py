@@ -11,7 +11,9 @@ from quantshift.judging.designs.by_verdict import ByVerdict
 from quantshift.judging.designs.design import Design, Plannable
 from quantshift.judging.designs.external import External
 from quantshift.judging.designs.given_rates import KnownRates
+from quantshift.judging.designs.picked import Picked
 from quantshift.judging.designs.planned import Planned
+from quantshift.judging.designs.unknown import Unknown
 
 _registered: dict[str, Design | Plannable] = {}
 
@@ -48,6 +50,8 @@ for _way in (
     ByScore(),
     ByLabel(),
     External(),
+    Picked(),
+    Unknown(),
     Planned(),
     KnownRates(),
 ):

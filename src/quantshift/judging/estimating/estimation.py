@@ -5,12 +5,14 @@ checked against the data and then makes the estimate. Labels of the items themse
 elsewhere are used together if the judge treats both kinds of items alike.
 """
 
+from dataclasses import replace
+
 from quantshift.errors import DataError, check_level
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.combination import combined
 from quantshift.judging.estimating.judged import Judged, estimate_by_design
-from quantshift.judging.judged_items import DEFAULTS, JudgedItems, Settings
+from quantshift.judging.judged_items import DEFAULTS, RATES, JudgedItems, Settings
 
 
 def estimate(
@@ -31,6 +33,8 @@ def estimate(
     stated = design_named(design) if isinstance(design, str) else design
     if items.rates is None and items.external is not None and items.known.any():
         by_items = estimate_by_design(items.without_external(), stated, settings)
-        by_external = estimate_by_design(items.without_labels(), None, settings)
+        # Whether the rates are the same is tested with the labels of these items.
+        rates = replace(settings, assume=RATES)
+        by_external = estimate_by_design(items.without_labels(), None, rates)
         return combined(by_items, by_external, items)
     return estimate_by_design(items, stated, settings)

@@ -9,6 +9,7 @@ from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.guessing import check_design, guess_design, implied_design
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.estimating.clustering import allowing_for_clusters
 from quantshift.judging.judged_items import JudgedItems, Settings
 
 
@@ -46,6 +47,7 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
             arguments=["labels"],
         )
     shares = design.estimate(items, settings).within_limits()
+    shares = allowing_for_clusters(shares, items, design, settings)
     return Judged(
         shares=shares,
         level=settings.level,
@@ -56,7 +58,7 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
         check=checked,
         assumption=design.assumption,
         notes=(*about, *shares.notes, *(items.notes() if design.uses_labels else ())),
-        labels_for_half_width=_labels_for_half_width(shares, items, design),
+        labels_for_half_width=_labels_for_half_width(shares, items, design, settings),
     )
 
 
@@ -89,13 +91,21 @@ def _qualities(
     )
 
 
-def _labels_for_half_width(shares: ShareEstimate, items: JudgedItems, design: Design) -> int | None:
-    """Labels in all; without an error among the labels the width falls as their number rises."""
+def _labels_for_half_width(
+    shares: ShareEstimate, items: JudgedItems, design: Design, settings: Settings
+) -> int | None:
+    """Labels in all; without an error among the labels the width falls as their number rises.
+
+    Of these items the square of the width falls with 1 / labels - 1 / items.
+    """
     if not shares.can_be_halved or shares.no_estimate_reason:
         return None
     widest = int(np.argmax(shares.high - shares.low))
     by_labels, by_items = float(shares.by_labels[widest]), float(shares.by_items[widest])
     factor = 2.0
+    if settings.of_items and design.labelled_are_items and not by_items:
+        k, n = items.n_labelled, len(items)
+        return int(np.ceil(4 / (1 / k + 3 / n))) if by_labels > 0 else min(2 * k, n)
     if by_labels > 0:
         rest = (by_labels + by_items) / 4 - by_items
         if rest <= 0:

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import RANGE, is_range, limits_head
 from quantshift.answers.page import Headline, data_links, render_answer, thresholds
 from quantshift.answers.repeated_warnings import merged
 from quantshift.answers.rows import row_warnings, rows_text
@@ -84,10 +85,16 @@ def _found(result: Judgement, label: str) -> Headline:
     items = counted(overall.n_items, "item")
     return Headline(
         heading=f"{percent(share.estimate)} of the {items} in {where} are “{name}”",
-        limits=f"{100 * result.level:g}% confidence interval {limits(share.low, share.high)}",
+        limits=_limits_in_words(result, share),
         lead=_against_verdicts(overall, share),
         numbers=_numbers(result, share),
     )
+
+
+def _limits_in_words(result: Judgement, share: Share) -> str:
+    if result.overall.kind == RANGE:
+        return f"range {limits(share.low, share.high)}; this is not a confidence interval"
+    return f"{100 * result.level:g}% confidence interval {limits(share.low, share.high)}"
 
 
 def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
@@ -95,7 +102,8 @@ def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
     if naive is None:
         return ""
     inside = share.low <= naive <= share.high
-    contrary = "within the interval" if inside else "which the human labels contradict"
+    what = RANGE if is_range(overall.kind) else "interval"
+    contrary = f"within the {what}" if inside else "which the human labels contradict"
     return f"Counting the machine’s verdicts gives {percent(naive)}, {contrary}."
 
 
@@ -103,7 +111,7 @@ def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
     naive = result.overall.naive(share.label)
     figures = [
         (f"true share of {shown(result, share.label)}", estimate_text(share)),
-        (f"{100 * result.level:g}% interval", limits(share.low, share.high)),
+        (limits_head(result.overall.kind, result.level), limits(share.low, share.high)),
     ]
     if naive is not None:
         figures.append(("by the verdicts alone", percent(naive)))

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from quantshift.answers.conditions import TOO_WIDE
+from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.notebook import Summary
 from quantshift.answers.repeated_warnings import merged
 from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
@@ -40,6 +41,8 @@ MOST_CLASSES_OF_RATES = 8
 """With more the table of rates would be too wide; the JSON has all."""
 
 LONGEST_VERDICT = 24
+MOST_DISPUTED = 8
+"""Items that people disagree on, which are named."""
 FEWEST = 20
 """With fewer labels it cannot be said how many more are needed."""
 RECOMMENDED = 50
@@ -52,6 +55,7 @@ def render_text(result: Judgement) -> str:
     lines += _differences(result)
     lines += _judges(result)
     lines += _labels(result.overall)
+    lines += _people(result)
     lines += rows_of_tables(result.rows)
     about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
     of_batches = merged(
@@ -76,6 +80,8 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
     lead = shown(result, share.label)
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.no_estimate_reason}"
+    if batch.kind == RANGE:
+        return estimate_in_a_line(result, batch, RANGE)
     if share.high - share.low > TOO_WIDE:
         return (
             f"{lead}: anywhere from {limits(share.low, share.high)} of the "
@@ -93,7 +99,8 @@ def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
             continue
         naive = judge.naive[share.label]
         inside = share.low <= naive <= share.high
-        where = "inside the interval" if inside else "outside the interval"
+        what = RANGE if is_range(batch.kind) else "interval"
+        where = f"inside the {what}" if inside else f"outside the {what}"
         yield f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
 
 
@@ -115,9 +122,10 @@ def summary_of(result: Judgement) -> Summary:
 
 def summary_rows(result: Judgement) -> list[list[str]]:
     """The shares of one batch class by class, or the headline's batch by batch, under a header."""
-    interval = f"{100 * result.level:g}% interval"
+    interval = limits_head(INTERVAL, result.level)
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
+        interval = limits_head(batch.kind, result.level)
         found = zip(
             batch.shares,
             estimates_and_limits(batch.shares),
@@ -132,7 +140,7 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     by_verdicts = _naive([batch.naive(result.headline) for batch in result.batches])
     for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        mark = "" if batch.can_be_estimated else batch.no_estimate_reason
+        mark = RANGE if batch.kind == RANGE else batch.no_estimate_reason
         rows.append([shortened(batch.name), *counts, *texts, naive, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
@@ -179,7 +187,7 @@ def design_text(batch: JudgedBatch) -> str:
         return design.words
     how = "as stated" if labels.stated else design.source
     if labels.guessed:
-        how = "guessed: you did not say"
+        how = design.source or "guessed: you did not say"
     return f"{batch.n_labelled:,}, {design.words}{f' ({how})' if how else ''}"
 
 
@@ -200,8 +208,11 @@ def _single(result: Judgement) -> Iterator[str]:
     yield from naive_lines(result, batch)
     yield from mean_lines(result, batch)
     yield ""
-    yield from share_table(result, batch.shares)
-    yield from _other_assumption(result, batch)
+    yield from share_table(result, batch.shares, batch.kind)
+    yield from _alternatives(result, batch)
+    if not batch.alternatives:
+        yield from _other_assumption(result, batch)
+    yield from _if_rates_move(result, batch)
 
 
 def _several(result: Judgement) -> Iterator[str]:
@@ -210,6 +221,34 @@ def _several(result: Judgement) -> Iterator[str]:
     yield from mean_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
+
+
+def _alternatives(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """What the limits of a range are made of."""
+    if batch.alternatives:
+        yield ""
+        yield f"Share of {shown(result, result.headline)}:"
+        for other in batch.alternatives:
+            yield f"  {limits(other.low, other.high)} {other.assumption}"
+
+
+def _if_rates_move(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """How much the share depends on the rates of the judge."""
+    if not batch.if_rates_move:
+        return
+    points = f"{100 * abs(batch.if_rates_move[0].moved_by):.0f} points"
+    yield ""
+    lead = shown(result, result.headline)
+    yield f"Share of {lead} if the judge is right more or less often here:"
+    for label in dict.fromkeys(moved.label for moved in batch.if_rates_move):
+        less, more = (
+            next(m for m in batch.if_rates_move if m.label == label and (m.moved_by > 0) == up)
+            for up in (False, True)
+        )
+        yield (
+            f"  {percent(less.estimate)} to {percent(more.estimate)} with a "
+            f"{_rate_name(result, label)} {points} lower to {points} higher"
+        )
 
 
 def _other_assumption(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
@@ -295,6 +334,27 @@ def _labels(batch: JudgedBatch) -> Iterator[str]:
     needed = needed_text(batch)
     if needed:
         yield f"Needed   {needed}"
+
+
+def _people(result: Judgement) -> Iterator[str]:
+    """How far those agree who gave the labels, and which items they should decide."""
+    people = result.people
+    if people is None:
+        return
+    lines = [
+        f"{len(people.people)}, of whom two agree on {percent(people.agreement)} of the "
+        f"{counted(people.n_items, 'item')} that several labelled (Krippendorff's alpha "
+        f"{people.alpha:.2f}, {people.low:.2f} to {people.high:.2f})"
+    ]
+    if people.disputed:
+        names = [str(item.row if item.id is None else item.id) for item in people.disputed]
+        shown_names = ", ".join(shortened(name, LONGEST_VERDICT) for name in names[:MOST_DISPUTED])
+        more = f" and {len(names) - MOST_DISPUTED:,} more (the JSON has all)"
+        what = "rows" if people.disputed[0].id is None else "items"
+        lines.append(
+            f"to decide together: {what} {shown_names}{more * (len(names) > MOST_DISPUTED)}"
+        )
+    yield from headed("People", lines)
 
 
 def _rate_name(result: Judgement, label: str) -> str:

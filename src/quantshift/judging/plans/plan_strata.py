@@ -61,6 +61,7 @@ class PlanStrata:
     codes: the stratum of every item; sizes: numbers of items. names: in words.
     rates: the shares of the classes to expect in them, (n_strata, n_classes).
     cautious: the rates by which labels are divided among the strata, nearer to each other.
+    of_items: whether the share is that among these items, which are known once they are labelled.
     """
 
     codes: Codes
@@ -68,6 +69,7 @@ class PlanStrata:
     names: tuple[str, ...]
     rates: Reals
     cautious: Reals
+    of_items: bool = False
 
     def allocated(self, total: float, had: NDArray[np.int64], level: float) -> Reals:
         """Labels of the strata, `had` of which exist already."""
@@ -82,7 +84,13 @@ class PlanStrata:
     def half_width(self, n: Reals, level: float) -> float:
         """To expect with n labels in the strata, of the class with the widest interval."""
         shares = self.sizes / self.sizes.sum()
-        found = stratified(shares, n[:, np.newaxis] * self.rates, self.sizes.sum(), level=level)
+        found = stratified(
+            shares,
+            n[:, np.newaxis] * self.rates,
+            self.sizes.sum(),
+            level=level,
+            covered=n / np.maximum(self.sizes, 1) if self.of_items else None,
+        )
         return float((found.high - found.low).max() / 2)
 
     def together(self) -> "PlanStrata":
@@ -94,6 +102,7 @@ class PlanStrata:
             names=("all items",),
             rates=rates[np.newaxis],
             cautious=rates[np.newaxis],
+            of_items=self.of_items,
         )
 
 

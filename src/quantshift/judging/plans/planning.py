@@ -100,7 +100,9 @@ def plan(
             raise UserError(
                 f"a plan {way.plan_words} needs the {column} of every item", arguments=[column]
             )
-    strata = way.plan_strata(items, random_so_far=_random_so_far(items))
+    strata = replace(
+        way.plan_strata(items, random_so_far=_random_so_far(items)), of_items=settings.of_items
+    )
     final, drawn = strata.together() if way.plans_together else strata, drawn_so_far(items)
     if drawn is not None and not constant_within(drawn, final.codes[items.known]):
         raise UserError(

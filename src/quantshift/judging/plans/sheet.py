@@ -10,12 +10,13 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.nouns import counted
 from quantshift.base.options import suggests_arguments
 from quantshift.errors import UserError
+from quantshift.intervals.targets import ITEMS
 from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.designs.registry import plan_named
 from quantshift.judging.inputs import JudgedTable, read_judged
-from quantshift.judging.judged_items import JudgedItems, KnownDraw, Settings
+from quantshift.judging.judged_items import JudgedItems, KnownDraw
 from quantshift.judging.meaning import Meaning
-from quantshift.judging.options import JudgeOptions
+from quantshift.judging.options import JudgeOptions, LevelOptions
 from quantshift.judging.plans.planning import Goal, JudgePlan, plan
 from quantshift.labelling.sheets.drawn import DrawnSheet
 from quantshift.tables.reading import Source
@@ -64,6 +65,7 @@ def plan_labels(
     lenient: bool = False,
     level: float = 0.95,
     seed: int = 0,
+    of: str = ITEMS,
 ) -> LabelSheet:
     """Which items people should label next, for a precision or for a number of labels.
 
@@ -74,7 +76,7 @@ def plan_labels(
     goal = Goal(precision, n_labels)
     if how is not None:
         plan_named(how)
-    source, named = parse_inputs(table, verdict, label, score, id, None)
+    source, named = parse_inputs(table, verdict, label, score, id=id)
     options = named.saying(map=map, classes=classes, missing=missing, lenient=lenient)
     read = read_judged(source, labelled, options, labels_needed=False)
     if read.external is not None:
@@ -83,7 +85,8 @@ def plan_labels(
             "name the id that both tables have",
             arguments=["labelled", "id"],
         )
-    found = plan(_judged_items(read), goal, how=how, settings=Settings(level, seed))
+    settings = LevelOptions(level, seed, of).settings()
+    found = plan(_judged_items(read), goal, how=how, settings=settings)
     return _sheet(read, found, (table, labelled), options)
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from quantshift.answers.batch_names import compared_batches, in_sequence
 from quantshift.answers.conditions import check_conditions
+from quantshift.answers.options import PRECISION
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
-from quantshift.intervals.prediction import ITEMS, PrevalenceInterval
+from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.intervals.targets import ITEMS
 from quantshift.quantifying.audits.audited import read_audit
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
@@ -21,7 +23,6 @@ from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample
 from quantshift.quantifying.options import (
     AUTO,
-    PRECISION,
     AuditOptions,
     BatchOptions,
     ColumnOptions,

@@ -5,6 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from quantshift.answers.conditions import check_conditions
+from quantshift.answers.options import PRECISION
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
@@ -14,7 +15,6 @@ from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.job import estimate_sample
 from quantshift.quantifying.options import (
     AUTO,
-    PRECISION,
     AuditOptions,
     BatchOptions,
     ColumnOptions,

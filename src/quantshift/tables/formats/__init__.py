@@ -13,6 +13,7 @@ from typing import Any
 from quantshift.errors import UserError
 from quantshift.tables.formats.csv import CSV
 from quantshift.tables.formats.databases import DUCKDB, POSTGRESQL
+from quantshift.tables.formats.inspect_log import INSPECT_LOG
 from quantshift.tables.formats.json import JSON_LINES
 from quantshift.tables.formats.parquet import PARQUET
 from quantshift.tables.formats.table_format import Database, TableFormat
@@ -20,7 +21,7 @@ from quantshift.tables.formats.workbooks import EXCEL
 
 GZIP = ".gz"
 
-_FORMATS: list[TableFormat] = [CSV, JSON_LINES, PARQUET, EXCEL]
+_FORMATS: list[TableFormat] = [CSV, JSON_LINES, PARQUET, EXCEL, INSPECT_LOG]
 _DATABASES: tuple[Database, ...] = (DUCKDB, POSTGRESQL)
 
 LINES_OF_TEXT = CSV

@@ -1,7 +1,10 @@
-"""Files of JSON lines: an object per line; the columns are the union of their keys."""
+"""Files of JSON: an object per line, or the results of an evaluation tool.
+
+The columns are the union of the keys.
+"""
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,41 +12,92 @@ import polars as pl
 
 from quantshift.errors import DataError
 from quantshift.tables.chunks import ROWS, Chunk, OpenTable, without_gaps
+from quantshift.tables.formats.evaluations import layout_of
 from quantshift.tables.formats.frames import column_type, kind_of_value, series_of
 from quantshift.tables.formats.table_format import TableFile, TableFormat
 from quantshift.tables.quotes import BYTE_ORDER_MARK
 
+Objects = Callable[[], Iterator[tuple[dict[str, Any], bool]]]
+"""The rows of a table, each with whether it had bytes that are not UTF-8."""
+
 
 def _open(file: TableFile) -> OpenTable:
-    """The table, with the type that all values of a column share."""
+    """The table of a file of lines, or of a document whose layout is known."""
+    rows = _document_rows(file)
+    if rows is not None:
+        return table_of_objects(file.name, lambda: ((row, False) for row in rows))
+    return table_of_objects(file.name, lambda: _lines(file))
 
-    def objects() -> Iterator[tuple[dict[str, Any], bool]]:
+
+def _document_rows(file: TableFile) -> list[dict[str, Any]] | None:
+    """The rows of a single document: the results of an evaluation tool, or a list of such rows.
+
+    None for all others, which are read line by line.
+    """
+    with file.lines() as lines:
+        filled = (line for line in lines if line.strip())
+        first, second = next(filled, b""), next(filled, None)
+        document = _parsed(first)
+        if isinstance(document, dict) and second is not None:
+            return None
+    if document is None:
         with file.lines() as lines:
-            for number, line in enumerate(lines, start=1):
-                if not line.strip():
-                    continue
-                text, was_undecodable = _text_of_line(line.removeprefix(BYTE_ORDER_MARK))
-                try:
-                    record = json.loads(text, object_pairs_hook=_object)
-                except _DoubledKeyError as error:
-                    raise DataError(
-                        f"{file.name}: line {number}: two values are called {error.key!r}; rename "
-                        "one"
-                    ) from error
-                except (ValueError, RecursionError) as error:
-                    raise DataError(
-                        f"{file.name}: line {number} is not a JSON object{_hint(text)}"
-                    ) from error
-                if not isinstance(record, dict):
-                    raise DataError(f"{file.name}: line {number} is not a JSON object{_hint(text)}")
-                yield record, was_undecodable
+            document = _parsed(lines.read())
+    if isinstance(document, list):
+        layouts = [layout_of(each) for each in document]
+        if layouts and all(layouts):
+            return [row for each in document for row in _rows_of_line(each)]
+    layout = layout_of(document)
+    return None if layout is None else list(layout.rows(document))
 
-    # The whole file is scanned first, because a key or a type may turn up late.
+
+def _parsed(content: bytes) -> Any:
+    """The document, or None if it is none."""
+    try:
+        return json.loads(content.removeprefix(BYTE_ORDER_MARK))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _rows_of_line(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """A line as it is, or as the rows of an evaluation tool."""
+    layout = layout_of(record)
+    return [record] if layout is None else list(layout.rows(record))
+
+
+def _lines(file: TableFile) -> Iterator[tuple[dict[str, Any], bool]]:
+    with file.lines() as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            text, was_undecodable = _text_of_line(line.removeprefix(BYTE_ORDER_MARK))
+            try:
+                record = json.loads(text, object_pairs_hook=_object)
+            except _DoubledKeyError as error:
+                raise DataError(
+                    f"{file.name}: line {number}: two values are called {error.key!r}; rename one"
+                ) from error
+            except (ValueError, RecursionError) as error:
+                raise DataError(
+                    f"{file.name}: line {number} is not a JSON object{_hint(text)}"
+                ) from error
+            if not isinstance(record, dict):
+                raise DataError(f"{file.name}: line {number} is not a JSON object{_hint(text)}")
+            for row in _rows_of_line(record):
+                yield row, was_undecodable
+
+
+def table_of_objects(name: str, objects: Objects) -> OpenTable:
+    """The table of rows that are read again for each pass.
+
+    A column has the type that all its values share.
+    """
+    # All rows are scanned first, because a key or a type may turn up late.
     kinds: dict[str, set[type]] = {}
     for record, _ in objects():
-        for name, value in record.items():
-            kinds.setdefault(name, set()).add(kind_of_value(value))
-    types = {name: column_type(kinds[name]) for name in kinds}
+        for key, value in record.items():
+            kinds.setdefault(key, set()).add(kind_of_value(value))
+    types = {key: column_type(kinds[key]) for key in kinds}
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         rows: list[dict[str, Any]] = []
@@ -57,8 +111,8 @@ def _open(file: TableFile) -> OpenTable:
         if rows:
             yield Chunk(first, _record_frame(rows, wanted, types), undecodable)
 
-    nested = frozenset(name for name in kinds if kinds[name] & {dict, list})
-    return OpenTable(file.name, tuple(kinds), types, read, nested)
+    nested = frozenset(key for key in kinds if kinds[key] & {dict, list})
+    return OpenTable(name, tuple(kinds), types, read, nested)
 
 
 class _DoubledKeyError(Exception):

@@ -14,12 +14,13 @@ from quantshift.judging.designs.parts.judge_quality import (
     JudgeCounts,
     Quality,
     RateTable,
-    counted_limits,
     quality_generator,
     quality_of,
+    rate_limits,
 )
 from quantshift.judging.designs.parts.share_estimate import (
     ShareEstimate,
+    item_counts,
     labelled_table,
     no_narrower_than_counted,
     nothing_known,
@@ -51,7 +52,9 @@ def carried_over(
     if not unlike.any():
         return _estimate(items, settings, labelled_are_items=labelled_are_items)
     like = _estimate(items.take(~unlike), settings, labelled_are_items=labelled_are_items)
-    return like.with_items_unlike(unlike[sample], "scores" if scored else "verdicts")
+    return like.with_items_unlike(
+        unlike[sample], "scores" if scored else "verdicts", items.item_weights[sample]
+    )
 
 
 def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: bool) -> ShareEstimate:
@@ -59,41 +62,58 @@ def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: boo
     cells, K, known = items.cells(), items.n_classes, items.known
     cell_of_label, y = items.labelled_cells(cells)
     rest = ~known if items.external is None else np.ones_like(known)
-    F = labelled_table(cell_of_label, y, cells.n, K)
-    N = np.bincount(cells.codes[rest], minlength=cells.n).astype(np.float64)
+    w, of_labels = items.item_weights, items.label_weights
+    weighted = items.weights is not None
+    F = labelled_table(cell_of_label, y, cells.n, K, of_labels)
+    N = item_counts(cells.codes[rest], cells.n, w[rest] if weighted else None)
     if N.sum() == 0:
         raise DataError("all items are labelled: there is nothing to estimate; count the labels")
     found = transfer.prevalences(
         F, N[np.newaxis], directions=cells.directions, level=settings.level, seed=settings.seed
     )
+    gain = 1.0
+    if settings.of_items:
+        alpha, _, G = transfer.square(F, N[np.newaxis], cells.directions)
+        gain = transfer.gain_of_known_items(alpha, G, found.prevalence[0])
+        found = transfer.prevalences(
+            F,
+            gain * N[np.newaxis],
+            directions=cells.directions,
+            level=settings.level,
+            seed=settings.seed,
+        )
     p, low, high = found.prevalence[0], found.low[0], found.high[0]
     fits = bool(found.fits[0])
     if not fits:
         low, high = np.zeros(K), np.ones(K)
-    part, n_items = 1.0, int(rest.sum())
+    part = 1.0
     if labelled_are_items:
         # All items of a class may have been labelled, so that the others have none of it.
         none = found.negative[0] > (1 - settings.level) / 2
         low = np.where(none, 0.0, low)
         high = 1 - low[::-1] if K == 2 else high
-        n_y = F.sum(axis=1)
-        part, n_items = N.sum() / (N.sum() + n_y.sum()), len(known)
+        n_y = np.bincount(y, weights=of_labels, minlength=K)
+        part = float(w[rest].sum() / w.sum())
         p, low, high = (part * x + (1 - part) * n_y / n_y.sum() for x in (p, low, high))
-    low, high = no_narrower_than_counted(p, low, high, n_items, settings.level)
+    if not settings.of_items:
+        w_all = w if labelled_are_items else w[rest]
+        n_items = round(float(w_all.sum() ** 2 / (w_all**2).sum()))
+        low, high = no_narrower_than_counted(p, low, high, n_items, settings.level)
     of_cells, labelled, (by_labels, by_items) = _influences(cells, F, N, p, cell_of_label, y)
     influence = np.zeros((len(known), K))
-    influence[rest] = part * of_cells[cells.codes[rest]] * len(known) / rest.sum()
-    labelled = part * labelled * len(known)
-    if items.external is None:
+    counting = part * w[rest] * len(known) / w[rest].sum() / np.sqrt(gain)
+    influence[rest] = counting[:, np.newaxis] * of_cells[cells.codes[rest]]
+    labelled = (part * len(known) * of_labels)[:, np.newaxis] * labelled
+    if items.external is None and labelled_are_items:
         influence[known] = labelled
     return ShareEstimate(
         prevalence=p,
         low=low,
         high=high,
         by_labels=part**2 * by_labels,
-        by_items=part**2 * by_items,
+        by_items=part**2 * by_items / gain,
         influence=influence if labelled_are_items else influence[rest],
-        influence_external=None if items.external is None else labelled,
+        influence_external=None if labelled_are_items else labelled,
         no_estimate_reason="" if fits else NO_FIT,
     )
 
@@ -128,7 +148,7 @@ def carried_quality(counts: JudgeCounts, settings: Settings) -> Quality:
     a, N, G = transfer.square(F, counts.items[np.newaxis], None)
     a = np.pad(F, ((0, 0), (0, a.shape[1] - V))) + UNSEEN.weight / a.shape[1]
     p, R = transfer.joint_draws(a, N[0], G, N_DRAWS, settings.seed)
-    low, high = counted_limits(F, settings.level)
+    low, high = rate_limits(F, settings.level)
     seen = F.sum(axis=0) > 0
     found = RateTable(
         table=counts.prevalence[:, np.newaxis] * rates,

@@ -29,9 +29,11 @@ import numpy as np
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Flags, Prevalences, Reals
-from quantshift.judging.designs.parts.share_estimate import labelled_table
+from quantshift.judging.clusters import UNSEEN as UNSEEN_ERROR
+from quantshift.judging.clusters import LabelledClusters, cluster_sums
+from quantshift.judging.designs.parts.share_estimate import item_counts, labelled_table
 from quantshift.judging.judged_items import JudgedItems, Settings
-from quantshift.labelling.audit import count_interval
+from quantshift.labelling.audit import counted_limits
 from quantshift.labelling.strata import UNSEEN
 from quantshift.labelling.transfer import dirichlet
 
@@ -62,9 +64,10 @@ class Quality:
 class JudgeCounts:
     """What the quality of one judge is found from.
 
-    labelled: labelled items by class and verdict, (n_classes, n_verdicts); items: those in question
-    by verdict; prevalence: shares of the classes among them. classes: the class that each verdict
-    says, -1 for none; ordered: whether the classes are.
+    labelled: labelled items by class and verdict, (n_classes, n_verdicts), effective numbers if
+    items have weights or come in clusters; items: those in question by verdict; prevalence: shares
+    of the classes among them. classes: the class that each verdict says, -1 for none; ordered:
+    whether the classes are.
     """
 
     labelled: Reals
@@ -82,9 +85,11 @@ class JudgeCounts:
         classes, (said, y) = items.class_of_verdicts(judge), items.labelled(judge)
         assert said is not None
         V = len(classes)
+        weights = items.item_weights[sample] if items.weights is not None else None
+        labelled = labelled_table(said, y, V, items.n_classes, items.label_weights)
         return cls(
-            labelled=labelled_table(said, y, V, items.n_classes),
-            items=np.bincount(items.verdicts[sample, judge], minlength=V).astype(np.float64),
+            labelled=labelled / _errors_together(items, said, y, labelled),
+            items=item_counts(items.verdicts[sample, judge], V, weights),
             prevalence=prevalence,
             classes=classes,
             ordered=items.meaning.ordered,
@@ -176,7 +181,7 @@ def tails(settings: Settings) -> list[float]:
 def counted_quality(counts: JudgeCounts, settings: Settings) -> Quality:
     """The quality of a judge whose labelled items are random ones: the table is counted."""
     F, rng = counts.labelled, quality_generator(settings)
-    low, high = counted_limits(F, settings.level)
+    low, high = rate_limits(F, settings.level)
     found = RateTable(
         table=F,
         drawn=dirichlet(F.ravel(), N_DRAWS, rng).reshape(-1, *F.shape),
@@ -275,14 +280,29 @@ def _part(one: Reals, rest: Reals) -> Reals:
     return np.asarray(np.divide(one, total, out=np.zeros_like(total), where=total > 0))
 
 
-def counted_limits(F: Reals, level: float) -> tuple[Reals, Reals]:
+def rate_limits(F: Reals, level: float) -> tuple[Reals, Reals]:
     """Limits of the rates of each class whose labelled items are random ones of it."""
     low, high = np.zeros_like(F), np.ones_like(F)
-    for y, row in enumerate(F.astype(np.int64)):
+    for y, row in enumerate(F):
         if row.any():
-            found = count_interval(np.repeat(np.arange(len(row)), row), len(row), level=level)
-            low[y], high[y] = found.low, found.high
+            low[y], high[y] = counted_limits(row / row.sum(), float(row.sum()), level=level)
     return low, high
+
+
+def _errors_together(items: JudgedItems, said: Codes, y: Codes, labelled: Reals) -> float:
+    """How many labels count as one because errors of a cluster come together; 1 if none do."""
+    clusters = items.label_clusters
+    if clusters is None or not len(y):
+        return 1.0
+    together = LabelledClusters.of(clusters)
+    rates = _rates(labelled)
+    errors = (np.eye(labelled.shape[1])[said] - rates[y]) * items.label_weights[:, np.newaxis]
+    by_class = (errors[:, np.newaxis] * np.eye(len(labelled))[y][..., np.newaxis]).reshape(
+        len(y), -1
+    )
+    by_rows = float((by_class**2).sum()) + UNSEEN_ERROR
+    by_clusters = float((cluster_sums(by_class, clusters) ** 2).sum())
+    return max((by_clusters + UNSEEN_ERROR * together.size) / by_rows, 1.0)
 
 
 def _rates(table: Reals) -> Reals:

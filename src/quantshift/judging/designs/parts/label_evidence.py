@@ -1,22 +1,33 @@
 """What the labels of some items show about how these were chosen.
 
 Two things are looked at. Random items have the verdicts (chi-square) and the scores
-(Kolmogorov-Smirnov) of all items. And people who choose items by verdict or by label choose as many
-of each: even numbers of each verdict or of each label are recognised. They come about by chance
-too, for random items at most once in eight times with 40 labels, hence they contradict what was
-stated only together with other evidence: for random items verdicts that differ a little, for chosen
-ones numbers of what they are stated to be chosen by that are not round.
+(Kolmogorov-Smirnov) of all items. The verdicts are those of all judges together: items that were
+labelled because two judges disagree have each judge's verdicts about as often as all items, and yet
+none of the pairs on which the judges agree. If items are in groups, labelled ones are compared
+within each group, because people often label a number of items of each. If items are in clusters,
+the statistics are divided by the design effect (Rao and Scott), and few clusters have an F
+distribution.
+
+And people who choose items by verdict or by label choose as many of each, or round numbers of each:
+even numbers of each verdict or of each label (fives: 25, not 27) are recognised, and tens that
+differ. Even numbers
+come about by chance too, for random items at most once in eight times with 40 labels, hence they
+contradict what was stated only together with other evidence: for random items verdicts that differ
+a little, for chosen ones numbers of what they are stated to be chosen by that are not round. Tens
+mean something only where the verdicts show that items are not random ones.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from quantshift.base.nouns import listed
 from quantshift.base.types import Codes, Flags, Reals
+from quantshift.judging.clusters import LabelledClusters, cluster_sums
+from quantshift.judging.designs.parts.share_estimate import missed_by_chance
 from quantshift.judging.judged_items import JudgedItems
 
 SURELY = 0.01
@@ -27,6 +38,8 @@ EVEN_FROM = 20
 """Labels from which on even numbers mean something."""
 FEWEST_EXPECTED = 1.0
 """Items of a verdict for which chi-square is a fair approximation."""
+ROUND = 10
+"""Somebody who chooses different numbers of each verdict chooses multiples of this."""
 
 
 class Strength(IntEnum):
@@ -36,9 +49,11 @@ class Strength(IntEnum):
     """Nothing points to another design."""
     DIFFERENT_ITEMS = 1
     """Labelled items differ from the others."""
-    EVEN_NUMBERS = 2
+    ROUND_NUMBERS = 2
+    """They do, and the numbers of each of something are round, as people choose them."""
+    EVEN_NUMBERS = 3
     """There are as many of each of something, as people choose them."""
-    SHOWN = 3
+    SHOWN = 4
     """The table itself shows it."""
 
 
@@ -59,49 +74,84 @@ class Clue:
 class LabelEvidence:
     """Verdicts and labels of labelled items, as counts, and how likely they are for random ones.
 
+    verdict_counts: labelled items by verdict, of each judge and, of several, of all together.
     p_value: of the test that labelled items have the verdicts (or scores) of all items.
     difference: in what they differ most, as a part of a sentence.
+    lacks_cells: whether no item with some verdicts of all judges is labelled, which is hardly
+        chance: nobody chooses a number of each verdict or of each class in this way.
     other_clues: for the check of a design, what points to others.
     """
 
-    verdict_counts: NDArray[np.int64]
+    verdict_counts: tuple[NDArray[np.int64], ...]
     label_counts: NDArray[np.int64]
     p_value: float
     difference: str
+    lacks_cells: bool = False
     other_clues: tuple[Clue, ...] = ()
 
     @classmethod
     def of(cls, items: JudgedItems) -> "LabelEvidence":
         """That of the labels of the items; if they have none, of labels from elsewhere."""
-        y, score = items.labels, items.raw_score
-        verdicts = None if items.verdicts is None else items.verdicts[:, 0]
         if items.external is not None and not items.known.any():
-            (verdicts, y), score = items.labelled(), None
-        known = y >= 0
-        p_value, difference, counts = 1.0, "", np.zeros(0, dtype=np.int64)
+            said, y = items.labelled()
+            counts = () if said is None else (np.bincount(said),)
+            return cls(counts, np.bincount(y, minlength=items.n_classes), 1.0, "")
+        known, verdicts, score = items.known, items.verdicts, items.raw_score
+        p_value, difference, lacks = 1.0, "", False
+        by_judge: list[NDArray[np.int64]] = []
         if verdicts is not None:
-            counts, p_value, difference = _by_verdicts(verdicts, known, items.meaning.verdicts[0])
+            patterns, codes = np.unique(verdicts, axis=0, return_inverse=True)
+            codes = codes.ravel()
+            p_value = _pattern_p_value(items, codes)
+            difference = _difference(items, patterns, codes)
+            columns = [verdicts[:, j] for j in range(verdicts.shape[1])]
+            columns += [codes] if len(columns) > 1 else []
+            by_judge = [_counted(column, known) for column in columns]
+            unlike = ~np.isin(codes, codes[known])
+            lacks = verdicts.shape[1] > 1 and not missed_by_chance(items, unlike)
         if score is not None and known.any() and not known.all():
-            by_score = _by_scores(score, known)
+            by_score = _score_p_value(score, known, items.clusters)
             if verdicts is None or by_score < p_value:
                 difference = "the labelled items have other scores than the others"
             p_value = min(1.0, by_score if verdicts is None else 2 * min(by_score, p_value))
-        return cls(counts, np.bincount(y[known], minlength=items.n_classes), p_value, difference)
+        labels = np.bincount(items.labels[known], minlength=items.n_classes)
+        return cls(tuple(by_judge), labels, p_value, difference, lacks)
+
+    @property
+    def not_random(self) -> bool:
+        """Whether the labelled items are surely not random ones."""
+        return self.p_value < SURELY
+
+    @property
+    def chosen_verdicts(self) -> NDArray[np.int64] | None:
+        """The first counts of verdicts that are even; None if there are none, or too few labels."""
+        return next((c for c in self.verdict_counts if _chosen_evenly(c)), None)
 
     @property
     def even_verdicts(self) -> bool:
         """Whether there are enough labels, and as many of each verdict."""
-        return self.verdict_counts.sum() >= EVEN_FROM and even(self.verdict_counts)
+        return self.chosen_verdicts is not None
 
     @property
     def even_labels(self) -> bool:
         """Whether there are enough labels, and as many of each class."""
-        return self.label_counts.sum() >= EVEN_FROM and even(self.label_counts)
+        return _chosen_evenly(self.label_counts)
+
+    @property
+    def tens_of_verdicts(self) -> NDArray[np.int64] | None:
+        """The first counts of verdicts that are tens, of items that are surely not random ones."""
+        return next((c for c in self.verdict_counts if self.not_random and _tens(c)), None)
+
+    @property
+    def tens_of_labels(self) -> bool:
+        """Whether labels of items that are surely not random ones are tens of each class."""
+        return self.not_random and _tens(self.label_counts)
 
     @property
     def of_each_verdict(self) -> str:
         """How many labelled items have each verdict: 25, or "25 or 26"."""
-        return _least_and_most(self.verdict_counts)
+        counts = self.chosen_verdicts
+        return "" if counts is None else _least_and_most(counts)
 
     @property
     def of_each_label(self) -> str:
@@ -114,46 +164,123 @@ def even(counts: NDArray[np.int64]) -> bool:
     return len(counts) > 1 and int(counts.max() - counts.min()) <= 1
 
 
+def _chosen_evenly(counts: NDArray[np.int64]) -> bool:
+    """Whether there are enough, as many of each, and a number that people choose: 25, not 27."""
+    most = int(counts.max(initial=0))
+    return counts.sum() >= EVEN_FROM and even(counts) and (most % 5 == 0 or (most - 1) % 5 == 0)
+
+
 def are_round(counts: NDArray[np.int64]) -> bool:
     """Whether these are numbers that somebody may have chosen."""
     return even(counts) or bool((counts % 5 == 0).all())
 
 
-def _by_verdicts(
-    verdicts: Codes, known: Flags, names: Sequence[str]
-) -> tuple[NDArray[np.int64], float, str]:
-    """Counts of the labelled items, the p-value, and the verdict that differs most in words."""
-    of_labelled = np.bincount(verdicts[known], minlength=int(verdicts.max(initial=0)) + 1)
-    of_others = np.bincount(verdicts[~known], minlength=len(of_labelled))
-    occurs = of_labelled + of_others > 0
-    apart = of_labelled / max(of_labelled.sum(), 1) - of_others / max(of_others.sum(), 1)
-    most = int(np.argmax(np.abs(apart)))
-    difference = (
-        f"{_percent(of_labelled, most)} of the labelled items have the verdict {names[most]} "
-        f"and {_percent(of_others, most)} of the others"
+def numbers_in_words(counts: NDArray[np.int64]) -> str:
+    """Numbers of each of something: "60 and 40"."""
+    return listed([str(n) for n in counts])
+
+
+def _tens(counts: NDArray[np.int64]) -> bool:
+    seen = counts[counts > 0]
+    return len(seen) > 1 and seen.sum() >= EVEN_FROM and bool((seen % ROUND == 0).all())
+
+
+def _counted(codes: Codes, known: Flags) -> NDArray[np.int64]:
+    """Labelled items of each code that occurs at all."""
+    counts = np.bincount(codes[known], minlength=int(codes.max(initial=0)) + 1)
+    return counts[np.bincount(codes, minlength=len(counts)) > 0]
+
+
+def _difference(items: JudgedItems, patterns: NDArray[np.int64], codes: Codes) -> str:
+    """The verdicts in which labelled items differ most from the others, as a part of a sentence.
+
+    Of items in groups, those of the group in which they differ most.
+    """
+    if items.groups is not None:
+        parts = [items.groups == group for group in np.unique(items.groups[items.known])]
+        apart = [_apart(items.known[part], codes[part], len(patterns)) for part in parts]
+        part = parts[int(np.argmax([np.abs(a).max() for a in apart]))]
+        within = _difference(replace(items.take(part), groups=None), patterns, codes[part])
+        return f"in one of the groups {within}"
+    rows = (items.known, ~items.known)
+    of_labelled, of_others = (np.bincount(codes[r], minlength=len(patterns)) for r in rows)
+    most = int(np.argmax(np.abs(_apart(items.known, codes, len(patterns)))))
+    names = [items.meaning.verdicts[j][code] for j, code in enumerate(patterns[most])]
+    what = f"the verdict {names[0]}" if len(names) == 1 else f"the verdicts {listed(names)}"
+    return (
+        f"{_percent(of_labelled, most)} of the labelled items have {what} and "
+        f"{_percent(of_others, most)} of the others"
     )
-    return of_labelled[occurs], _chi_square(of_labelled[occurs], of_others[occurs]), difference
 
 
-def _by_scores(score: Reals, known: Flags) -> float:
-    return float(stats.ks_2samp(score[known], score[~known], method="asymp").pvalue)
+def _apart(known: Flags, codes: Codes, n: int) -> Reals:
+    """The share of each code among labelled items minus that among the others."""
+    shares = [
+        np.bincount(codes[rows], minlength=n) / max(rows.sum(), 1) for rows in (known, ~known)
+    ]
+    return np.asarray(shares[0] - shares[1])
 
 
-def _chi_square(of_labelled: NDArray[np.int64], of_others: NDArray[np.int64]) -> float:
-    """p-value of labelled and other items having the same verdicts; rare ones are one verdict."""
-    total = of_labelled + of_others
-    if len(total) < 2 or of_labelled.sum() == 0 or of_others.sum() == 0:
+def _pattern_p_value(items: JudgedItems, codes: Codes) -> float:
+    """Of labelled and other items having the same verdicts, within each group."""
+    known, n = items.known, int(codes.max(initial=0)) + 1
+    if items.groups is None and items.clusters is None:
+        table = _without_rare(
+            np.stack([np.bincount(codes[r], minlength=n) for r in (known, ~known)])
+        )
+        if table.shape == (2, 2):
+            return float(stats.fisher_exact(table).pvalue)
+    groups = np.zeros(len(items), dtype=np.int64) if items.groups is None else items.groups
+    statistic, freedom = 0.0, 0
+    for group in np.unique(groups[known]):
+        rows = groups == group
+        counts = [np.bincount(codes[rows & r], minlength=n) for r in (known, ~known)]
+        table = _without_rare(np.stack(counts))
+        if table.shape[1] > 1:
+            found = stats.chi2_contingency(table, correction=False)
+            statistic, freedom = statistic + float(found.statistic), freedom + int(found.dof)
+    if not freedom:
         return 1.0
-    expected = total * min(of_labelled.sum(), of_others.sum()) / total.sum()
-    rare = expected < FEWEST_EXPECTED
-    table = np.stack([of_labelled, of_others])
+    if items.clusters is None:
+        return float(stats.chi2.sf(statistic, freedom))
+    clusters = items.clusters[known]
+    effect = _pattern_effect(np.eye(n)[codes[known]], np.bincount(codes, minlength=n), clusters)
+    within = freedom * max(LabelledClusters.of(clusters).n - 1, 1)
+    return float(stats.f.sf(statistic / effect / freedom, freedom, within))
+
+
+def _without_rare(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Labelled and other items by verdict, the rare ones as one; one column if all are alike."""
+    total = table.sum(axis=0)
+    table, total = table[:, total > 0], total[total > 0]
+    rows = table.sum(axis=1)
+    if len(total) < 2 or not rows.all():
+        return table[:, :1]
+    rare = total * rows.min() / total.sum() < FEWEST_EXPECTED
     if rare.any():
         table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
-    if table.shape[1] < 2:
-        return 1.0
-    if table.shape == (2, 2):
-        return float(stats.fisher_exact(table).pvalue)
-    return float(stats.chi2_contingency(table, correction=False).pvalue)
+    return table
+
+
+def _pattern_effect(shown: Reals, sizes: NDArray[np.int64], clusters: Codes) -> float:
+    """The design effect of the shares of patterns among labelled items, shown as 0 and 1."""
+    shares = sizes / sizes.sum()
+    occurs = (shares > 0) & (shares < 1)
+    apart = (shown - shares)[:, occurs] / np.sqrt(shares[occurs])
+    n = LabelledClusters.of(clusters).n
+    by_clusters = float((cluster_sums(apart, clusters) ** 2).sum()) * n / max(n - 1, 1)
+    return max(by_clusters / max(float((apart**2).sum()), 1e-12), 1.0)
+
+
+def _score_p_value(score: Reals, known: Flags, clusters: Codes | None) -> float:
+    if clusters is None:
+        return float(stats.ks_2samp(score[known], score[~known], method="asymp").pvalue)
+    found = stats.ks_2samp(score[known], score[~known], method="asymp")
+    above = (score > found.statistic_location).astype(np.float64)
+    shown, sizes = np.column_stack([1 - above, above]), np.array([(above == 0).sum(), above.sum()])
+    effect = _pattern_effect(shown[known], sizes, clusters[known])
+    n, m = known.sum() / effect, float((~known).sum())
+    return float(stats.kstwobign.sf(found.statistic * np.sqrt(n * m / (n + m))))
 
 
 def _percent(counts: NDArray[np.int64], which: int) -> str:

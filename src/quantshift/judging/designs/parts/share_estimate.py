@@ -9,12 +9,31 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from quantshift.answers.kinds import INTERVAL
 from quantshift.base.types import Codes, Flags, Prevalences, Reals
-from quantshift.intervals.prediction import as_if_counted
+from quantshift.intervals.limits import as_if_counted
 from quantshift.judging.judged_items import JudgedItems
 
 RARELY = 0.05
 """Chance of missing all items of a verdict below which it is not put down to chance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """Limits under another assumption, which is part of a sentence: "if ...", (n_classes,) each."""
+
+    assumption: str
+    low: Reals
+    high: Reals
+
+
+@dataclass(frozen=True, eq=False)
+class MovedRate:
+    """The shares if one rate of the judge is another: P(verdict of the class | class)."""
+
+    of_class: int
+    moved_by: float
+    prevalence: Prevalences
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +51,9 @@ class ShareEstimate:
     empty.
     if_verdicts_mean_the_same: limits under another assumption, low and high, (2, n_classes): that
         a verdict means the same among these items and those labelled elsewhere.
+    kind: whether the limits are those of a confidence interval or a range. alternatives: what a
+        range is made of. settle: which labels would make an interval of it, as a sentence.
+    if_rates_move: how far the shares move if the judge errs a little more or less often.
     """
 
     prevalence: Prevalences
@@ -45,6 +67,10 @@ class ShareEstimate:
     can_be_halved: bool = True
     no_estimate_reason: str = ""
     if_verdicts_mean_the_same: Reals | None = None
+    kind: str = INTERVAL
+    alternatives: tuple[Alternative, ...] = ()
+    settle: str = ""
+    if_rates_move: tuple[MovedRate, ...] = ()
 
     def within_limits(self) -> "ShareEstimate":
         """The same with limits that allow for the estimate itself."""
@@ -54,12 +80,12 @@ class ShareEstimate:
             high=np.maximum(self.high, self.prevalence),
         )
 
-    def with_items_unlike(self, unlike: Flags, what: str) -> "ShareEstimate":
+    def with_items_unlike(self, unlike: Flags, what: str, weights: Reals) -> "ShareEstimate":
         """The same for these items and others, of which nothing is known.
 
         unlike: which of all items in question are the others; what: they are, in words.
         """
-        part = float(unlike.mean())
+        part = float(weights[unlike].sum() / weights.sum())
         influence = np.zeros((len(unlike), len(self.prevalence)))
         influence[~unlike] = self.influence
         note = (
@@ -101,7 +127,7 @@ def allowing_for_unlike(
     """The estimate of those items that are like labelled ones; anything may be true of the rest."""
     if not unlike.any():
         return estimator(items)
-    return estimator(items.take(~unlike)).with_items_unlike(unlike, "verdicts")
+    return estimator(items.take(~unlike)).with_items_unlike(unlike, "verdicts", items.item_weights)
 
 
 def missed_by_chance(items: JudgedItems, unlike: Flags) -> bool:
@@ -120,7 +146,20 @@ def no_narrower_than_counted(
     return least[0], most[0]
 
 
-def labelled_table(cell_of_label: Codes, y: Codes, n_cells: int, n_classes: int) -> Reals:
-    """Labelled items by class and cell."""
-    flat = np.bincount(y * n_cells + cell_of_label, minlength=n_classes * n_cells)
-    return flat.reshape(n_classes, n_cells).astype(np.float64)
+def labelled_table(
+    cell_of_label: Codes, y: Codes, n_cells: int, n_classes: int, weights: Reals | None = None
+) -> Reals:
+    """Labelled items by class and cell; with weights, the effective number of them (Kish)."""
+    cells = y * n_cells + cell_of_label
+    flat = np.bincount(cells, weights=weights, minlength=n_classes * n_cells)
+    if weights is not None and weights.any():
+        flat = flat * weights.sum() / (weights**2).sum()
+    return np.asarray(flat.reshape(n_classes, n_cells), dtype=np.float64)
+
+
+def item_counts(cells: Codes, n_cells: int, weights: Reals | None = None) -> Reals:
+    """Items by cell; with weights, the effective number of them (Kish)."""
+    counts = np.bincount(cells, weights=weights, minlength=n_cells)
+    if weights is not None and weights.any():
+        counts = counts * weights.sum() / (weights**2).sum()
+    return np.asarray(counts, dtype=np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
-from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.judging.verdict_cells import Cells, pooled
 from quantshift.labelling import strata
 from quantshift.labelling.audit import Unseen
@@ -19,25 +19,39 @@ POOLED_BELOW = 5
 def in_strata(
     items: JudgedItems,
     codes: Codes,
-    level: float,
+    settings: Settings,
     *,
     weights: Reals | None = None,
     unseen: Unseen = strata.UNSEEN,
 ) -> ShareEstimate:
     """The shares of strata times their rates.
 
-    codes: the stratum of every item; weights: of the labelled items in their stratum.
+    codes: the stratum of every item; weights: of the labelled items in their stratum, beside those
+    that the items have.
     """
     known, y, K = items.known, items.labels[items.known], items.n_classes
-    H = int(codes.max()) + 1
-    shares = np.bincount(codes, minlength=H) / len(codes)
-    counts = strata.label_counts(codes[known], y, H, K, weights)
-    found = strata.stratified(shares, counts, len(codes), level=level, unseen=unseen)
-    influence = found.rates[codes] - found.prevalence
-    each = shares / np.maximum(np.bincount(codes[known], minlength=H), 1)
-    influence[known] += (len(codes) * each[codes[known]])[:, None] * (
-        np.eye(K)[y] - found.rates[codes[known]]
+    H, w = int(codes.max()) + 1, items.item_weights
+    of_labels = items.label_weights if weights is None else weights * items.label_weights
+    shares = np.bincount(codes, weights=w, minlength=H) / w.sum()
+    counts = strata.label_counts(codes[known], y, H, K, of_labels)
+    labelled = np.bincount(codes[known], minlength=H)
+    covered = labelled / np.maximum(np.bincount(codes, minlength=H), 1)
+    found = strata.stratified(
+        shares,
+        counts,
+        w.sum() ** 2 / (w**2).sum(),
+        level=settings.level,
+        unseen=unseen,
+        covered=covered if settings.of_items else None,
     )
+    total = np.bincount(codes[known], weights=of_labels, minlength=H)
+    each = (len(codes) * shares / np.where(total > 0, total, 1))[codes[known]] * of_labels
+    if settings.of_items:
+        influence = np.zeros((len(codes), K))
+        each = each * np.sqrt(1 - covered[codes[known]])
+    else:
+        influence = w[:, np.newaxis] * (found.rates[codes] - found.prevalence)
+    influence[known] += each[:, np.newaxis] * (np.eye(K)[y] - found.rates[codes[known]])
     empty = (shares > 0) & (counts.sum(axis=1) == 0)
     notes: tuple[str, ...] = ()
     if empty.any():

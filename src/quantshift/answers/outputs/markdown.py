@@ -1,0 +1,64 @@
+"""An answer as Markdown, for the comment of a pull request or the summary of a job."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.outputs.output import AbstractOutput, Circumstances
+
+MARK = "<!-- quantshift -->"
+"""The first line, by which a file or a comment is known as ours."""
+
+MARKUP = "|*_`[]#"
+"""Signs that mean something in Markdown."""
+
+
+class Markdown(AbstractOutput):
+    """The summary of an answer, its table, and whether its conditions hold."""
+
+    name = "markdown"
+    noun = "summary"
+    endings = ("md",)
+    help = "Also write a summary in Markdown, for a pull request."
+
+    def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
+        """Headline, failed conditions, table, and the full text, folded."""
+        headline, table = answer.summary()
+        failed = circumstances.failures(answer)
+        lines = [MARK, *(f"{_escaped(line)}  " for line in headline), ""]
+        lines += [f"**Failed:** {_escaped(line)}  " for line in failed]
+        if circumstances.conditions and not failed:
+            lines.append("No condition of failure holds.")
+        lines += ["", *_table(table)]
+        # A text with back quotes must not end the block.
+        text = answer.to_text().replace("`", "'")
+        lines += [
+            "",
+            "<details><summary>Details</summary>",
+            "",
+            "```",
+            text,
+            "```",
+            "",
+            "</details>",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def is_ours(self, path: Path) -> bool:
+        """Whether the file has our mark."""
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.readline().strip() == MARK
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    shown = [[_escaped(cell) for cell in row] for row in rows]
+    lines = ["| " + " | ".join(row) + " |" for row in shown]
+    return [lines[0], "|" + "---|" * len(rows[0]), *lines[1:]] if lines else []
+
+
+def _escaped(text: str) -> str:
+    """Text in which nothing is markup."""
+    escaped = text.replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    for sign in MARKUP:
+        escaped = escaped.replace(sign, f"\\{sign}")
+    return escaped.replace("\n", " ")

@@ -1,0 +1,152 @@
+"""Labels of several people: what most of them say, and how far they agree.
+
+The label of an item is that of most people who labelled it. Where as many say one thing as another,
+the item is undecided: estimates are made with either answer, and the limits allow for both.
+
+Agreement is Krippendorff's alpha for classes: 1 in everything, 0 as by chance; its limits are
+quantiles of a bootstrap of the items. If two people disagree on a share d of the items, and each
+errs with probability e independently of the other, then d = 2 e (1 - e).
+
+Reference: K. Krippendorff, "Content Analysis", 2004, ch. 11.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from quantshift.base.seeding import generator
+from quantshift.base.types import Reals
+
+N_DRAWS = 1_000
+
+Votes = tuple[Mapping[str, str], ...]
+"""Of each item, the label that each person gave."""
+
+
+@dataclass(frozen=True)
+class DisputedItem:
+    """An item on which people disagree; row: its number in the table, from 1."""
+
+    row: int
+    id: str | None
+    votes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PeopleAgreement:
+    """How far people agree on the items that several of them labelled.
+
+    agreement: the share of pairs of labels of an item that are the same. alpha, low, high:
+    Krippendorff's, with limits. error_rate: how often one person errs, if all err alike and
+    independently; None with more than two classes. n_undecided: items without a majority.
+    disputed: items to decide, those without a majority first.
+    """
+
+    people: tuple[str, ...]
+    n_items: int
+    agreement: float
+    alpha: float
+    low: float
+    high: float
+    error_rate: float | None
+    n_undecided: int
+    disputed: tuple[DisputedItem, ...]
+
+
+def majority(votes: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """The label of most people, twice; of two labels with as many votes, the one and the other.
+
+    >>> majority({"a": "yes", "b": "yes", "c": "no"})
+    ('yes', 'yes')
+    >>> majority({"a": "yes", "b": "no"})
+    ('no', 'yes')
+    """
+    counts = Counter(votes.values())
+    if not counts:
+        return None, None
+    most = max(counts.values())
+    tied = sorted(label for label, n in counts.items() if n == most)
+    return tied[0], tied[-1]
+
+
+def agreement_of(
+    votes: Votes,
+    rows: Sequence[int],
+    ids: Sequence[str | None] | None,
+    *,
+    level: float,
+    seed: int,
+) -> PeopleAgreement | None:
+    """How far people agree; None if no item has labels of two."""
+    several = [i for i, given in enumerate(votes) if len(given) > 1]
+    if not several:
+        return None
+    labels = sorted({label for given in votes for label in given.values()})
+    places = {label: k for k, label in enumerate(labels)}
+    counts = np.zeros((len(several), len(labels)))
+    for row, i in enumerate(several):
+        for label in votes[i].values():
+            counts[row, places[label]] += 1
+    alone = np.ones((1, len(several)))
+    rng = generator(seed, purpose="judge", side="people")
+    drawn = rng.multinomial(len(several), np.full(len(several), 1 / len(several)), size=N_DRAWS)
+    low, high = np.quantile(
+        _alpha(counts, drawn.astype(np.float64)), [(1 - level) / 2, (1 + level) / 2]
+    )
+    alpha = float(_alpha(counts, alone)[0])
+    m = counts.sum(axis=1)
+    disagreements = float((m**2 - (counts**2).sum(axis=1)).sum() / (m * (m - 1)).sum())
+    disputed = [i for i in several if len(set(votes[i].values())) > 1]
+    undecided = [i for i in disputed if len(set(majority(votes[i]))) > 1]
+    order = [*undecided, *(i for i in disputed if i not in set(undecided))]
+    return PeopleAgreement(
+        people=tuple(sorted({name for given in votes for name in given})),
+        n_items=len(several),
+        agreement=1 - disagreements,
+        alpha=alpha,
+        low=min(float(low), alpha),
+        high=max(float(high), alpha),
+        error_rate=_error_rate(disagreements) if len(labels) == 2 else None,
+        n_undecided=len(undecided),
+        disputed=tuple(
+            DisputedItem(int(rows[i]), None if ids is None else ids[i], dict(votes[i]))
+            for i in order
+        ),
+    )
+
+
+def panel_error(error_rate: float, votes: Votes) -> float:
+    """How often most people of an item err, on average over labelled items; half of the ties."""
+    sizes = Counter(len(given) for given in votes if given)
+    total = sum(sizes.values())
+    found = 0.0
+    for m, n in sizes.items():
+        wrong = stats.binom(m, error_rate)
+        found += n / total * float(wrong.sf(m / 2) + 0.5 * (wrong.pmf(m / 2) if m % 2 == 0 else 0))
+    return found
+
+
+def true_share(share: float, error_rate: float) -> float:
+    """The share of a class if labels are wrong so often, whatever the class."""
+    return float(np.clip((share - error_rate) / (1 - 2 * error_rate), 0, 1))
+
+
+def _error_rate(disagreements: float) -> float:
+    """The e of 2 e (1 - e) = d.
+
+    >>> round(_error_rate(0.18), 3)
+    0.1
+    """
+    return float((1 - np.sqrt(max(1 - 2 * disagreements, 0.0))) / 2)
+
+
+def _alpha(counts: Reals, weights: Reals) -> Reals:
+    """Krippendorff's alpha, for each row of weights of items with counts of labels."""
+    m = counts.sum(axis=1)
+    observed = weights @ ((m**2 - (counts**2).sum(axis=1)) / (m - 1))
+    n, of_labels = weights @ m, weights @ counts
+    expected = (n**2 - (of_labels**2).sum(axis=1)) / np.maximum(n - 1, 1)
+    return np.asarray(np.where(expected > 0, 1 - observed / np.where(expected > 0, expected, 1), 1))

@@ -1,0 +1,107 @@
+"""Ranges: what remains possible where nothing shows how the labelled items were chosen.
+
+Their coverage is not known, and no error rates of a judge follow from such labels.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from quantshift.answers.kinds import RANGE
+from quantshift.base.types import Codes, Flags, Reals
+from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
+from quantshift.judging.designs.parts.share_estimate import (
+    Alternative,
+    ShareEstimate,
+    missed_by_chance,
+)
+from quantshift.judging.designs.parts.verdict_strata import in_strata, pooled_cells
+from quantshift.judging.judged_items import JudgedItems, Settings
+
+RANDOM_ITEMS = 100
+"""Labels of random items to ask for where those there are do not settle anything."""
+LABEL_AT_RANDOM = (
+    f"Label {RANDOM_ITEMS} random items of this table to settle it: `quantshift judge plan --how "
+    f"random --n-labels {RANDOM_ITEMS}` draws them."
+)
+
+
+def within_cells(items: JudgedItems, settings: Settings) -> ShareEstimate:
+    """The shares if labelled items are random ones of those with the same verdicts or scores.
+
+    Anything may be true of items with verdicts or scores that no labelled item has.
+    """
+    unlike = cells_without_labels(items)
+    if not unlike.any():
+        return _in_cells(items, settings)
+    what = "verdicts" if items.score is None else "scores"
+    like = _in_cells(items.take(~unlike), settings)
+    return like.with_items_unlike(unlike, what, items.item_weights)
+
+
+def cells_without_labels(items: JudgedItems) -> Flags:
+    """Items with verdicts (of all judges together) or a score that no labelled item has.
+
+    None, if random labels may well have missed them.
+    """
+    codes = _cells_of(items)
+    unlike = ~np.isin(codes, codes[items.known])
+    return np.zeros_like(unlike) if missed_by_chance(items, unlike) else unlike
+
+
+def hull(
+    estimates: Sequence[tuple[str, ShareEstimate]], settle: str, *, first: ShareEstimate
+) -> ShareEstimate:
+    """A range that holds the limits of all estimates, each with the assumption it rests on.
+
+    first: the estimate that the range has the shares of.
+    """
+    lows, highs = (np.stack([getattr(e, side) for _, e in estimates]) for side in ("low", "high"))
+    return replace(
+        first,
+        low=lows.min(axis=0),
+        high=highs.max(axis=0),
+        kind=RANGE,
+        alternatives=tuple(Alternative(what, e.low, e.high) for what, e in estimates),
+        settle=settle,
+        can_be_halved=False,
+    )
+
+
+def labels_alone(items: JudgedItems) -> ShareEstimate:
+    """The shares of the labelled items, and anything for the others."""
+    w, known, K = items.item_weights, items.known, items.n_classes
+    counted = np.bincount(items.labels[known], weights=w[known], minlength=K) / w.sum()
+    rest = float(w[~known].sum() / w.sum())
+    none: Reals = np.zeros(K)
+    return ShareEstimate(
+        prevalence=counted / counted.sum(),
+        low=counted,
+        high=counted + rest,
+        by_labels=none,
+        by_items=none,
+        influence=np.zeros((len(items), K)),
+        can_be_halved=False,
+        kind=RANGE,
+    )
+
+
+def unknown_quality(counts: JudgeCounts) -> Quality:
+    """The naive rate alone: labels like these do not show the error rates of a judge."""
+    K, V = counts.labelled.shape
+    naive = np.full(K, np.nan)
+    if (counts.classes >= 0).all() and V > 1:
+        naive = counts.items @ np.eye(K)[counts.classes] / counts.items.sum()
+    unknown = np.full((K, V), np.nan)
+    return Quality(naive, unknown, unknown, unknown, np.nan, np.nan, np.nan)
+
+
+def _cells_of(items: JudgedItems) -> Codes:
+    return items.cells().codes if items.score is not None else items.cells_of_verdicts().codes
+
+
+def _in_cells(items: JudgedItems, settings: Settings) -> ShareEstimate:
+    cells = items.cells() if items.score is not None else items.cells_of_verdicts()
+    codes, weights = pooled_cells(cells, items.known)
+    return in_strata(items, codes, settings, weights=weights)

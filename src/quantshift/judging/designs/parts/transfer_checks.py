@@ -1,0 +1,82 @@
+"""May rates be carried over from labels elsewhere? What speaks for it, and how much depends on it.
+
+Two assumptions are common: that the judge errs as often here as there (rates), and that a verdict
+means the same here and there (verdicts). Both are right if nothing changed, one of them at most if
+something did, and no unlabelled item shows which. Where they disagree, a range is all there is. A
+judge that hardly tells the classes apart carries nothing over: the
+rate follows from its verdicts by a division by Youden's J, sensitivity + specificity - 1, which
+multiplies every error of the rates.
+
+Reference: W. Youden, "Index for rating diagnostic tests", Cancer 3 (1950).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quantshift.base.types import Prevalences, Reals
+from quantshift.judging.designs.parts.judge_quality import rate_limits
+from quantshift.judging.designs.parts.share_estimate import MovedRate
+
+INFORMATIVE = 0.2
+"""The lower limit of Youden's J from which on a judge tells the classes apart."""
+MOVED = 0.05
+"""By how much an error rate is moved to see how far the share moves."""
+
+
+@dataclass(frozen=True)
+class Youden:
+    """Youden's J of a judge between two classes, and its limits."""
+
+    estimate: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, labelled: Reals, level: float) -> "Youden | None":
+        """labelled: items by class and verdict; None unless there are two of each."""
+        if labelled.shape != (2, 2) or not labelled.sum(axis=1).all():
+            return None
+        rates = labelled / labelled.sum(axis=1, keepdims=True)
+        low, high = rate_limits(labelled, level)
+        right = np.arange(2), np.arange(2)
+        down, up = (rates - low)[right], (high - rates)[right]
+        j = float(rates[right].sum() - 1)
+        spread = [float(np.sqrt((side**2).sum())) for side in (down, up)]
+        return cls(j, max(j - spread[0], -1.0), min(j + spread[1], 1.0))
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the judge surely tells the classes apart, in either direction."""
+        return self.low >= INFORMATIVE or self.high <= -INFORMATIVE
+
+
+def moved_rates(labelled: Reals, verdicts: Reals) -> tuple[MovedRate, ...]:
+    """The shares of two classes if the judge is right less or more often, class by class.
+
+    labelled: items by class and verdict; verdicts: counts of the items in question.
+    """
+    if labelled.shape != (2, 2) or not labelled.sum(axis=1).all():
+        return ()
+    rates = labelled / labelled.sum(axis=1, keepdims=True)
+    said = float(verdicts[1] / verdicts.sum())
+    found = []
+    for of_class in (1, 0):
+        for moved_by in (-MOVED, MOVED):
+            right = np.array([rates[0, 0], rates[1, 1]])
+            right[of_class] = np.clip(right[of_class] + moved_by, 0, 1)
+            slope = float(right.sum() - 1)
+            share = 0.5 if abs(slope) < 1e-9 else (said + right[0] - 1) / slope
+            share = float(np.clip(share, 0, 1))
+            found.append(MovedRate(of_class, moved_by, np.array([1 - share, share])))
+    return tuple(found)
+
+
+def agree(estimate: Prevalences, low: Reals, high: Reals, other: Reals) -> bool:
+    """Whether two assumptions give the same: each estimate is within the limits of the other.
+
+    other: estimate, low and high under the other assumption, (3, n_classes).
+    """
+    theirs, their_low, their_high = other
+    near = (their_low <= estimate) & (estimate <= their_high) & (low <= theirs) & (theirs <= high)
+    return bool(near.all())

@@ -1,0 +1,79 @@
+"""Labels of items that somebody picked: disputed, low-scored, complained about.
+
+If verdicts or scores show the rule, because items with some of them have no labels at all, there is
+an answer for those that have, and anything may be true of the rest. Otherwise nothing is known of
+the items without a label.
+"""
+
+from dataclasses import replace
+
+from quantshift.answers.kinds import RANGE
+from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
+from quantshift.judging.designs.parts.ranges import (
+    LABEL_AT_RANDOM,
+    RANDOM_ITEMS,
+    cells_without_labels,
+    labels_alone,
+    unknown_quality,
+    within_cells,
+)
+from quantshift.judging.designs.parts.share_estimate import Alternative, ShareEstimate
+from quantshift.judging.judged_items import JudgedItems, Settings
+
+
+class Picked(Design):
+    """Items that were chosen for what they are."""
+
+    name = "picked"
+    chosen = "picked by hand"
+    words = "of items picked for what they are"
+    help = "picked (because disputed, low-scored or complained about)"
+    assumption = (
+        "Items that were picked do not stand for the others: of those without a label anything may "
+        "be true, and this is a range, not a confidence interval."
+    )
+    source = ""
+    cannot_be_stated = ""
+    cannot_be_planned = "picked items stand for nothing but themselves"
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = True
+
+    def is_implied_by(self, items: JudgedItems) -> bool:
+        """Never."""
+        return False
+
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
+        """None: whether somebody picked them is for the user to say."""
+        return None
+
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
+        """Never contradicted."""
+        return Check(p_value=evidence.p_value, sentence="Picked items need no check.")
+
+    def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
+        """Bounds; with an answer for items like the labelled ones, if the table shows which."""
+        unlike = cells_without_labels(items)
+        if not unlike.any():
+            return replace(labels_alone(items), settle=LABEL_AT_RANDOM)
+        what = "verdicts" if items.score is None else "scores"
+        like = within_cells(items.take(~unlike), settings)
+        part = float(items.item_weights[~unlike].sum() / items.item_weights.sum())
+        among = (
+            f"among the {part:.0%} of the items with {what} like those of the labelled ones, if "
+            "these are random ones of them"
+        )
+        bounded = like.with_items_unlike(unlike, what, items.item_weights)
+        return replace(
+            bounded,
+            kind=RANGE,
+            alternatives=(Alternative(among, like.low, like.high),),
+            settle=f"Label {RANDOM_ITEMS} random items among the others to settle it: those with "
+            f"{what} that no labelled item has.",
+        )
+
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
+        """Not known."""
+        return unknown_quality(counts)

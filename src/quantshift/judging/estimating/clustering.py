@@ -1,0 +1,96 @@
+"""Limits that allow for items in clusters; `quantshift.judging.clusters` has the ideas."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from quantshift.base.types import Codes
+from quantshift.judging.clusters import (
+    FEW,
+    LabelledClusters,
+    chances_by_cell,
+    design_effect,
+    labelled_together,
+)
+from quantshift.judging.designs.design import Design
+from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.judged_items import JudgedItems, Settings
+
+ONE_CLUSTER = "all labels are of one cluster, which says nothing about the others"
+
+
+def allowing_for_clusters(
+    found: ShareEstimate, items: JudgedItems, design: Design, settings: Settings
+) -> ShareEstimate:
+    """The same with limits for items in clusters; an estimate without clusters as it is."""
+    external = items.external
+    if items.clusters is None and (external is None or external.clusters is None):
+        return found
+    sample, of_labels = design.in_sample(items), _clusters_of_labels(items)
+    every = _of_items(items)
+    if external is not None:
+        every = np.concatenate([every, of_labels])
+    if len(np.unique(every)) == len(every):
+        return found
+    one_by_one = design.labelled_are_items and design.uses_labels and settings.of_items
+    if one_by_one and not _together(items):
+        return found
+    if not design.uses_labels:
+        of_labels = _of_items(items)
+    labelled = LabelledClusters.of(of_labels)
+    if labelled.n < 2:
+        none = np.zeros_like(found.low)
+        return replace(
+            found,
+            low=none,
+            high=none + 1,
+            no_estimate_reason=found.no_estimate_reason or ONE_CLUSTER,
+        )
+    influence, clusters = found.influence, _of_items(items)[sample]
+    if found.influence_external is not None:
+        influence = np.concatenate([influence, found.influence_external])
+        clusters = np.concatenate([clusters, of_labels])
+    n_labels = len(of_labels) if design.uses_labels else len(items)
+    unit = np.full(influence.shape[1], (len(found.influence) / n_labels) ** 2)
+    effect = design_effect(influence, clusters, labelled, unit)
+    student = labelled.student(settings.level)
+    factor = np.maximum(np.sqrt(effect) * student, 1.0)
+    notes = found.notes
+    if labelled.n < FEW:
+        notes = (
+            *notes,
+            f"The labels are of {labelled.n} clusters only: the limits are those of Student's t.",
+        )
+    p = found.prevalence
+    return replace(
+        found,
+        low=np.clip(p - factor * (p - found.low), 0, 1),
+        high=np.clip(p + factor * (found.high - p), 0, 1),
+        by_labels=found.by_labels * effect,
+        by_items=found.by_items * effect,
+        notes=notes,
+    )
+
+
+def _of_items(items: JudgedItems) -> Codes:
+    """The cluster of every item; each is one of its own if there are none."""
+    return -1 - np.arange(len(items)) if items.clusters is None else items.clusters
+
+
+def _clusters_of_labels(items: JudgedItems) -> Codes:
+    external = items.external
+    if external is None:
+        return _of_items(items)[items.known]
+    if external.clusters is None:
+        return -1 - len(items) - np.arange(len(external.labels))
+    return external.clusters
+
+
+def _together(items: JudgedItems) -> bool:
+    """Whether whole clusters were labelled."""
+    if items.clusters is None:
+        return False
+    cells = np.zeros(len(items), dtype=np.int64)
+    if items.verdicts is not None:
+        cells = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
+    return labelled_together(items.known, items.clusters, chances_by_cell(items.known, cells))
