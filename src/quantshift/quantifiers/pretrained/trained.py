@@ -13,7 +13,7 @@ from quantshift.errors import DataError
 
 FILE = "weights.npz"
 VERSION = 1
-"""Raised with every new training; see docs/quantifiers/pretrained.md."""
+"""Raised with every new training; see docs/quantifiers/pretrained-quantifier.md."""
 
 CHECKSUM = "9487b4a713ee09f88004122250d5528cf07af30c80aff1b97dc55b25d9034860"
 
