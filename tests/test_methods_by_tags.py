@@ -13,6 +13,7 @@ ROOT = Path(quantshift.__file__).parent
 METHODS = set(catalogue.quantifiers())
 
 IMPORTED = {
+    "adapting/evidence.py": {"GuardedSLD", "SLD"},
     "quantifying/training/methods.py": {"CC", "GuardedSLD", "PACC", "PCC", "SLD"},
     "labelling/audit.py": {"PACC"},
     "diagnosis/accuracy.py": {"SLD"},

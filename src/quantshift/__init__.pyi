@@ -1,4 +1,5 @@
 from . import metrics as metrics
+from .adapting import ShiftedClassifier as ShiftedClassifier
 from .checks.every_quantifier import check_quantifier as check_quantifier
 from .diagnosis.accuracy import estimate_accuracy as estimate_accuracy
 from .diagnosis.which_shift import shift_test as shift_test
@@ -11,6 +12,7 @@ from .intervals.prediction import (
 )
 from .intervals.regions import predict_region as predict_region
 from .judging import judge as judge
+from .measuring import performance as performance
 from .prevalence.binarisation import binarise as binarise
 from .quantifiers import (
     ACC as ACC,
@@ -60,6 +62,7 @@ from .quantifiers import (
     PACC as PACC,
     PCC as PCC,
     PQ as PQ,
+    PretrainedQuantifier as PretrainedQuantifier,
     QuaDapt as QuaDapt,
     RLLS as RLLS,
     RUN as RUN,
@@ -75,6 +78,7 @@ from .quantifying import (
     load_model as load_model,
     quantify as quantify,
     save_model as save_model,
+    score as score,
     train as train,
 )
 from .results import ResultStore as ResultStore

@@ -141,8 +141,8 @@ def test_variance_and_autocorrelation_of_groups_have_little_bias(r):
     unbiased = (moments.n * found + 7) / (moments.n - 7 - 2)
     assert unbiased.mean() == pytest.approx(r, abs=0.02)
     cautious = np.minimum(unbiased + 2 / np.sqrt(140), CAUTIOUS_CORRELATION)
-    cautious = np.clip(np.maximum(unbiased, cautious), 0, LARGEST_CORRELATION)
-    np.testing.assert_allclose(moments.correlation(2.0), cautious, rtol=1e-12)
+    expected = np.clip(np.maximum(unbiased, cautious), 0, LARGEST_CORRELATION)
+    np.testing.assert_allclose(moments.correlation(2.0), expected, rtol=1e-12)
 
 
 def resemble(values: np.ndarray, correlation: float) -> None:

@@ -58,6 +58,11 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "train",
             "Train a model on a labelled table once; quantify many samples later.",
         ),
+        "score": Verb(
+            "score",
+            "score",
+            "Write a model's probabilities for every row of a table, for other programs.",
+        ),
         "audit-plan": Verb(
             "audit_plan",
             "audit_plan",

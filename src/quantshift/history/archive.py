@@ -15,7 +15,15 @@ from quantshift.history import store
 from quantshift.history.control import FEWEST_BASELINE, level_per_batch
 from quantshift.history.dates import moment_of
 from quantshift.history.record import FORMAT, MOST, HistoryEntry, Limits
-from quantshift.history.series import Control, Point, Series, controls_of, same_classes, series_of
+from quantshift.history.series import (
+    Control,
+    Point,
+    Series,
+    accuracy_controls,
+    controls_of,
+    same_classes,
+    series_of,
+)
 from quantshift.history.store import Problem, StoredCall
 from quantshift.quantifying.output.result import Quantification
 
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A batch at which the average of a class left its limits.
+    """A batch at which the average of a class, or the classifier's accuracy, left its limits.
 
     model_changed: whether another model estimated than at the first batch of the baseline.
     """
@@ -238,13 +246,14 @@ def alarms_of(
     if not calls:
         return []
     of = calls[-1] if call is None else call
-    series = series_of(calls)
+    series, chosen = series_of(calls), limits or calls[-1].limits
+    charts = zip(
+        series, controls_of(series, chosen), accuracy_controls(series, chosen), strict=True
+    )
     return [
         _alarm(one, control, i)
-        for one, controls in zip(
-            series, controls_of(series, limits or calls[-1].limits), strict=True
-        )
-        for control in controls
+        for one, controls, accuracy in charts
+        for control in (*controls, *([] if accuracy is None else [accuracy]))
         for i, (point, alarm) in enumerate(zip(one.points, control.alarms, strict=True))
         if alarm and point.call == of and (not point.before or i == len(one.points) - 1)
     ]
@@ -315,6 +324,7 @@ def _rows(
             "method": call.model.method,
             "model": call.model.digest,
             "model_changed": series.is_model_change(i),
+            "accuracy": None if batch.accuracy is None else batch.accuracy.estimate,
             "measured": call.time,
             "measured_before": point.before,
             "version": call.version,

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FORMAT = 3
 """Version of the layout of a call."""
 
+ACCURACY = "accuracy of the classifier"
+"""The name of its chart among those of the classes."""
+
 MOST = 1 << 53
 """No call has more items."""
 
@@ -78,6 +81,7 @@ class BatchEntry:
     shares: the estimates to use; unaudited: those of the method alone.
     shift: whether more than the prevalence has changed; None where nothing was tested.
     changed: classes whose share differs from that of the batch before it in the same call.
+    accuracy: of the classifier, estimated without labels; None where it is not known.
     """
 
     name: str
@@ -94,6 +98,7 @@ class BatchEntry:
     changed: tuple[str, ...]
     unreliable: bool
     audit: AuditSummary | None
+    accuracy: Share | None = None
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,7 @@ def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
             yield f"batches.{i}.{name}: classes", sorted(labels) == sorted(call.classes)
             yield f"batches.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
         yield f"batches.{i}: p_value", batch.p_value is None or 0 <= batch.p_value <= 1
+        yield f"batches.{i}: accuracy", batch.accuracy is None or _is_share(batch.accuracy)
         yield f"batches.{i}: audit", batch.audit is None or _is_number(batch.audit.n_labelled)
     yield "model: items", _is_number(call.model.n_items)
     yield "limits: baseline", 1 <= call.limits.baseline <= MOST
@@ -269,4 +275,7 @@ def _batch_entry(batch: Batch) -> BatchEntry:
         audit=None
         if batch.audit is None
         else AuditSummary(batch.audit.n_labelled, batch.audit.contradicts),
+        accuracy=None
+        if batch.accuracy is None
+        else Share(ACCURACY, batch.accuracy.estimate, batch.accuracy.low, batch.accuracy.high),
     )

@@ -21,7 +21,7 @@ from quantshift.answers.words import (
 from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
 from quantshift.errors import unknown_name
-from quantshift.history.series import Control, Point, Series, controls_of
+from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
 from quantshift.labelling.sheets.filled import BIASED
 from quantshift.quantifying.output.advice import CONFUSED
 from quantshift.quantifying.output.result import Quantification
@@ -177,7 +177,10 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
     lead = _label(series, label)
     lines: list[str] = []
     used: set[str] = set()
-    for one, controls in zip(series, controls_of(series, limits), strict=True):
+    accuracies = accuracy_controls(series, limits)
+    for one, controls, accuracy in zip(
+        series, controls_of(series, limits), accuracies, strict=True
+    ):
         control = next((c for c in controls if c.label == lead), None)
         last = one.points[-1].call
         lines += [f"{last.names.get(lead, lead)} in {one.name}"]
@@ -198,6 +201,8 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
             )
         lines += aligned(rows)
         lines += [control_text(c) if len(controls) == 1 else _of_class(c) for c in controls]
+        if accuracy is not None and not accuracy.reason:
+            lines.append(_of_class(accuracy))
         lines.append("")
     lines += aligned(legend(used)) if used else []
     return "\n".join(map(one_line, lines)).rstrip()

@@ -10,7 +10,7 @@ from statistics import NormalDist, median
 from quantshift.answers.shares import Share
 from quantshift.history.control import control_chart, level_per_batch
 from quantshift.history.dates import dated, moment_of
-from quantshift.history.record import BatchEntry, HistoryEntry, Limits
+from quantshift.history.record import ACCURACY, BatchEntry, HistoryEntry, Limits
 
 DAYS_PER_YEAR = 365.25
 
@@ -34,7 +34,12 @@ class Point:
         return dated(self.batch.name)[1] is not None
 
     def share(self, label: str, *, audited: bool = True) -> Share:
-        """The share of a class, with the help of an audit if there is one, or without."""
+        """The share of a class, with the help of an audit if there is one, or without.
+
+        label: also `ACCURACY`, for the classifier's accuracy.
+        """
+        if label == ACCURACY:
+            return self.batch.accuracy or Share(ACCURACY, None, 0.0, 1.0)
         shares = self.batch.shares if audited else self.batch.unaudited
         return next(share for share in shares if share.label == label)
 
@@ -121,6 +126,19 @@ def controls_of(series: Sequence[Series], limits: Limits) -> list[list[Control]]
     n_charts = len(labels) * max(1, sum(len(own) > limits.baseline for own in usable))
     return [
         [_control(one, own, label, limits, n_charts) for label in labels]
+        for one, own in zip(series, usable, strict=True)
+    ]
+
+
+def accuracy_controls(series: Sequence[Series], limits: Limits) -> list[Control | None]:
+    """The control chart of the classifier's accuracy in each series; None if it was never known.
+
+    Its false alarms come on top of those of the classes, and are at most as many.
+    """
+    usable = [_usable(one, ACCURACY, limits) for one in series]
+    n_charts = max(1, sum(len(own) > limits.baseline for own in usable))
+    return [
+        _control(one, own, ACCURACY, limits, n_charts) if own else None
         for one, own in zip(series, usable, strict=True)
     ]
 

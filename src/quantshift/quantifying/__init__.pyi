@@ -4,6 +4,7 @@ from .audits.audit_sheet import (
 )
 from .estimating.job import quantify as quantify
 from .output.result import Quantification as Quantification, json_schema as json_schema
+from .rows.scoring import Scored as Scored, score as score
 from .training.folder import load_model as load_model, save_model as save_model
 from .training.model import Model as Model
 from .training.train import train as train

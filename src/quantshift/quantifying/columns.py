@@ -71,6 +71,7 @@ class TableItems:
     values: the cells of the columns they are made of; labels, groups and weights: if asked for.
     label_forms: how often each label is written in each way.
     left_out: rows that are not among them, by reason; left_out_groups: their batches.
+    kept: cells of other columns, if asked for.
     """
 
     rows: NDArray[np.int64]
@@ -82,6 +83,7 @@ class TableItems:
     left_out: Mapping[str, int] = field(default_factory=dict)
     left_out_groups: Mapping[str, int] = field(default_factory=dict)
     undecodable: int = 0
+    kept: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     def take(self, rows: Indices) -> "TableItems":
         """The items at these positions; the counts of left-out rows stay the same."""
@@ -92,6 +94,7 @@ class TableItems:
             labels=self.labels[rows] if len(self.labels) else self.labels,
             groups=self.groups[rows] if len(self.groups) else self.groups,
             weights=None if self.weights is None else self.weights[rows],
+            kept=self.kept[rows] if self.kept.width else self.kept,
         )
 
     @classmethod
@@ -191,18 +194,21 @@ def read_items(
     posteriors: bool = False,
     weights: str | None = None,
     grouping: Grouping | None = None,
+    kept: Sequence[str] = (),
 ) -> Generator[TableItems]:
     """The items of a table, chunk by chunk; close the generator if it is not exhausted.
 
     features: if given, rows in which all of them are empty are left out. posteriors: whether the
-    content consists of posteriors; rows that lack one are left out.
+    content consists of posteriors; rows that lack one are left out. kept: columns to copy.
     """
     periods = (
         Periods(table, grouping.column, grouping.every) if grouping and grouping.every else None
     )
     batches = None if grouping is None else BatchNames(table, grouping.column)
     wanted = [*content, label, weights, None if grouping is None else grouping.column]
-    with closing(table.chunks([name for name in wanted if name is not None])) as chunks:
+    names_wanted = [name for name in wanted if name is not None]
+    names_wanted += [name for name in dict.fromkeys(kept) if name not in names_wanted]
+    with closing(table.chunks(names_wanted)) as chunks:
         for chunk in chunks:
             frame, empty = chunk.columns, np.zeros(len(chunk), dtype=bool)
             values = frame.select(content)
@@ -225,7 +231,7 @@ def read_items(
                     else pl.Series(periods.of(column, chunk.first), dtype=pl.String)
                 )
                 groups = names.fill_null(NO_GROUP)
-            kept = np.flatnonzero(~(empty | unlabelled))
+            used = np.flatnonzero(~(empty | unlabelled))
             reasons = {
                 NO_LABEL: int(unlabelled.sum()),
                 NO_CONTENT: int((empty & ~unlabelled).sum()),
@@ -244,7 +250,8 @@ def read_items(
                 left_out={reason: n for reason, n in reasons.items() if n},
                 left_out_groups=Counter(left_out_groups.to_list()),
                 undecodable=chunk.undecodable,
-            ).take(kept)
+                kept=frame.select(kept),
+            ).take(used)
 
 
 def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bool_]:

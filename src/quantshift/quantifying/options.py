@@ -5,6 +5,7 @@ They are the keyword arguments of these functions and the options of their comma
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from quantshift.answers.options import (
@@ -15,7 +16,7 @@ from quantshift.answers.options import (
     PRECISION_OF_LABELS,
     SEED,
 )
-from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option
+from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.replicates import ITEMS, SHARES_OF
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
@@ -331,6 +332,25 @@ class EstimationOptions:
             raise unknown_name("value of `of`", self.of, SHARES_OF)
 
 
+@dataclass(frozen=True)
+class RowOptions:
+    """A file with a line for every row of the sample.
+
+    overwrite: replace a file that quantshift did not create.
+    """
+
+    rows: str | Path | None = option(
+        None,
+        "Also write a table with a line for every row: its id, its probability as trained and "
+        "corrected to the estimated share, the predicted class, and a flag if it is unlike "
+        "training.",
+        reads="file",
+        metavar="FILE",
+        panel=OUTPUT,
+    )
+    overwrite: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Request:
     """A call of `quantify`, with its options in groups.
@@ -347,6 +367,12 @@ class Request:
     estimation: EstimationOptions = field(default_factory=EstimationOptions)
     conditions: Sequence[str] = ()
     declared: Declaration = NOTHING_DECLARED
+    row_file: RowOptions = field(default_factory=RowOptions)
+
+    @property
+    def inputs(self) -> list[Any]:
+        """What is read, and so never written."""
+        return [*vars(self.sources).values(), self.audit.audit]
 
     @property
     def recipe(self) -> Recipe:

@@ -1,6 +1,8 @@
 """`quantshift quantify`: prevalences in the user's own tables."""
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -22,9 +24,11 @@ from quantshift.quantifying.options import (
     ColumnOptions,
     EstimationOptions,
     Request,
+    RowOptions,
     Sources,
     TrainingOptions,
 )
+from quantshift.quantifying.rows.rows_file import check_rows_file
 from quantshift.sketches.options import SketchSources
 
 
@@ -57,6 +61,7 @@ def quantify(
     watching: WatchOptions,
     alarms: AlarmOptions,
     conditions: ConditionOptions,
+    row_file: RowOptions,
 ) -> None:
     """Estimate how common each class is in new data, and whether to trust it.
 
@@ -78,6 +83,8 @@ def quantify(
 
         zcat new.csv.gz | quantshift quantify --model model/ --sample - --json
 
+        quantshift quantify --model model/ --sample new.csv --id customer --rows rows.csv
+
         quantshift quantify --model model/ --sample new.csv --audit audited.csv
 
         quantshift quantify --train labelled.csv --sample new.csv --label churned --groups region
@@ -95,9 +102,10 @@ def quantify(
     inputs = [*vars(sources).values(), *vars(sketches).values(), audit.audit]
     files.check(inputs)
     _check_sources(sources, sketches)
-    request = Request(
-        sources, columns, training, batches, audit, estimation, conditions.fail_if, declared
-    )
+    row_file = replace(row_file, overwrite=files.overwrite)
+    _check_rows(row_file, files, sketches, inputs)
+    options = (columns, training, batches, audit, estimation, conditions.fail_if, declared)
+    request = Request(sources, *options, row_file)
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
     console.quiet = length.summary and not console.is_terminal
@@ -126,12 +134,28 @@ def quantify(
     for line in files.write(result, circumstances, inputs):
         if is_text:
             typer.echo(line)
+    if row_file.rows is not None and is_text:
+        typer.echo(f"rows in {row_file.rows}")
     leave(
         watched.conditions,
         alarms=watched.alarm_texts,
         can_be_estimated=watched.can_be_estimated,
         printed=length.summary,
     )
+
+
+def _check_rows(
+    row_file: RowOptions, files: OutputFiles, sketches: SketchSources, inputs: list[Any]
+) -> None:
+    """Refuse a file of rows that cannot be written, before the work starts."""
+    if row_file.rows is None:
+        return
+    if sketches.sketch is not None:
+        raise UserError("a sketch has counts, no rows; give the sample", arguments=["sample"])
+    check_rows_file(row_file.rows, inputs=inputs, overwrite=row_file.overwrite)
+    others = [path for path in files.paths.values() if path is not None]
+    if os.path.realpath(row_file.rows) in map(os.path.realpath, others):
+        raise UserError(f"{row_file.rows} cannot be two outputs; name two files")
 
 
 def _check_sources(sources: Sources, sketches: SketchSources) -> None:

@@ -5,6 +5,8 @@ share the bootstrap's replicates of the training side.
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
 
 from quantshift.answers.batch_names import compared_batches, in_sequence
 from quantshift.answers.conditions import check_conditions
@@ -25,11 +27,14 @@ from quantshift.quantifying.options import (
     ColumnOptions,
     EstimationOptions,
     Request,
+    RowOptions,
     Sources,
     TrainingOptions,
 )
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.reading.pool import open_samples
+from quantshift.quantifying.rows.rows_file import check_rows_file, write_rows
+from quantshift.quantifying.rows.spool import RowSpool
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.recipe import model_for
 from quantshift.quantifying.training.summary import training_side
@@ -69,6 +74,7 @@ def quantify(
     assume: str | None = None,
     columns: str | None = None,
     conditions: Sequence[str] = (),
+    rows: str | Path | None = None,
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> Quantification:
@@ -87,7 +93,8 @@ def quantify(
     is a range. columns: "causes" of the label (which declares covariate shift) or "effects" of it
     (prior shift). With neither, what was declared when the model was trained.
     conditions: on shares, such as "spam>5%", that the caller is going to check; one on an unknown
-    class is refused before any sample is read. The other arguments are those of `train`; with a
+    class is refused before any sample is read. rows: a CSV file with a line for every row, its
+    probability as trained and corrected. The other arguments are those of `train`; with a
     model, `groups` are those it was trained with.
     """
     given = locals()
@@ -100,6 +107,7 @@ def quantify(
         taken(EstimationOptions, given),
         conditions,
         taken(Declaration, given),
+        taken(RowOptions, given),
     )
     return quantify_tables(request, progress or silent)
 
@@ -107,6 +115,9 @@ def quantify(
 @uses_tables
 def quantify_tables(request: Request, progress: OnProgress = silent) -> Quantification:
     """The answer to a call, with its options in groups."""
+    file = request.row_file
+    if file.rows is not None:
+        check_rows_file(file.rows, inputs=request.inputs, overwrite=file.overwrite)
     tables = open_samples(request.sources.sample, lenient=request.columns.lenient)
     model = model_for(request.recipe, request.sources, tables, progress)
     check_conditions(request.conditions, model)
@@ -119,9 +130,20 @@ def quantify_tables(request: Request, progress: OnProgress = silent) -> Quantifi
             request.columns,
             sequential=request.audit.sequential,
         )
-    sample = RowSample.read(tables, model, request, audited, progress)
     options = request.estimation_with(model.declared)
-    return estimate_sample(sample, options, request.audit, request.training.seed, progress)
+    kept = [request.columns.id] if request.columns.id is not None else []
+    with nullcontext() if file.rows is None else RowSpool(model, kept) as spool:
+        sample = RowSample.read(tables, model, request, audited, progress, spool)
+        answer = estimate_sample(sample, options, request.audit, request.training.seed, progress)
+        if spool is not None and file.rows is not None:
+            write_rows(
+                spool,
+                file.rows,
+                corrections=sample.corrections,
+                inputs=request.inputs,
+                overwrite=file.overwrite,
+            )
+    return answer
 
 
 def estimate_sample(

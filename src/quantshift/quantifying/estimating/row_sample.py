@@ -1,8 +1,9 @@
 """A sample that is given by rows of tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from quantshift.adapting.correction import Correction
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.diagnosis.unseen_class import OffersPositions, unlike_every_class
@@ -15,6 +16,7 @@ from quantshift.quantifying.estimating.evidence import (
     examine,
     with_adjusted_p_values,
 )
+from quantshift.quantifying.estimating.performance import PerformanceOfBatches, correction_for
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
 from quantshift.quantifying.options import EstimationOptions, Request
 from quantshift.quantifying.output.advice import FEW_LABELS
@@ -28,6 +30,7 @@ from quantshift.quantifying.reading.pool import (
     sample_sources,
     unused_columns,
 )
+from quantshift.quantifying.rows.spool import RowSpool
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.summary import all_warnings
 from quantshift.tables.reading import OpenTable
@@ -40,6 +43,7 @@ class RowSample(AbstractSample):
     codes: of labelled items, by their position among the items, in the order of labelling.
     commands: for batches that are files, the commands that draw items of it to label, a number of
         them or until two shares are told apart.
+    corrections: of the probabilities in each batch that is completed.
     notes: about columns of the tables and about the audit.
     """
 
@@ -50,6 +54,8 @@ class RowSample(AbstractSample):
     commands: Mapping[str, tuple[str, str]]
     notes: tuple[str, ...]
     accuracy: AccuracyOfBatches
+    performance: PerformanceOfBatches
+    corrections: dict[str, Correction] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -59,8 +65,9 @@ class RowSample(AbstractSample):
         request: Request,
         audited: AuditTable | None,
         progress: OnProgress,
+        spool: RowSpool | None = None,
     ) -> "RowSample":
-        """Read the items of the tables, and classify them."""
+        """Read the items of the tables, and classify them. spool: keeps the scores of all rows."""
         by, columns, seed = request.batches.by, request.columns, request.training.seed
         pool = read_pool(
             tables,
@@ -70,6 +77,7 @@ class RowSample(AbstractSample):
             progress=progress,
             weights=columns.weights or model.columns.weights,
             wanted=NOTHING if audited is None else audited.wanted,
+            spool=spool,
         )
         commands = {}
         if request.batches.grouping is None:
@@ -83,8 +91,11 @@ class RowSample(AbstractSample):
         accuracy = AccuracyOfBatches(
             model, level=options.level, n_bootstrap=options.replicates, seed=seed
         )
+        performance = PerformanceOfBatches(
+            model, level=options.level, n_bootstrap=options.replicates, seed=seed
+        )
         codes = {} if audited is None else audited_codes(audited, pool)
-        return cls(model, by, pool, codes, commands, notes, accuracy)
+        return cls(model, by, pool, codes, commands, notes, accuracy, performance)
 
     def sizes(self) -> Mapping[str, int]:
         """How many items each batch has, in the order of the batches."""
@@ -144,7 +155,13 @@ class RowSample(AbstractSample):
     def completed(self, batch: Batch, evidence: Evidence) -> Batch:
         """The batch with the classifier's accuracy on it, and the columns that have changed."""
         items = self.pool.items.take(self.pool.batches[batch.name])
-        batch = replace(batch, accuracy=self.accuracy.of(items, evidence, batch.audit))
+        if batch.audit is None or not batch.audit.contradicts:
+            self.corrections[batch.name] = correction_for(self.model, evidence, len(items))
+        batch = replace(
+            batch,
+            accuracy=self.accuracy.of(items, evidence, batch.audit),
+            performance=self.performance.of(items, evidence, batch.audit),
+        )
         return with_changes(batch, self.model.profile, self.pool.compared.get(batch.name))
 
     def rows(self) -> tuple[Rows, ...]:

@@ -26,6 +26,7 @@ from quantshift.quantifying.output.headline import (
     later_batches_text,
     leading_batch,
 )
+from quantshift.quantifying.output.performance import performance_cells, performance_columns
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.output.text import alarms, answer, marks, training_mix
 from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, parts
@@ -85,6 +86,12 @@ def render_page(
         limits_head=limits_head(result.batches[chosen].kind, result.level),
         level=f"{100 * result.level:g}%",
         groups=None if result.groups is None else _groups(result, result.groups),
+        performance=[
+            (batch_label(result, batch), cells)
+            for batch, cells in zip(result.batches, performance_cells(result), strict=True)
+            if cells
+        ],
+        performance_columns=performance_columns(result),
         data=_chart_data(result, conditions),
     )
 

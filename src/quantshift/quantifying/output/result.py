@@ -142,6 +142,46 @@ class ClassifierAccuracy:
 
 
 @dataclass(frozen=True)
+class MeasureValue:
+    """A measure of the classifier on a batch, of one class or (label None) of all together.
+
+    None where it is not defined, such as the precision of a class that is never predicted.
+    training: on held-out training items.
+    """
+
+    measure: str
+    label: str | None
+    estimate: float | None
+    low: float | None
+    high: float | None
+    training: float | None
+
+
+@dataclass(frozen=True)
+class ClassifierPerformance:
+    """The classifier's predictions on a batch, without labels.
+
+    kind: of the limits. strength: how far the probabilities may be corrected to the shares of the
+        batch, from 0 (as trained) to 1. corrected: the measures after that; empty at strength 0.
+    confusion: the estimated share of items of each class (row) that get each prediction (column),
+        as trained.
+    """
+
+    kind: str
+    strength: float
+    as_trained: tuple[MeasureValue, ...]
+    corrected: tuple[MeasureValue, ...]
+    confusion: tuple[tuple[float, ...], ...]
+
+    def value(
+        self, measure: str, label: str | None = None, *, corrected: bool = False
+    ) -> MeasureValue | None:
+        """One measure, as trained or corrected; None if it is not there."""
+        found = self.corrected if corrected else self.as_trained
+        return next((v for v in found if (v.measure, v.label) == (measure, label)), None)
+
+
+@dataclass(frozen=True)
 class Shift:
     """Whether more than the prevalence has changed.
 
@@ -200,6 +240,7 @@ class Batch:
     left_out: rows of this batch that are not used; the interval allows for them.
     basis: what the estimate rests on, in a sentence.
     accuracy: of the classifier on this batch; None where it cannot be estimated.
+    performance: other measures of the classifier, and what a correction would make of them.
     kind: of the answer: "confidence interval", "confidence interval that holds at every look",
         "range" or "cannot be estimated".
     reason: why it is of that kind: "evidence", "agreement" (the assumptions give similar shares),
@@ -228,6 +269,7 @@ class Batch:
     left_out: int = 0
     basis: str = ""
     accuracy: ClassifierAccuracy | None = None
+    performance: ClassifierPerformance | None = None
     kind: str = INTERVAL
     reason: str = ""
     unaudited_kind: str = INTERVAL

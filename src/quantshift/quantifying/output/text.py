@@ -40,6 +40,7 @@ from quantshift.quantifying.output.advice import (
     groups_text,
     labels_text,
 )
+from quantshift.quantifying.output.performance import performance_lines
 from quantshift.quantifying.output.result import Batch, LeftOutColumn, Quantification, UsedColumn
 from quantshift.quantifying.output.verdicts import named_numbers, parts, shift_in_short
 from quantshift.quantifying.training.group_errors import GroupErrors
@@ -299,6 +300,7 @@ def _findings(result: Quantification, batch: Batch) -> Iterator[str]:
     yield f"Shift    {batch.verdict}"
     if batch.accuracy is not None:
         yield f"         {batch.accuracy.sentence}"
+    yield from (f"         {line}" for line in performance_lines(result, batch))
     yield from headed("Changed", _changes(batch))
     yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *batch.warnings))
     for advice in batch.advice:

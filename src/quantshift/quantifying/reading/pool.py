@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -31,6 +32,9 @@ from quantshift.quantifying.reading.reservoir import MOST_KEPT, Kept, Reservoir
 from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.kinds import Column, odd_cells, shown, wrong_kind
 from quantshift.tables.reading import OpenTable, Source, expanded, open_table
+
+if TYPE_CHECKING:
+    from quantshift.quantifying.rows.spool import RowSpool
 
 MOST_COMPARED = 20_000
 """The most rows, over all batches, whose cells are compared with those of training."""
@@ -124,10 +128,12 @@ def read_pool(
     progress: OnProgress,
     weights: str | None = None,
     wanted: Wanted = NOTHING,
+    spool: "RowSpool | None" = None,
 ) -> Pool:
     """Classify the items of all tables and put them into batches.
 
-    weights: the column that says how many items a row stands for.
+    weights: the column that says how many items a row stands for. spool: keeps the scores of all
+    rows, also of those that are not among the random part.
     """
     titles = [title_of(table) for table in tables]
     if len(set(titles)) < len(titles):
@@ -136,7 +142,8 @@ def read_pool(
     for table in tables:
         # Checked here, before a long table is read.
         _require(table, model)
-        other_columns = (None if grouping is None else grouping.column, weights)
+        kept_columns = () if spool is None else spool.kept
+        other_columns = (None if grouping is None else grouping.column, weights, *kept_columns)
         table.require([name for name in other_columns if name is not None])
     reservoir = Reservoir(Items(), generator(seed, purpose="rows of the sample"), most=MOST_KEPT)
     codes: dict[str, int] = {} if grouping else {title: i for i, title in enumerate(titles)}
@@ -156,6 +163,7 @@ def read_pool(
             posteriors=bool(model.columns.posteriors),
             weights=weights,
             grouping=grouping,
+            kept=kept_columns,
         )
         with closing(reading) as parts:
             for items in parts:
@@ -164,8 +172,11 @@ def read_pool(
                     continue
                 items = levels.read(items, names)
                 batches = np.array([codes.setdefault(name, len(codes)) for name in names])
+                seen = classified(model, items.values, table, items.weights)
+                if spool is not None:
+                    spool.add(items, names, seen)
                 reservoir.add(
-                    classified(model, items.values, table, items.weights),
+                    seen,
                     batches,
                     items.rows,
                     wanted.marks(position, items.rows),

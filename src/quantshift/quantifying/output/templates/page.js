@@ -136,6 +136,48 @@ function groupsSpec() {
   };
 }
 
+function performanceRows() {
+  return data.batches.flatMap((batch, order) => {
+    if (!batch.performance) return [];
+    const find = (values) => values.find((entry) => entry.measure === "accuracy" && entry.label === null);
+    const value = find(batch.performance.as_trained);
+    const corrected = find(batch.performance.corrected);
+    return [{
+      batch: asKey(data.batch_names[order]), accuracy: value.estimate, low: value.low, high: value.high, training: value.training,
+      corrected: corrected?.estimate ?? null, range: batch.performance.kind === "range",
+    }];
+  });
+}
+
+function performanceSpec() {
+  const rows = performanceRows();
+  const names = rows.map((row) => row.batch);
+  const known = rows[0].training;
+  const format = ".0%";
+  const values = rows.flatMap((row) => [row.high, row.corrected ?? 0]).concat(known);
+  const x = { field: "accuracy", type: "quantitative", ...shareAxis("accuracy", values) };
+  const y = { field: "batch", type: "nominal", sort: names, title: null };
+  const tooltip = ["accuracy", "low", "high", "corrected"].map((field) => ({ field, format }));
+  const layerOf = (wanted, mark, encoding) => {
+    const chosenRows = rows.filter(wanted);
+    return chosenRows.length ? [{ data: { values: chosenRows }, mark, encoding: { y, tooltip, ...encoding } }] : [];
+  };
+  const limits = { x: { ...x, field: "low" }, x2: { field: "high" } };
+  const summary = rows.length <= 12 ? rows.map((row) => `${row.batch}: ${percent(row.accuracy)}`).join("; ") : `${rows.length} batches, listed in the table below`;
+  return {
+    described: `Chart of the accuracy of the classifier. In training ${percent(known)}. ${summary}.`,
+    height: 28 * rows.length,
+    title: { text: [`dashed line: in training, ${percent(known)}`], anchor: "start", frame: "group", fontSize: 12, fontWeight: "normal", color: token("muted"), offset: 10 },
+    layer: [
+      { data: { values: [{ accuracy: known }] }, mark: { type: "rule", strokeDash: [4, 4], color: token("muted"), strokeWidth: 1.5 }, encoding: { x } },
+      ...layerOf((row) => !row.range, { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, limits),
+      ...layerOf((row) => row.range, { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, limits),
+      ...layerOf(() => true, { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, { x }),
+      ...layerOf((row) => row.corrected !== null, { type: "point", shape: "diamond", filled: true, size: 80, opacity: 1, color: token("ink") }, { x: { ...x, field: "corrected" } }),
+    ],
+  };
+}
+
 function changesSpec() {
   const rows = data.batches[chosen.batch].changes.map((entry) => ({ name: asKey(entry.name), size: entry.size, description: entry.description }));
   const summary = rows.map((row) => `${row.name} ${row.size.toFixed(2)}`).join("; ");
@@ -194,6 +236,7 @@ function drawAll() {
   const batch = data.batches[chosen.batch];
   drawIf("plot-assumptions", batch.assumptions.length, assumptionsSpec);
   if (data.groups) draw("plot-groups", groupsSpec());
+  if (performanceRows().length) draw("plot-performance", performanceSpec());
   drawIf("plot-changes", batch.changes.length, changesSpec);
   drawIf("plot-scores", (batch.scores[chosen.label] ?? []).length, scoresSpec);
 }

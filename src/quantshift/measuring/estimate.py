@@ -1,0 +1,259 @@
+"""Estimates of measures on one sample, and their limits.
+
+Without labels an item has a chance for each class, and what it is depends on the assumption:
+
+    prior        calibrated posteriors corrected to the estimated shares of the sample
+    covariate    calibrated posteriors as they are
+
+The evidence decides which of them counts (`quantshift.quantifiers.base.guarding`): if label shift
+is declared or there is evidence for it, the first; if it is refuted, the second, in a range that
+reaches the first; if nothing can be told, both. Limits come from replicates: training items are
+drawn again and the calibration is fitted to them, the items of the sample are drawn again for the
+estimate of the shares, and labels are drawn by the chances of the sample's own items. So they are
+about these items, as long as the assumption holds.
+
+References: J. Bialek et al., "Estimating model performance under covariate shift without labels",
+2024 (measures as expectations under calibrated posteriors); M. Saerens et al., Neural Computation
+14 (2002), for the correction.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.adapting.correction import Correction
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.intervals.engine import training_replicate
+from quantshift.measuring.label_chances import LabelledScores
+from quantshift.measuring.measures.measure import PerformanceMeasure
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.guarding import (
+    AGREEMENT,
+    CONFIDENCE_INTERVAL,
+    COVARIATE,
+    DECLARED,
+    EVIDENCE,
+    PRIOR,
+    RANGE,
+    REFUTED,
+)
+from quantshift.quantifiers.likelihood.sld import AbstractLikelihood
+
+MOST_ITEMS = 5000
+"""Replicates of a larger sample use this many random items of it, which makes limits wider."""
+
+ASSUMPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {DECLARED: (PRIOR,), EVIDENCE: (PRIOR,), COVARIATE: (COVARIATE,)}
+)
+"""The assumptions that count for a reason; for all others both."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure on a sample: of one class, or of all of them if `label` is None.
+
+    estimate, low, high: NaN where it is not defined. training: on held-out training items.
+    """
+
+    measure: str
+    label: Any
+    estimate: float
+    low: float
+    high: float
+    training: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Items without labels.
+
+    posteriors: as trained, (n_items, n_classes). prevalence: the estimated shares if only they
+    changed, (n_classes,). reason: what the sample shows, as in `quantshift.adapting.adaptation`.
+    """
+
+    posteriors: Posteriors
+    prevalence: Prevalences
+    reason: str
+    weights: Weights | None = None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Those that count for the limits."""
+        return ASSUMPTIONS.get(self.reason, (PRIOR, COVARIATE))
+
+    @property
+    def kind(self) -> str:
+        """Whether limits are a confidence interval or a range."""
+        is_interval = self.reason in (DECLARED, EVIDENCE, COVARIATE, AGREEMENT)
+        return CONFIDENCE_INTERVAL if is_interval else RANGE
+
+    def take(self, rows: Indices) -> "Sample":
+        """Some of the items."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Sample(self.posteriors[rows], self.prevalence, self.reason, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """How a classifier is used: its scores for items and its decisions, as trained or corrected."""
+
+    scores: Posteriors
+    predicted: Codes
+
+    def take(self, rows: Indices) -> "Use":
+        """Those for some of the items."""
+        return Use(self.scores[rows], self.predicted[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureEstimates:
+    """One way to use the classifier on a sample: all measures, and the confusion matrix.
+
+    table: the estimated share of items of class i (row) that are predicted as j (column).
+    """
+
+    measured: tuple[Measured, ...]
+    table: Reals
+
+
+class PerformanceEstimator:
+    """Estimates measures on one sample after another; they share the refits of the training side.
+
+    trained: SLD (or another method of its family) on held-out posteriors of the training items.
+    """
+
+    def __init__(
+        self,
+        trained: AbstractLikelihood,
+        measures: Sequence[PerformanceMeasure],
+        *,
+        classes: NDArray[Any] | Sequence[Any],
+        costs: Reals | None = None,
+        level: float = 0.95,
+        n_replicates: int = 100,
+        seed: int = 0,
+        most_items: int = MOST_ITEMS,
+    ) -> None:
+        self.trained, self.measures = trained, tuple(measures)
+        self.classes = np.asarray(classes).tolist()
+        self.costs, self.level = costs, level
+        self.n_replicates, self.seed, self.most_items = n_replicates, seed, most_items
+
+    @cached_property
+    def refits(self) -> list[AbstractLikelihood]:
+        """The method fitted again on replicates of the training items."""
+        refit = self.trained.refitter()
+        return [
+            refit(training_replicate(self.trained, number, seed=self.seed))
+            for number in range(self.n_replicates)
+        ]
+
+    def in_training(self, use: Use) -> Reals:
+        """All values on the held-out training items. use: on these items."""
+        held_out = self.trained.held_out_
+        items = LabelledScores.of_labels(
+            use.scores, use.predicted, self.trained.held_out_codes_, held_out.weights, self.costs
+        )
+        return self._values(items)
+
+    def of(self, sample: Sample, uses: Sequence[Use], training: Reals) -> list[MeasureEstimates]:
+        """The measures of each use. training: the values in training, as a column of the result."""
+        points, tables = [], []
+        for assumption in sample.assumptions:
+            chances = _chances(self.trained, sample, sample.prevalence, assumption)
+            items = [self._items(use, chances, sample.weights) for use in uses]
+            points.append([self._values(each) for each in items])
+            tables.append([each.table for each in items])
+        # After a refutation the estimate is that under covariate shift alone.
+        first = 1 if sample.reason == REFUTED else 0
+        estimates = np.mean(points[first:], axis=0)
+        low, high = self._limits(sample, uses, np.array(points))
+        return [
+            MeasureEstimates(
+                tuple(self._named(estimates[u], low[u], high[u], training)),
+                np.mean([table[u] for table in tables[first:]], axis=0),
+            )
+            for u in range(len(uses))
+        ]
+
+    def _items(self, use: Use, chances: Posteriors, weights: Weights | None) -> LabelledScores:
+        return LabelledScores(use.scores, use.predicted, chances, weights, self.costs)
+
+    def _limits(self, sample: Sample, uses: Sequence[Use], points: Reals) -> tuple[Reals, Reals]:
+        """Limits of every use and value, (n_uses, n_values) each: the hull over assumptions."""
+        if len(sample.posteriors) > self.most_items:
+            rng = generator(self.seed, purpose="performance: items")
+            rows = np.sort(rng.choice(len(sample.posteriors), self.most_items, replace=False))
+            sample, uses = sample.take(rows), [use.take(rows) for use in uses]
+        values = np.array(list(self._replicates(sample, uses)))
+        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
+        defined = ~np.isnan(values).all(axis=0)
+        found = np.full((2, *values.shape[1:]), np.nan)
+        found[:, defined] = np.nanquantile(values[:, defined], tails, axis=0)
+        low = np.fmin(found[0], points)
+        high = np.fmax(found[1], points)
+        return np.fmin.reduce(low, axis=0), np.fmax.reduce(high, axis=0)
+
+    def _replicates(self, sample: Sample, uses: Sequence[Use]) -> Iterator[Reals]:
+        """Values of labels that are drawn, (n_assumptions, n_uses, n_values) for each replicate."""
+        n_items = len(sample.posteriors)
+        known = self.trained.aggregate(sample.posteriors, weights=sample.weights)
+        for number, refitted in enumerate(self.refits):
+            rng = generator(self.seed, purpose="performance", number=number)
+            drawn = rng.integers(n_items, size=n_items)
+            draw = rng.random(n_items)
+            weights = None if sample.weights is None else sample.weights[drawn]
+            if weights is not None and not weights.any():
+                continue
+            found = refitted.aggregate(sample.posteriors[drawn], weights=weights)
+            moved = np.maximum(sample.prevalence + found - known, 0.0)
+            values = []
+            for assumption in sample.assumptions:
+                chances = _chances(refitted, sample, moved / moved.sum(), assumption)
+                above = draw[:, np.newaxis] > np.cumsum(chances, axis=1)
+                codes = np.minimum(above.sum(axis=1), len(self.classes) - 1)
+                labels = np.eye(len(self.classes))[codes]
+                values.append(
+                    [self._values(self._items(use, labels, sample.weights)) for use in uses]
+                )
+            yield np.array(values)
+
+    def _values(self, items: LabelledScores) -> Reals:
+        """All values in a row: of each measure that of all classes, then those of each."""
+        values: list[float] = []
+        for measure in self.measures:
+            by_class = [] if measure.of_classes is None else measure.of_classes(items).tolist()
+            if measure.overall is not None:
+                values.append(measure.overall(items))
+            else:
+                defined = [value for value in by_class if not np.isnan(value)]
+                values.append(float(np.mean(defined)) if defined else np.nan)
+            values += by_class
+        return np.array(values)
+
+    def _named(
+        self, estimate: Reals, low: Reals, high: Reals, training: Reals
+    ) -> Iterator[Measured]:
+        names = [
+            (measure.name, label)
+            for measure in self.measures
+            for label in (None, *(() if measure.of_classes is None else self.classes))
+        ]
+        columns = (values.tolist() for values in (estimate, low, high, training))
+        for (measure, label), *numbers in zip(names, *columns, strict=True):
+            yield Measured(measure, label, *numbers)
+
+
+def _chances(
+    trained: AbstractLikelihood, sample: Sample, prevalence: Prevalences, assumption: str
+) -> Posteriors:
+    """The chance of each class for every item."""
+    if assumption == COVARIATE:
+        return trained.calibrator_(sample.posteriors)
+    return Correction(trained.prior_, prevalence, 1.0, trained.calibrator_)(sample.posteriors)

@@ -1,0 +1,1 @@
+"""The measures of performance, one family per file, listed in `registry`."""

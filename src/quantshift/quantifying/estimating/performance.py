@@ -1,0 +1,145 @@
+"""The classifier on a batch: the usual measures without labels, as trained and after correction.
+
+The evidence on the batch decides how far its probabilities may be corrected
+(`quantshift.adapting.adaptation`) and whether limits are an interval or a range. Only measures of
+predicted classes are estimated here, which cost little; `quantshift.performance` has the others.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from quantshift.adapting.adaptation import strength_of
+from quantshift.adapting.correction import Correction, smoothed
+from quantshift.base.types import Posteriors, Prevalences, Reals
+from quantshift.classify.calibration.calibration import NoCalibration
+from quantshift.measuring.estimate import Measured, PerformanceEstimator, Sample, Use
+from quantshift.measuring.measures.registry import chosen_measures
+from quantshift.quantifiers.base.guarding import COVARIATE, DECLARED
+from quantshift.quantifiers.base.items import Items, uneven
+from quantshift.quantifiers.likelihood.sld import AbstractLikelihood
+from quantshift.quantifying.estimating.decision import METHOD, Evidence
+from quantshift.quantifying.output.result import (
+    Audited,
+    ClassifierPerformance,
+    MeasureValue,
+)
+from quantshift.quantifying.training.model import Model
+
+BY_CLASS = ("accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1")
+MOST_REPLICATES = 60
+
+MOST_ITEMS = 2000
+"""Replicates of larger batches use this many random items."""
+
+PRIOR_SHIFT = "prior shift"
+"""The name of the assumption whose estimate is used for corrections."""
+
+
+def correction_for(model: Model, evidence: Evidence, n_items: int) -> Correction:
+    """The correction of the model's probabilities that the evidence on a batch allows.
+
+    n_items: of the batch. The strength is 0 where nothing can be estimated.
+    """
+    prior = model.base.prior_
+    if evidence.no_estimate_reason or not model.is_trained:
+        return Correction(prior, prior, 0.0)
+    doubles = None if evidence.shift is None else evidence.shift.p_doubles
+    strength = strength_of(reason_of(model, evidence), doubles)
+    trained = _trained(model)
+    calibrator = NoCalibration() if trained is None else trained.calibrator_
+    return Correction(prior, smoothed(_shares(model, evidence), n_items), strength, calibrator)
+
+
+def reason_of(model: Model, evidence: Evidence) -> str:
+    """Why probabilities may be corrected, or not, as in `quantshift.adapting.adaptation`."""
+    decision = evidence.decision
+    if decision.rests_on == METHOD and not model.quantifier.tags.adjusts:
+        return COVARIATE
+    is_covariate = decision.reason == DECLARED and decision.rests_on == COVARIATE
+    return COVARIATE if is_covariate else decision.reason
+
+
+class PerformanceOfBatches:
+    """The measures on one batch after another; all share the refits of the training side."""
+
+    def __init__(self, model: Model, *, level: float, n_bootstrap: int, seed: int) -> None:
+        self.model, self.level, self.seed = model, level, seed
+        self.n_replicates = min(n_bootstrap, MOST_REPLICATES)
+
+    @cached_property
+    def estimator(self) -> PerformanceEstimator | None:
+        """None if the model has no held-out probabilities to learn from."""
+        trained = _trained(self.model)
+        if trained is None or not self.model.is_trained or not len(self.model.held_out[0]):
+            return None
+        return PerformanceEstimator(
+            trained,
+            chosen_measures(BY_CLASS, costs=False),
+            classes=self.model.classes,
+            level=self.level,
+            n_replicates=self.n_replicates,
+            seed=self.seed,
+            most_items=MOST_ITEMS,
+        )
+
+    @cached_property
+    def training(self) -> Reals:
+        """The values on held-out training items."""
+        assert self.estimator is not None
+        return self.estimator.in_training(_use(self.model.held_out[0]))
+
+    def of(
+        self, items: Items, evidence: Evidence, audit: Audited | None
+    ) -> ClassifierPerformance | None:
+        """The measures on one batch; None where they cannot be estimated.
+
+        audit: if its labels contradict the shares, they contradict measures based on them too.
+        """
+        contradicted = audit is not None and audit.contradicts
+        if evidence.no_estimate_reason or contradicted or self.estimator is None:
+            return None
+        weights = uneven(items.weights)
+        if weights is not None:
+            items = items.take(weights.nonzero()[0])
+            weights = items.weights
+        posteriors = self.model.posteriors(items)
+        correction = correction_for(self.model, evidence, len(items))
+        reason = reason_of(self.model, evidence)
+        sample = Sample(posteriors, correction.prevalence, reason, weights)
+        uses = [_use(posteriors)]
+        if correction.strength > 0:
+            uses.append(_use(correction(posteriors)))
+        found = self.estimator.of(sample, uses, self.training)
+        return ClassifierPerformance(
+            kind=sample.kind,
+            strength=correction.strength,
+            as_trained=tuple(map(_value, found[0].measured)),
+            corrected=tuple(map(_value, found[1].measured)) if len(found) > 1 else (),
+            confusion=tuple(tuple(row) for row in found[0].table.tolist()),
+        )
+
+
+def _use(posteriors: Posteriors) -> Use:
+    return Use(posteriors, posteriors.argmax(axis=1))
+
+
+def _trained(model: Model) -> AbstractLikelihood | None:
+    return model.base if isinstance(model.base, AbstractLikelihood) else None
+
+
+def _shares(model: Model, evidence: Evidence) -> Prevalences:
+    """The shares of the classes if only they changed."""
+    for assumption in evidence.assumptions:
+        if assumption.name == PRIOR_SHIFT:
+            return np.array([assumption.prevalence[label] for label in model.classes])
+    return evidence.interval.prevalence
+
+
+def _value(measured: Measured) -> MeasureValue:
+    numbers = (measured.estimate, measured.low, measured.high, measured.training)
+    return MeasureValue(
+        measured.measure,
+        measured.label,
+        *(None if np.isnan(number) else float(number) for number in numbers),
+    )

@@ -1,0 +1,71 @@
+"""The classifier's measures on a batch, in short lines."""
+
+from collections.abc import Iterator
+
+from quantshift.answers.kinds import RANGE
+from quantshift.answers.text import shown
+from quantshift.quantifying.output.result import Batch, MeasureValue, Quantification
+
+WORTH_SAYING = 0.01
+"""A correction that changes the accuracy by less is not mentioned."""
+
+
+def performance_lines(result: Quantification, batch: Batch) -> Iterator[str]:
+    """Precision and recall of the headline class, and what a correction does to the accuracy."""
+    found = batch.performance
+    if found is None:
+        return
+    lead = shown(result, result.headline)
+    precision, recall = (found.value(name, result.headline) for name in ("precision", "recall"))
+    known = [
+        f"{name} {_with_limits(value)}"
+        for name, value in (("precision", precision), ("recall", recall))
+        if value is not None and value.estimate is not None
+    ]
+    if known:
+        what = " (ranges)" if found.kind == RANGE else ""
+        yield f"For {lead}: {', '.join(known)}{what}."
+    before, after = found.value("accuracy"), found.value("accuracy", corrected=True)
+    if before is None or after is None or before.estimate is None or after.estimate is None:
+        return
+    gain = after.estimate - before.estimate
+    if gain >= WORTH_SAYING:
+        partly = "partly " * (found.strength < 1)
+        yield (
+            f"Probabilities that are {partly}corrected to these shares raise the accuracy to about "
+            f"{after.estimate:.0%}."
+        )
+
+
+def performance_columns(result: Quantification) -> list[str]:
+    """Headings of the measures of the headline class in a table by batch."""
+    lead = shown(result, result.headline)
+    return [f"{name}, {lead}" for name in ("precision", "recall")]
+
+
+def performance_cells(result: Quantification) -> Iterator[list[str]]:
+    """For each batch accuracy, precision, recall and the corrected accuracy; empty if unknown."""
+    for batch in result.batches:
+        found = batch.performance
+        if found is None:
+            yield []
+            continue
+        values = [
+            found.value("accuracy"),
+            *(found.value(name, result.headline) for name in ("precision", "recall")),
+            found.value("accuracy", corrected=True),
+        ]
+        yield [
+            "" if value is None or value.estimate is None else _in_short(value) for value in values
+        ]
+
+
+def _in_short(value: MeasureValue) -> str:
+    assert value.estimate is not None
+    if value.low is None or value.high is None:
+        return f"{value.estimate:.0%}"
+    return f"{value.estimate:.0%} ({100 * value.low:.0f} to {value.high:.0%})"
+
+
+def _with_limits(value: MeasureValue) -> str:
+    return f"about {_in_short(value)}"

@@ -1,0 +1,46 @@
+"""The classifier's accuracy in a history: kept, charted, and alarmed when it leaves its limits."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from quantshift.errors import DataError
+from quantshift.history import HistoryEntry
+from quantshift.history.record import ACCURACY
+from quantshift.quantifying.output.result import ClassifierAccuracy
+from tests.history.made import days, filled, time_of
+
+
+def with_accuracy(answers, accuracies):
+    """The answers, with an accuracy of the classifier in their only batch."""
+    found = []
+    for answer, p in zip(answers, accuracies, strict=True):
+        accuracy = ClassifierAccuracy(p, p - 0.02, p + 0.02, 0.8, "LEAP", "")
+        found.append(replace(answer, batches=(replace(answer.batches[0], accuracy=accuracy),)))
+    return found
+
+
+def test_a_drop_of_the_accuracy_alarms_while_shares_are_as_usual(tmp_path):
+    noise = np.random.default_rng(0).normal(0, 0.01, 30)
+    usual = with_accuracy(days(30), 0.8 + noise)
+    assert filled(tmp_path / "usual", usual).alarms() == []
+    dropped = with_accuracy(days(30), 0.8 + noise - 0.1 * (np.arange(30) >= 25))
+    history = filled(tmp_path / "dropped", dropped)
+    (alarm,) = history.alarms()
+    assert (alarm.label, alarm.shown) == (ACCURACY, ACCURACY)
+    assert alarm.smoothed < alarm.low
+    assert set(history.to_frame()["accuracy"].round(3)) == set(
+        (0.8 + noise - 0.1 * (np.arange(30) >= 25)).round(3)
+    )
+
+
+def test_records_from_before_there_were_accuracies_can_be_read():
+    call = HistoryEntry.of(days(1)[0], time=time_of(0))
+    record = json.loads(call.to_bytes())
+    del record["batches"][0]["accuracy"]
+    assert HistoryEntry.from_bytes(json.dumps(record).encode()) == call
+    record["batches"][0]["accuracy"] = {"label": ACCURACY, "estimate": 2.0, "low": 0.0, "high": 1.0}
+    with pytest.raises(DataError, match="accuracy"):
+        HistoryEntry.from_bytes(json.dumps(record).encode())
