@@ -484,7 +484,7 @@ def test_of_several_classes_one_that_may_have_any_share_has_no_estimate():
     assert b.estimate is not None
     assert 0 < b.low < b.estimate < b.high < 1
     assert found.to_text().startswith(
-        "a1: cannot be estimated from these columns: in cross-validation the classifier cannot "
+        "a2: cannot be estimated from these columns: in cross-validation the classifier cannot "
         "tell this class from another better than chance; between 0 and 100%"
     )
 
