@@ -14,7 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import batches_in_order, title_of
-from quantshift.answers.rows import NO_CONTENT, RAGGED, Rows, row_warnings, undecodable_warning
+from quantshift.answers.rows import (
+    NO_CONTENT,
+    NOT_DRAWN,
+    RAGGED,
+    Rows,
+    row_warnings,
+    undecodable_warning,
+)
 from quantshift.answers.words import shortened
 from quantshift.base.nouns import counted
 from quantshift.base.progress import OnProgress
@@ -188,7 +195,7 @@ def read_pool(
         tallies.append(tally)
         if model.profile is not None:
             compared |= _compared(compared_rows.kept(), model.profile, codes)
-    if not any(tally.rows().read for tally in tallies):
+    if not any(tally.used + tally.left_out.total() for tally in tallies):
         raise DataError(
             f"{tables[0].name}: the table has a header and no rows; give a sample with items"
         )
@@ -286,7 +293,12 @@ def _pool(
         left_out={name: left_out[name] for name in codes},
         numbers=kept.numbers,
         marks=kept.marks,
-        rows=tuple(tally.rows() for tally in tallies),
+        rows=tuple(
+            tally.rows(
+                {name: len(members[code]) / max(sizes[code], 1) for name, code in codes.items()}
+            )
+            for tally in tallies
+        ),
         warnings=tuple(warnings),
         compared=compared,
         unknown={
@@ -362,14 +374,22 @@ class _Tally:
         # Rounded up, because the batch of an unreadable row is unknown.
         return {name: gone[name] + -(-ragged * n // total) for name, n in sizes.items()}
 
-    def rows(self) -> Rows:
-        """How many rows were read, used and left out."""
+    def rows(self, drawn: Mapping[str, float]) -> Rows:
+        """How many rows were read, used and left out.
+
+        drawn: the share of the items of each batch that was drawn; of a batch from several tables,
+        each contributes in proportion.
+        """
         left_out = dict(self.left_out)
-        return Rows(self.table.name, self.used + sum(left_out.values()), self.used, left_out)
+        read = self.used + sum(left_out.values())
+        used = sum(round(n * drawn[name]) for name, n in self.by_batch.items())
+        if used < self.used:
+            left_out[NOT_DRAWN] = self.used - used
+        return Rows(self.table.name, read, used, left_out)
 
     def warnings(self) -> Iterator[str]:
         yield from (f"{self.table.name}: {note}" for note in self.table.notes)
-        yield from row_warnings(self.rows())
+        yield from row_warnings(self.rows(defaultdict(lambda: 1.0)))
         yield from undecodable_warning(self.table.name, self.undecodable)
         yield from self.levels.warnings(self.table.name)
         for name, n in self.odd.items():
