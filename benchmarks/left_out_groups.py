@@ -12,9 +12,11 @@ group column is not a feature. Every pair of groups is left out once; the fit se
 samples.
 
 Prints mean absolute errors of every method on the samples, of the method with the lowest mean error
-on the user's own groups, of the default unless another error is lower by a quarter there, and of
-the best method known in hindsight. Then coverage and width, after a refutation, of the range of the
-assumptions, of PCC plus or minus the quantile of its own left-out errors, and of both together.
+on the user's own groups, of the default unless another error is lower by a quarter there, of the
+best method known in hindsight, and of what `quantify --groups` learns from the user's own groups
+(`learnt`, with five of them or more). Then coverage and width, after a refutation, of the range of
+the assumptions, of PCC plus or minus the quantile of its own left-out errors, of both together, and
+of what is learnt. --read: print what --csv has written instead.
 Means are over group columns, standard errors over them too.
 """
 
@@ -34,6 +36,9 @@ from threadpoolctl import threadpool_limits
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, TABLES
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
+from quantshift.quantifiers.baselines import BASELINE
+from quantshift.quantifying.training.group_errors import LEAVE_ONE_OUT, GroupErrors, LeftOutGroup
+from quantshift.quantifying.training.learnt_from_groups import GroupLesson
 from quantshift.tables.preparation import TableColumns
 from real_tables import LabelledTable, load
 
@@ -44,14 +49,22 @@ LEVEL = 0.95
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--tables", default="development")
-    parser.add_argument("--most-groups", type=int, default=6)
+    parser.add_argument(
+        "--most-groups", type=int, default=6, help="of which the user has one fewer"
+    )
     parser.add_argument("--most-rows", type=int, default=1000)
     parser.add_argument("--csv", help="write the estimates to this file")
+    parser.add_argument("--read", nargs="+", help="print the estimates in these files")
     options = parser.parse_args()
     begun = time.perf_counter()
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        estimates = pd.DataFrame(list(run(options)))
+    if options.read:
+        estimates = pd.concat([pd.read_csv(path) for path in options.read], ignore_index=True)
+        estimates["beside"] = estimates["beside"].fillna("").astype(str)
+        estimates["group"] = estimates["group"].astype(str)
+    else:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            estimates = pd.DataFrame(list(run(options)))
     if options.csv:
         estimates.to_csv(options.csv, index=False)
     report(pd.DataFrame(list(samples(estimates))))
@@ -136,11 +149,42 @@ def samples(estimates: pd.DataFrame) -> Iterator[dict[str, Any]]:
             row["lowest on own groups"] = sample[lowest]
             row["lowest if by a quarter"] = sample[cautious]
             row["best in hindsight"] = sample[list(METHODS)].min()
+            lesson = GroupLesson.of(own_errors(estimates.loc[own_groups.index]), "PCC", "SLD")
+            if lesson is not None:
+                names = ("nothing", "PCC", "SLD")
+                shares = (np.array([1 - whole[name], whole[name]]) for name in names)
+                p_hat = lesson.estimate(*shares)
+                row["learnt"] = abs(p_hat[1] - whole["truth"])
+                limits = lesson.limits(p_hat, LEVEL)
+                assert limits is not None
+                ranges["learnt"] = (limits[0][1], limits[1][1])
             for name, (lower, upper) in ranges.items():
                 covered = float(lower <= whole["truth"] <= upper)
                 row[f"{name}: covers"] = covered if whole["refuted"] else np.nan
                 row[f"{name}: width"] = upper - lower if whole["refuted"] else np.nan
             yield row
+
+
+def own_errors(groups: pd.DataFrame) -> GroupErrors:
+    """The estimates of the user's own groups as `quantify` has them."""
+
+    def named(share: float) -> dict[str, float]:
+        return {"no": 1 - share, "yes": share}
+
+    methods = {BASELINE: "nothing", "PCC": "PCC", "SLD": "SLD"}
+    found = tuple(
+        LeftOutGroup(
+            name=str(row["group"]),
+            n_items=0,
+            n_trained=0,
+            prevalence=named(row["truth"]),
+            estimates={method: named(row[column]) for method, column in methods.items()},
+            errors={},
+            refuted=None,
+        )
+        for _, row in groups.iterrows()
+    )
+    return GroupErrors("", LEAVE_ONE_OUT, "", "", found, {}, ())
 
 
 def report(found: pd.DataFrame) -> None:

@@ -62,6 +62,7 @@ from .quantifiers import (
     PACC as PACC,
     PCC as PCC,
     PQ as PQ,
+    PretrainedQuantifier as PretrainedQuantifier,
     QuaDapt as QuaDapt,
     RLLS as RLLS,
     RUN as RUN,

@@ -10,6 +10,7 @@ from scipy.stats import t as student
 from quantshift.errors import UserError
 from quantshift.history import control_chart, level_per_batch
 from quantshift.history.control import (
+    CAUTIOUS_CORRELATION,
     GROUP,
     LARGEST_CORRELATION,
     LARGEST_LEVEL,
@@ -139,8 +140,9 @@ def test_variance_and_autocorrelation_of_groups_have_little_bias(r):
     found = moments.products / moments.pairs / spread
     unbiased = (moments.n * found + 7) / (moments.n - 7 - 2)
     assert unbiased.mean() == pytest.approx(r, abs=0.02)
-    cautious = np.clip(unbiased + 2 / np.sqrt(140), 0, LARGEST_CORRELATION)
-    np.testing.assert_allclose(moments.correlation(2.0), cautious, rtol=1e-12)
+    cautious = np.minimum(unbiased + 2 / np.sqrt(140), CAUTIOUS_CORRELATION)
+    expected = np.clip(np.maximum(unbiased, cautious), 0, LARGEST_CORRELATION)
+    np.testing.assert_allclose(moments.correlation(2.0), expected, rtol=1e-12)
 
 
 def resemble(values: np.ndarray, correlation: float) -> None:

@@ -473,3 +473,14 @@ def test_a_group_that_a_plan_left_out_is_still_planned(table, tmp_path):
     found = judge(bare, verdict="judge", label="label", labelled=filled, by="system")
     assert [batch.labels.design for batch in found.batches] == ["planned", "planned"]
     assert [batch.can_be_estimated for batch in found.batches] == [True, False]
+
+
+def test_what_is_stated_beside_the_sheet_of_a_plan_is_refused(table, tmp_path):
+    bare = table.drop("truth")
+    plan_labels(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
+    sheet = pl.read_csv(tmp_path / "sheet.csv")
+    filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
+    asked = {"verdict": "judge", "label": "label", "labelled": filled}
+    assert judge(bare, **asked).batches[0].labels.design == "planned"
+    with pytest.raises(UserError, match="the sheet of a plan says how its labels were chosen"):
+        judge(bare, labels="random", **asked)

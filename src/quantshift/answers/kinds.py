@@ -1,8 +1,8 @@
 """The kinds of answers: what the limits of a share are, and when they are wide."""
 
-from quantshift.quantifiers.base.kinds import CANNOT as CANNOT
-from quantshift.quantifiers.base.kinds import CONFIDENCE_INTERVAL
-from quantshift.quantifiers.base.kinds import RANGE as RANGE
+from quantshift.quantifiers.base.answer_kinds import CANNOT as CANNOT
+from quantshift.quantifiers.base.answer_kinds import CONFIDENCE_INTERVAL
+from quantshift.quantifiers.base.answer_kinds import RANGE as RANGE
 
 INTERVAL = CONFIDENCE_INTERVAL
 

@@ -65,3 +65,9 @@ def label_draws(
     variance = np.square(counts) @ (posteriors * (1 - posteriors))
     noise = rng.standard_normal((n_draws, len(p_hat)))
     return np.asarray(np.clip(p_hat + noise * np.sqrt(variance), 0.0, 1.0))
+
+
+def population_draws(shares: Prevalences, size: int, rng: np.random.Generator) -> Prevalences:
+    """A population for each draw of the shares among `size` items that were drawn from it."""
+    gammas = rng.standard_gamma(shares * size + 0.5)
+    return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))

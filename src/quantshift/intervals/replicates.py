@@ -25,8 +25,8 @@ from quantshift.intervals.engine import (
     training_replicate,
 )
 from quantshift.intervals.information import FEWEST, indistinct, told_apart
-from quantshift.intervals.limits import inner
-from quantshift.intervals.predictive import label_draws, share_draws
+from quantshift.intervals.limits import credible_limits, inner
+from quantshift.intervals.predictive import label_draws, population_draws, share_draws
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items, effective_size, uneven
@@ -298,7 +298,21 @@ class Replicates(Engine):
         return np.asarray(self.values.mean(axis=1) - (self.p_hat if centre is None else centre))
 
     def _limits(self) -> tuple[Reals, Reals]:
+        if self.quantifier.tags.draws_of_items:
+            return credible_limits(self.p_hat, self._draws_of_share(), self.level)
         return self._item_limits() if self.of == ITEMS else self._population_limits()
+
+    def _draws_of_share(self) -> Prevalences:
+        """Draws of the share among the items as they are, or of populations they may be from."""
+        if self.of == ITEMS:
+            return self.values
+        rng = generator(self.seed, purpose="interval", side="population")
+        return np.stack(
+            [
+                population_draws(shares, int(size), rng)
+                for shares, size in zip(self.values, self.rows.sizes, strict=True)
+            ]
+        )
 
     def _item_limits(self) -> tuple[Reals, Reals]:
         """Limits for the share among the items.

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from quantshift.errors import UserError
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess, guess_design, implied_design
 from quantshift.judging.estimating.estimation import estimate
@@ -20,6 +21,11 @@ class ChosenDesign:
 
 def design_of(run: JudgeRun) -> ChosenDesign:
     """How labels of the table were chosen: as what is given implies or the user states; guessed."""
+    if run.stated is not None and run.table.items.inclusion is not None:
+        raise UserError(
+            "the sheet of a plan says how its labels were chosen; leave out what you state of them",
+            arguments=["labels"],
+        )
     items = run.judged_items(run.table.items)
     design = implied_design(items) or run.stated_for_items
     if design is not None:

@@ -43,3 +43,5 @@ from .ordered.ordinal import (
     OrdinalSLD as OrdinalSLD,
 )
 from .ordered.unfolding import IBU as IBU, RUN as RUN
+from .pretrained.distribution import ShareDistribution as ShareDistribution
+from .pretrained.pretrained_quantifier import PretrainedQuantifier as PretrainedQuantifier

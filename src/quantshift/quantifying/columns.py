@@ -136,11 +136,12 @@ def candidates(
     *,
     by: str | None = None,
     offered: set[str] | None = None,
+    tied: Sequence[str] = (),
 ) -> tuple[tuple[str, ...], tuple[LeftOutColumn, ...]]:
     """The columns that items can be made of, and the others with the reason.
 
-    by: the column that divides samples into batches. offered: the columns that all samples have,
-    if known.
+    by: the column that divides samples into batches; tied: those from which the batch follows.
+    offered: the columns that all samples have, if known.
     """
     named = (*options.text, *options.features)
     if named and options.posteriors:
@@ -176,6 +177,8 @@ def candidates(
             left_out.append(LeftOutColumn(name, "lists or objects: not supported"))
         elif offered is not None and name not in offered:
             left_out.append(LeftOutColumn(name, "missing in the sample"))
+        elif name in tied:
+            left_out.append(LeftOutColumn(name, f"tied to {by!r}: tells the batch of every row"))
         else:
             usable.append(name)
     return tuple(usable), tuple(left_out)

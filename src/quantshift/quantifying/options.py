@@ -67,7 +67,8 @@ class Sources:
 class ColumnOptions:
     """What the columns of the tables are.
 
-    text, features: the columns of items; with neither, all that can be used. posteriors: those of
+    text, features: the columns of items; with neither, all that can be used. categories: those of
+    numbers that are codes. posteriors: those of
     the user's own model, instead. drop: columns that are not used; columns of row ids, of weights
     and of the groups that are left out in turn are not used either. missing: cells that mean no
     label, in addition to empty ones. positive: the class whose share is shown first. A single name
@@ -86,6 +87,13 @@ class ColumnOptions:
         (),
         "Columns of numbers, categories, booleans and dates. Without --text only these are used; "
         "with neither, all columns that can be.",
+        reads="names",
+        metavar="A,B,...",
+        panel=COLUMNS,
+    )
+    categories: tuple[str, ...] = option(
+        (),
+        "Columns of numbers that are codes of categories (1 = north, 2 = south), not amounts.",
         reads="names",
         metavar="A,B,...",
         panel=COLUMNS,
@@ -133,7 +141,7 @@ class ColumnOptions:
     lenient: bool = option(False, LENIENT)
 
     def __post_init__(self) -> None:
-        for name in ("text", "features", "posteriors", "drop"):
+        for name in ("text", "features", "categories", "posteriors", "drop"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
         if self.missing is not None:
             object.__setattr__(self, "missing", as_names(self.missing))
@@ -174,14 +182,16 @@ class TrainingOptions:
 class Recipe:
     """How a model is to be made.
 
-    by: the column that divides samples into batches; it is not used as a feature. declared: what
-    the model keeps, for samples of which nothing else is declared.
+    by: the column that divides samples into batches; it is not used as a feature, nor are columns
+    that are tied to it. every: day, week or month, if it holds dates. declared: what the model
+    keeps, for samples of which nothing else is declared.
     """
 
     columns: ColumnOptions
     training: TrainingOptions = TrainingOptions()
     by: str | None = None
     declared: Declaration = NOTHING_DECLARED
+    every: str | None = None
 
 
 @dataclass(frozen=True)
@@ -367,7 +377,9 @@ class Request:
     @property
     def recipe(self) -> Recipe:
         """How the model is to be made."""
-        return Recipe(self.columns, self.training, self.batches.by, self.declared)
+        return Recipe(
+            self.columns, self.training, self.batches.by, self.declared, self.batches.every
+        )
 
     def estimation_with(self, before: Declaration) -> EstimationOptions:
         """How shares are estimated. before: what was declared when the model was trained."""

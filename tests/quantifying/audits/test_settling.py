@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from quantshift.quantifying import draw_audit_sheet, quantify, train
-from quantshift.quantifying.audits.audit_sheet import write_audit_sheet
 from quantshift.quantifying.output.advice import settled_text
 from quantshift.quantifying.output.result import Settled
 
@@ -48,7 +47,7 @@ def labelled(sample, model, n_labels, tmp_path):
     """The sheet with the labels of its first rows, as `audit-plan --sequential` draws it."""
     sample.drop("relapse").write_csv(tmp_path / "new.csv")
     sheet = draw_audit_sheet(tmp_path / "new.csv", model=model, sequential=True)
-    write_audit_sheet(sheet, tmp_path / "sheet.csv")
+    sheet.write(tmp_path / "sheet.csv")
     written = pl.read_csv(tmp_path / "sheet.csv", infer_schema=False)
     truth = sample["relapse"].to_list()
     labels = [truth[int(item) - 1] for item in written["item"]]

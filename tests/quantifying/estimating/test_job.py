@@ -610,10 +610,18 @@ def test_items_that_tell_nothing_are_a_warning(folder):
     found = quantify(
         frame.drop("sentiment"), train=frame, label="sentiment", features=["length"], **FAST
     )
-    assert found.warnings == (
-        "the training table: logistic is no more accurate than always predicting 'negative'; "
-        "the columns may say nothing about the label",
-    )
+    (warning,) = found.warnings
+    assert warning.startswith("the training table: the columns say little about the label (AUC 0.")
+
+
+def test_columns_that_say_much_about_a_rare_class_are_no_cause_for_a_warning():
+    """Always predicting the other class is about as accurate."""
+    rng = np.random.default_rng(0)
+    y = rng.random(600) < 0.05
+    frame = pl.DataFrame({"x": rng.normal(size=600) + 1.2 * y, "y": np.where(y, "yes", "no")})
+    found = quantify(frame.drop("y"), train=frame, label="y", classifier="logistic", **FAST)
+    assert found.training.accuracy <= found.training.prevalence["no"]
+    assert not any("say little" in warning for warning in found.warnings)
 
 
 @pytest.mark.parametrize(

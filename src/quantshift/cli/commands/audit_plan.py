@@ -27,7 +27,10 @@ def audit_plan(
     asked: SheetOptions,
     columns: Annotated[
         ColumnOptions,
-        Only("label", "text", "features", "posteriors", "drop", "id", "missing", "lenient"),
+        Only(
+            *("label", "text", "features", "categories", "posteriors", "drop"),
+            *("id", "missing", "lenient"),
+        ),
     ],
     training: Annotated[TrainingOptions, Only("classifier", "seed")],
     estimation: Annotated[EstimationOptions, Only("level")],

@@ -23,17 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.base.types import Flags, Prevalences, Reals
+from quantshift.quantifiers.base.answer_kinds import AGREEMENT as AGREEMENT
+from quantshift.quantifiers.base.answer_kinds import CANNOT as CANNOT
+from quantshift.quantifiers.base.answer_kinds import CONFIDENCE_INTERVAL as CONFIDENCE_INTERVAL
+from quantshift.quantifiers.base.answer_kinds import DECLARED as DECLARED
+from quantshift.quantifiers.base.answer_kinds import EVIDENCE as EVIDENCE
+from quantshift.quantifiers.base.answer_kinds import NEITHER as NEITHER
+from quantshift.quantifiers.base.answer_kinds import NO_EVIDENCE as NO_EVIDENCE
+from quantshift.quantifiers.base.answer_kinds import RANGE as RANGE
+from quantshift.quantifiers.base.answer_kinds import REFUTED as REFUTED
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifiers.base.kinds import AGREEMENT as AGREEMENT
-from quantshift.quantifiers.base.kinds import CANNOT as CANNOT
-from quantshift.quantifiers.base.kinds import CONFIDENCE_INTERVAL as CONFIDENCE_INTERVAL
-from quantshift.quantifiers.base.kinds import DECLARED as DECLARED
-from quantshift.quantifiers.base.kinds import EVIDENCE as EVIDENCE
-from quantshift.quantifiers.base.kinds import NEITHER as NEITHER
-from quantshift.quantifiers.base.kinds import NO_EVIDENCE as NO_EVIDENCE
-from quantshift.quantifiers.base.kinds import RANGE as RANGE
-from quantshift.quantifiers.base.kinds import REFUTED as REFUTED
 
 AUTO, PRIOR, COVARIATE, BETWEEN = "auto", "prior", "covariate", "between"
 

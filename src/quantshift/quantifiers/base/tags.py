@@ -81,6 +81,8 @@ class Tags:
     own_classifier: fits its own classifier on features, given by the parameter `classifier`.
     draws_resample_training: its `draws` come from posteriors under resampled training items. They
         are biased as the estimates of a bootstrap are, and intervals treat them alike.
+    draws_of_items: its `draws` are of the share among the items of the sample themselves, not of a
+        prevalence from which the items were drawn.
     no_interval: why replicates do not show the method's error, and what to use instead.
     interval_note: what the interval covers, if not the prevalence under the assumption.
     """
@@ -97,6 +99,7 @@ class Tags:
     positive_class: bool = False
     own_classifier: bool = False
     draws_resample_training: bool = False
+    draws_of_items: bool = False
     no_interval: str = ""
     interval_note: str = ""
 

@@ -82,6 +82,7 @@ def draw_audit_sheet(
     label: str | None = None,
     text: str | Sequence[str] = (),
     features: Sequence[str] = (),
+    categories: Sequence[str] = (),
     posteriors: Sequence[str] = (),
     drop: Sequence[str] = (),
     id: str | None = None,  # noqa: A002 - the name of the option

@@ -43,6 +43,9 @@ ASSUMED = "assumed"
 LABELS, NO_ITEMS = "labels", "no items"
 """Reasons for the kind of an answer beside those of guarded methods."""
 
+GROUPS, LIKE_GROUPS = "groups", "like the groups"
+"""What an estimate rests on if left-out groups have taught it, and the name of that assumption."""
+
 METHOD = "method"
 """What an estimate rests on if the user has chosen the method: the method's own assumption."""
 
@@ -52,7 +55,7 @@ class Decision:
     """The kind of an answer without labels, why, and the assumption behind its estimate.
 
     reason: evidence, agreement, declared, refuted or no evidence.
-    rests_on: prior, covariate, between, or method.
+    rests_on: prior, covariate, between, groups or method.
     too_wide: whether nothing can be estimated because the range allows too much.
     """
 

@@ -44,7 +44,7 @@ from quantshift.quantifiers.likelihood.shift_models import (
     training_evidence,
 )
 from quantshift.quantifying.declaration import makes_its_own_assumption
-from quantshift.quantifying.estimating.decision import Decision, Evidence
+from quantshift.quantifying.estimating.decision import GROUPS, LIKE_GROUPS, Decision, Evidence
 from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples
 from quantshift.quantifying.options import AUTO, EstimationOptions
 from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
@@ -102,7 +102,7 @@ def examine(
     if model.tests_itself:
         tested = GuardedSamples.of(model, items, samples, options, seed)
         tested.resample(progress)
-        found = [_widened_by_groups(model, each) for each in tested.evidence(options)]
+        found = [_taught_by_groups(model, each) for each in tested.evidence(options)]
         drawn, quantifier = tested.drawn, tested.drawn.quantifier
     elif options.declared.assumption != AUTO:
         raise makes_its_own_assumption(model.method)
@@ -146,7 +146,7 @@ def _by_chosen_method(
     _resample(drawn, by_kind, progress)
     low, high = drawn.limits()
     progress("testing for shift", 0, 0)
-    shifts = list(_shifts(subclasses, items, samples, seed))
+    shifts = adjusted(_shifts(subclasses, items, samples, seed))
     assumptions = []
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
         if subclasses is None or shift is None:
@@ -174,11 +174,45 @@ def _by_chosen_method(
     ]
 
 
-def _widened_by_groups(model: Model, evidence: Evidence) -> Evidence:
-    """The range, widened to cover the errors on the user's own groups if there are any."""
+def _taught_by_groups(model: Model, evidence: Evidence) -> Evidence:
+    """The estimate and the range that the user's own groups teach, if there is nothing better.
+
+    With too few groups the range is widened to cover the errors on them.
+    """
     decision, interval = evidence.decision, evidence.interval
     if model.groups is None or decision.kind != RANGE:
         return evidence
+    # Imported here: most calls have no groups.
+    from quantshift.quantifying.training.learnt_from_groups import GroupLesson
+
+    by_prior, by_mean = type(model.base).__name__, IF_COVARIATE_SHIFT.__name__
+    lesson = GroupLesson.of(model.groups, by_mean, by_prior)
+    known = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
+    if lesson is None or not {"prior shift", "covariate shift"} <= known.keys():
+        return _widened_by_groups(model, evidence)
+    prior, covariate = (
+        np.array([known[name][label] for label in model.classes])
+        for name in ("prior shift", "covariate shift")
+    )
+    p_hat = lesson.estimate(np.asarray(model.base.prior_), covariate, prior)
+    found = lesson.limits(p_hat, interval.level)
+    low, high = found or (
+        np.minimum(interval.low, p_hat),
+        np.maximum(interval.high, p_hat),
+    )
+    learnt = Assumption(LIKE_GROUPS, model.method, _by_label(model, p_hat))
+    return replace(
+        evidence,
+        interval=replace(interval, prevalence=p_hat, low=low, high=high),
+        assumptions=(*evidence.assumptions, learnt),
+        decision=replace(decision, rests_on=GROUPS),
+    )
+
+
+def _widened_by_groups(model: Model, evidence: Evidence) -> Evidence:
+    """The range, widened to cover the errors on the user's own groups."""
+    decision, interval = evidence.decision, evidence.interval
+    assert model.groups is not None
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.left_out_groups import reach
 
@@ -372,13 +406,18 @@ def _by_label(model: Model, p: Prevalences) -> dict[str, float]:
 
 def with_adjusted_p_values(found: Sequence[Evidence]) -> list[Evidence]:
     """The evidence on all batches, with p-values of the shift test adjusted for their number."""
-    tested = [i for i, evidence in enumerate(found) if evidence.shift is not None]
-    p_values = [evidence.shift.p_value for evidence in found if evidence.shift is not None]
-    evidence_of = list(found)
-    for i, p_adjusted in zip(tested, holm(p_values), strict=True):
-        shift = evidence_of[i].shift
-        assert shift is not None
-        evidence_of[i] = replace(
-            evidence_of[i], shift=replace(shift, p_adjusted=p_adjusted, n_tested=len(tested))
-        )
-    return evidence_of
+    shifts = adjusted([evidence.shift for evidence in found])
+    return [replace(each, shift=shift) for each, shift in zip(found, shifts, strict=True)]
+
+
+def adjusted(shifts: Sequence[Shift | None]) -> list[Shift | None]:
+    """The verdicts of the shift test with p-values adjusted for the number of batches.
+
+    Kinds of answers are decided afterwards: among many batches some are unlike training by chance.
+    """
+    p_values = iter(holm([shift.p_value for shift in shifts if shift is not None]))
+    n_tested = sum(shift is not None for shift in shifts)
+    return [
+        None if shift is None else replace(shift, p_adjusted=next(p_values), n_tested=n_tested)
+        for shift in shifts
+    ]

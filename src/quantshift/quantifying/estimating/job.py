@@ -51,6 +51,7 @@ def quantify(
     label: str | None = None,
     text: str | Sequence[str] = (),
     features: str | Sequence[str] = (),
+    categories: str | Sequence[str] = (),
     posteriors: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     id: str | None = None,  # noqa: A002

@@ -68,6 +68,7 @@ def _given(options: ColumnOptions, *, by: str | None, trained: bool) -> Iterator
         ("label", options.label or ""),
         ("text", _listed(options.text)),
         ("features", _listed(options.features)),
+        ("categories", _listed(options.categories) if trained else ""),
         ("posteriors", _listed(options.posteriors)),
         ("drop", _listed(tuple(drop))),
         ("id", options.id or ""),

@@ -14,7 +14,14 @@ from quantshift.quantifiers.base.guarding import (
     REFUTED,
 )
 from quantshift.quantifying.declaration import MEANING
-from quantshift.quantifying.estimating.decision import ASSUMED, IN_DOUBT, METHOD, Decision
+from quantshift.quantifying.estimating.decision import (
+    ASSUMED,
+    GROUPS,
+    IN_DOUBT,
+    LIKE_GROUPS,
+    METHOD,
+    Decision,
+)
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
 
 CHANGES: Mapping[str, str] = MappingProxyType(
@@ -35,6 +42,7 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
         "local shift": "if {parts} changed within a class",
         "between the two": "if something between the two holds",
         "no change": "if nothing changed",
+        LIKE_GROUPS: "if it differs as your own groups do",
     }
 )
 """The assumptions about what has changed, without technical terms."""
@@ -213,8 +221,18 @@ def basis(about: Explained) -> str:
     return _carried_by_range(about, shift)
 
 
+def _learnt_from_groups(about: Explained) -> str:
+    return (
+        f"learnt from the groups of {about.groups!r} that were left out in turn: how far to go "
+        "from the training share. The range comes from the errors on these groups; it is not a "
+        "confidence interval"
+    )
+
+
 def _carried_by_range(about: Explained, shift: Shift | None) -> str:
     decision = about.decision
+    if decision.rests_on == GROUPS:
+        return _learnt_from_groups(about)
     group_errors = f", and errors as large as on your own {about.groups!r}" if about.groups else ""
     range_is = f"allows for more{group_errors}; it is not a confidence interval"
     if decision.reason != REFUTED:

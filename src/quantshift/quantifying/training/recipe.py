@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from quantshift.base.progress import OnProgress
 from quantshift.errors import UserError
-from quantshift.quantifying.options import AUTO, Recipe, Sources
-from quantshift.quantifying.training.methods import name_of
+from quantshift.quantifying.options import AUTO, Grouping, Recipe, Sources
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT, name_of
 from quantshift.quantifying.training.model import Model, without_training
 from quantshift.quantifying.training.train import train_on_table
 from quantshift.tables.reading import OpenTable, Source, open_table
@@ -24,6 +24,7 @@ def model_for(
         return fitted
     if train is None:
         if options.posteriors:
+            _check_untrained(recipe.training.method)
             return without_training(options.posteriors, label=options.label)
         raise UserError(
             "give a training table, a model, or columns of posteriors",
@@ -32,12 +33,40 @@ def model_for(
     if options.label is None:
         raise UserError("name the column of the labels", arguments=["label"])
     progress("training", 0, 0)
+    table = open_table(train, name="the training table", lenient=options.lenient)
+    offered = set.intersection(*(set(sample.columns) for sample in samples))
     return train_on_table(
-        open_table(train, name="the training table", lenient=options.lenient),
+        table,
         recipe,
-        offered=set.intersection(*(set(table.columns) for table in samples)),
+        offered=offered,
+        tied=_tied(recipe, samples, [name for name in table.columns if name in offered]),
         progress=progress,
     )
+
+
+def _tied(recipe: Recipe, samples: Sequence[OpenTable], shared: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are tied to the batches, among those that tables share."""
+    options = recipe.columns
+    if recipe.by is None or options.text or options.features or options.posteriors:
+        return ()
+    if not all(recipe.by in sample.columns for sample in samples):
+        return ()
+    # Imported here because most calls have no batches.
+    from quantshift.quantifying.reading.tied import tied_columns
+
+    nested = {name for sample in samples for name in sample.nested}
+    names = [name for name in shared if name not in {options.label, *nested, *options.drop}]
+    return tied_columns(samples, Grouping(recipe.by, recipe.every), names)
+
+
+def _check_untrained(method: str) -> None:
+    """Refuse a method that would have to learn from labelled rows."""
+    if method not in (AUTO, IF_COVARIATE_SHIFT.__name__):
+        raise UserError(
+            f"{name_of(method)} needs labelled rows to learn from: give a training table, or leave "
+            "the method out (the mean of the posteriors)",
+            arguments=["train", "method"],
+        )
 
 
 def _loaded(folder: Source) -> Model:
@@ -59,6 +88,7 @@ def _check_same(model: Model, recipe: Recipe) -> None:
         ("label", options.label, options.label == columns.label),
         ("text", options.text, set(options.text) <= set(columns.text) and set(named) == used),
         ("features", options.features, set(named) == used),
+        ("categories", options.categories, set(options.categories) <= set(model.levels)),
         ("posteriors", options.posteriors, options.posteriors == columns.posteriors),
         ("drop", options.drop, not content & set(options.drop)),
         ("id", options.id, options.id not in content),

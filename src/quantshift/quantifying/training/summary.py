@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+from scipy.stats import rankdata
+
 from quantshift.answers.rows import NOT_DRAWN, is_much, row_warnings, undecodable_warning
 from quantshift.quantifying.estimating.batches import histograms
 from quantshift.quantifying.output.result import TrainingSide
 from quantshift.quantifying.reading.pool import Pool
 from quantshift.quantifying.training.model import Model
+
+LITTLE_SEPARATION = 0.55
+"""A mean AUC below this leads to a warning."""
 
 
 def training_side(model: Model) -> TrainingSide:
@@ -35,16 +41,33 @@ def _prevalence(model: Model) -> dict[str, float]:
     return dict(zip(model.classes, model.base.prior_.tolist(), strict=True))
 
 
+def _separation(model: Model) -> float:
+    """The mean AUC of the held-out posteriors, each class against all others.
+
+    Unlike the accuracy, it does not depend on how common a class is.
+    """
+    posteriors, codes = model.held_out
+    areas = []
+    for k, scores in enumerate(posteriors.T):
+        of_class = codes == k
+        n, others = int(of_class.sum()), int((~of_class).sum())
+        if n and others:
+            ranks = rankdata(scores)
+            areas.append((ranks[of_class].sum() - n * (n + 1) / 2) / (n * others))
+    return float(np.mean(areas)) if areas else 0.5
+
+
 def training_warnings(model: Model) -> list[str]:
     """Warnings about the training table."""
     training = model.training
     warnings = list(undecodable_warning(training.source, training.undecodable))
-    if training.accuracy is not None and training.accuracy <= max(_prevalence(model).values()):
-        warnings.append(
-            f"{training.source}: {training.classifier} is no more accurate than always predicting "
-            f"{max(training.counts, key=lambda label: training.counts[label])!r}; the columns may "
-            "say nothing about the label"
-        )
+    if training.accuracy is not None:
+        auc = _separation(model)
+        if auc < LITTLE_SEPARATION:
+            warnings.append(
+                f"{training.source}: the columns say little about the label (AUC {auc:.2f}, where "
+                "0.5 is chance)"
+            )
     warnings += [f"{training.source}: {note}" for note in training.notes]
     warnings += row_warnings(training.rows)
     if NOT_DRAWN in training.rows.left_out:

@@ -78,6 +78,7 @@ def train(
     label: str,
     text: str | Sequence[str] = (),
     features: Sequence[str] = (),
+    categories: str | Sequence[str] = (),
     posteriors: Sequence[str] = (),
     drop: Sequence[str] = (),
     id: str | None = None,  # noqa: A002
@@ -97,6 +98,7 @@ def train(
 
     text, features: the columns that items are made of, texts or others; with neither, all columns
     that can be used (`model.columns` lists them, how they are used, and why others are not).
+    categories: columns of numbers that are codes of categories, not amounts.
     posteriors: columns with posteriors of the user's own model instead, for items it was not
     trained on. drop: columns that are not used. `id` and `weights` are not used either; weights
     says how many items a row stands for. missing: cells that mean no label, in addition to empty
@@ -133,17 +135,19 @@ def train_on_table(
     recipe: Recipe,
     *,
     offered: set[str] | None = None,
+    tied: Sequence[str] = (),
     progress: OnProgress = silent,
 ) -> Model:
     """A model from an open table.
 
-    offered: the columns that all samples have; others are not used.
+    offered: the columns that all samples have; others are not used, nor are those that are tied to
+    the batches, unless they are named.
     """
     options, training = recipe.columns, recipe.training
     check_classifier(training.classifier)
     known = POSTERIORS if options.posteriors else FEATURES
     _check_declared(recipe, method_class(training.method, known))
-    data, rows, notes = _labelled(table, recipe, offered, progress)
+    data, rows, notes = _labelled(table, recipe, offered, tied, progress)
     progress(f"training on {counted(len(data.codes), 'row')}", 0, 0)
     learnt = learn(data)
     base = learnt.base
@@ -197,12 +201,16 @@ def _check_declared(recipe: Recipe, method: type[AbstractQuantifier]) -> None:
 
 
 def _labelled(
-    table: OpenTable, recipe: Recipe, offered: set[str] | None, progress: OnProgress
+    table: OpenTable,
+    recipe: Recipe,
+    offered: set[str] | None,
+    tied: Sequence[str],
+    progress: OnProgress,
 ) -> tuple[Labelled, Rows, list[str]]:
     """The labelled items, what became of the rows, and what is odd about them, in sentences."""
     options, seed = recipe.columns, recipe.training.seed
     assert options.label is not None
-    names, left_out = candidates(options, table, by=recipe.by, offered=offered)
+    names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
     if not names:
         raise _nothing_to_work_on(table, left_out)
     items, n_labelled = _sampled(table, names, options, seed, progress)
@@ -236,7 +244,9 @@ def _chosen(
 ) -> Columns:
     """The columns that are used, by what their cells hold."""
     others = frame.drop(options.text, strict=False)
-    found, unfit = choose(others, named=options.features)
+    _check_categories(others, options)
+    named = (*options.features, *options.categories)
+    found, unfit = choose(others, codes=options.categories, named=named)
     chosen = {column.name: column for column in found}
     chosen |= {name: text_column(frame[name]) for name in options.text}
     reasons = (*left_out, *(LeftOutColumn(column.name, column.reason) for column in unfit))
@@ -250,6 +260,17 @@ def _chosen(
         weights=options.weights,
         left_out=reasons,
     )
+
+
+def _check_categories(frame: pl.DataFrame, options: ColumnOptions) -> None:
+    """Refuse categories that are not among the columns that items are made of."""
+    unknown = next((name for name in options.categories if name not in frame.columns), None)
+    if unknown is not None:
+        raise UserError(
+            f"column {unknown!r} is named as a category, and is not among the columns that are "
+            "used; name it as a feature too, or leave it out",
+            arguments=["categories", "features"],
+        )
 
 
 def _sampled(

@@ -18,7 +18,7 @@ from quantshift.quantifying.estimating.decision import Decision, Evidence, sprea
 from quantshift.quantifying.estimating.evidence import (
     ALL_ALIKE,
     NO_BETTER_THAN_CHANCE,
-    with_adjusted_p_values,
+    adjusted,
 )
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
 from quantshift.quantifying.options import EstimationOptions
@@ -109,12 +109,20 @@ class CountSample(AbstractSample):
         ).of(filled, grouped(self.sketch, self.batches, filled, self.order))
         progress("testing for shift", 0, 0)
         tests = self._tests(seed)
-        found = []
-        for name, interval, is_alike in zip(filled, intervals, map(bool, alike), strict=True):
-            batch = self.batches[name]
-            shift = None if tests is None else tests.of(batch, interval)
-            found.append(_evidence(self.model, batch, interval, shift, options, alike=is_alike))
-        return dict(zip(filled, with_adjusted_p_values(found), strict=True))
+        shifts = adjusted(
+            [
+                None if tests is None else tests.of(self.batches[name], interval)
+                for name, interval in zip(filled, intervals, strict=True)
+            ]
+        )
+        return {
+            name: _evidence(
+                self.model, self.batches[name], interval, shift, options, alike=bool(is_alike)
+            )
+            for name, interval, shift, is_alike in zip(
+                filled, intervals, shifts, alike, strict=True
+            )
+        }
 
     def _tests(self, seed: int) -> MixtureTests | None:
         if self.trained is not None:

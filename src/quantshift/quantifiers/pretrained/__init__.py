@@ -1,0 +1,3 @@
+"""A quantifier whose network was trained on simulated shifts, before it sees any data."""
+
+FAMILY = "pre-trained"

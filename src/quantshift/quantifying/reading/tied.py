@@ -1,0 +1,78 @@
+"""Columns that are tied to the batches: the batch follows from their value.
+
+If a sample is divided by month, a copy of the date, the number of the month or a running number
+differ between batches by definition. As features they would mark every batch as unlike training.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from quantshift.answers.batch_names import NO_GROUP
+from quantshift.quantifying.columns import TableItems, read_items
+from quantshift.quantifying.options import Grouping
+from quantshift.tables.columns.kinds import typed
+from quantshift.tables.reading import OpenTable
+
+MOST_READ = 20_000
+"""So many rows of each table show whether a column is tied."""
+
+FEWEST_ROWS = 5
+"""Smaller batches do not count, and there must be two others."""
+
+MOST_DISTINCT = 0.5
+"""Words that are nearly all different belong to a batch each, and are not tied to it."""
+
+
+def tied_columns(
+    tables: Sequence[OpenTable], grouping: Grouping, names: Sequence[str]
+) -> tuple[str, ...]:
+    """Which of the columns tell the batch of every row."""
+    wanted = [name for name in names if name != grouping.column]
+    parts = [part for table in tables for part in _first_rows(table, grouping, wanted)]
+    if not parts or not wanted:
+        return ()
+    items = TableItems.joined(parts)
+    sizes = items.groups.value_counts()
+    large = sizes.filter((pl.col("count") >= FEWEST_ROWS) & (pl.col(items.groups.name) != NO_GROUP))
+    if len(large) < 2:
+        return ()
+    kept = items.groups.is_in(large[items.groups.name].implode())
+    batches, values = items.groups.filter(kept), items.values.filter(kept)
+    codes = batches.rank("dense").to_numpy()
+    return tuple(name for name in wanted if _is_tied(values[name], codes))
+
+
+def _first_rows(table: OpenTable, grouping: Grouping, names: Sequence[str]) -> list[TableItems]:
+    parts, n_read = [], 0
+    reading = read_items(table, names, grouping=grouping)
+    for part in reading:
+        parts.append(part)
+        n_read += len(part.rows)
+        if n_read >= MOST_READ:
+            break
+    reading.close()
+    return parts
+
+
+def _is_tied(column: pl.Series, batches: np.ndarray) -> bool:
+    """Whether every value is of one batch and, of numbers and dates, no two batches overlap."""
+    if column.dtype.is_nested():
+        return False
+    values = typed(column)
+    known = values.is_not_null()
+    if 2 * int(known.sum()) < len(known):
+        return False
+    codes = batches[known.to_numpy()]
+    ranks = values.drop_nulls().rank("dense").to_numpy()
+    n_values, n_batches = len(np.unique(ranks)), len(np.unique(codes))
+    if n_batches < 2 or n_values < n_batches:
+        return False
+    one_batch_each = len(np.unique(np.stack([ranks, codes]), axis=1).T) == n_values
+    if not one_batch_each:
+        return False
+    if values.dtype == pl.String:
+        return n_values <= MOST_DISTINCT * len(ranks)
+    in_order = codes[np.argsort(ranks, kind="stable")]
+    return int((np.diff(in_order) != 0).sum()) == n_batches - 1

@@ -1,0 +1,33 @@
+"""Among many batches some are unlike training by chance: decisions come after the adjustment."""
+
+import numpy as np
+import pytest
+
+from quantshift.errors import UserError
+from quantshift.quantifying import quantify
+from quantshift.quantifying.estimating.decision import Decision
+from quantshift.quantifying.estimating.evidence import adjusted
+from quantshift.quantifying.output.result import Shift
+
+
+def test_a_result_that_may_be_chance_among_many_batches_leaves_the_interval():
+    alone = Shift(rejected=True, kind="covariate", p_value=0.03)
+    (one,) = adjusted([alone])
+    assert Decision.of_chosen_method(one).kind == "range"
+    calm = [Shift(rejected=False, kind="prior", p_value=p) for p in np.linspace(0.1, 0.9, 9)]
+    among_ten = adjusted([alone, *calm, None])
+    assert among_ten[0].p_adjusted == pytest.approx(0.3)
+    assert among_ten[0].n_tested == 10
+    assert among_ten[-1] is None
+    assert Decision.of_chosen_method(among_ten[0]).kind == "confidence interval"
+    clear = adjusted([Shift(rejected=True, kind="covariate", p_value=0.001), *calm])[0]
+    assert Decision.of_chosen_method(clear).kind == "range"
+
+
+def test_a_method_without_labelled_rows_is_refused_unless_it_is_the_mean(tmp_path):
+    (tmp_path / "new.csv").write_text("p\n" + "\n".join(["0.2", "0.4"] * 20))
+    asked = {"posteriors": "p", "replicates": 100}
+    with pytest.raises(UserError, match="SLD needs labelled rows to learn from"):
+        quantify(tmp_path / "new.csv", method="SLD", **asked)
+    by_mean = quantify(tmp_path / "new.csv", method="PCC", **asked)
+    assert by_mean == quantify(tmp_path / "new.csv", **asked)

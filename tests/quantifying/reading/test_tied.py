@@ -1,0 +1,81 @@
+"""Columns from which the batch of a row follows."""
+
+import numpy as np
+import polars as pl
+
+from quantshift.quantifying import quantify
+from quantshift.quantifying.options import Grouping
+from quantshift.quantifying.reading.tied import tied_columns
+from quantshift.tables.reading import open_table
+
+N = 300
+
+
+def sample(seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    day = np.sort(rng.integers(0, 90, N))
+    date = np.datetime64("2026-01-01") + day
+    month = date.astype("datetime64[M]").astype(int) % 12 + 1
+    return pl.DataFrame(
+        {
+            "date": date,
+            "copy": np.datetime_as_string(date, unit="D"),
+            "month": month,
+            "name": np.array(["", "Jan", "Feb", "Mar"])[month],
+            "clock": day * 86_400.0 + rng.random(N),
+            "weekday": day % 7,
+            "income": rng.normal(size=N),
+            "person": [f"p{i}" for i in range(N)],
+            "town": rng.choice(["Ulm", "Bonn"], N),
+            "empty": pl.Series([None] * N, dtype=pl.Float64),
+        }
+    )
+
+
+def tied(frame: pl.DataFrame, column: str, every: str | None = None) -> tuple[str, ...]:
+    return tied_columns([open_table(frame)], Grouping(column, every), frame.columns)
+
+
+def test_copies_of_the_date_and_of_its_month_are_tied_to_months():
+    assert tied(sample(), "date", "month") == ("copy", "month", "name", "clock")
+
+
+def test_by_month_the_dates_are_tied():
+    assert tied(sample(), "month") == ("date", "copy", "name", "clock")
+
+
+def test_nothing_is_tied_to_a_category_of_its_own():
+    assert tied(sample(), "town") == ()
+    assert tied(sample()[:4], "month") == ()
+
+
+def test_tied_columns_are_left_out_with_a_word_unless_they_are_named():
+    frame = sample().select("month", "name", "income", "weekday")
+    rng = np.random.default_rng(1)
+    train = sample(2).select("month", "name", "income", "weekday")
+    train = train.with_columns(
+        label=pl.Series(np.where(train["income"].to_numpy() + rng.normal(size=N) > 0, "yes", "no"))
+    )
+    asked = {"train": train, "label": "label", "by": "month", "replicates": 100}
+    found = quantify(frame, **asked)
+    assert [column.name for column in found.used] == ["income", "weekday"]
+    reasons = {column.name: column.reason for column in found.left_out_columns}
+    assert reasons["name"] == "tied to 'month': tells the batch of every row"
+    named = quantify(frame, **asked, features=["name", "income"])
+    assert [column.name for column in named.used] == ["name", "income"]
+
+
+def test_codes_can_be_declared_categories():
+    rng = np.random.default_rng(3)
+    code = rng.integers(1, 5, 600)
+    p = np.where(np.isin(code, [1, 3]), 0.8, 0.2)
+    label = np.where(rng.random(600) < p, "yes", "no")
+    frame = pl.DataFrame({"region": code, "income": rng.normal(size=600), "label": label})
+    asked = {"train": frame[:400], "label": "label", "replicates": 100, "classifier": "logistic"}
+    new = frame[400:].drop("label")
+    found = quantify(new, **asked, categories="region")
+    kinds = {column.name: column.kind for column in found.used}
+    assert kinds == {"region": "category", "income": "number"}
+    as_number = quantify(new, **asked)
+    assert {column.kind for column in as_number.used} == {"number"}
+    assert found.training.accuracy > as_number.training.accuracy + 0.1

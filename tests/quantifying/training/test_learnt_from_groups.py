@@ -1,0 +1,117 @@
+"""What left-out groups teach."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import t as student
+
+from quantshift.quantifiers.baselines import BASELINE
+from quantshift.quantifying import quantify, train
+from quantshift.quantifying.training.group_errors import (
+    FORWARD,
+    LEAVE_ONE_OUT,
+    GroupErrors,
+    LeftOutGroup,
+)
+from quantshift.quantifying.training.learnt_from_groups import (
+    FEWEST_GROUPS,
+    RIDGE,
+    TARGET,
+    GroupLesson,
+)
+
+
+def named(share):
+    return {"no": 1 - share, "yes": share}
+
+
+def groups_of(n, *, coefficients=(0.5, 0.2), noise=0.0, design=LEAVE_ONE_OUT, seed=0):
+    rng = np.random.default_rng(seed)
+    found = []
+    for i in range(n):
+        nothing, mean, sld = 0.3, rng.uniform(0.1, 0.6), rng.uniform(0.0, 0.9)
+        truth = nothing + coefficients[0] * (mean - nothing) + coefficients[1] * (sld - mean)
+        truth += noise * rng.normal()
+        estimates = {BASELINE: named(nothing), "PCC": named(mean), "SLD": named(sld)}
+        group = LeftOutGroup(f"g{i}", 100, 500, named(truth), estimates, {}, None)
+        found.append(group)
+    return GroupErrors("region", design, "", "GuardedSLD", tuple(found), {}, ())
+
+
+def arrays(groups):
+    def shares(method):
+        return np.array([g.estimates[method]["yes"] for g in groups.groups])
+
+    truth = np.array([g.prevalence["yes"] for g in groups.groups])
+    nothing, mean, sld = shares(BASELINE), shares("PCC"), shares("SLD")
+    return np.stack([mean - nothing, sld - mean], axis=1), truth - nothing
+
+
+def test_the_coefficients_are_those_of_a_ridge_regression_around_those_of_pcc():
+    """Against least squares with two more rows, one for each penalty."""
+    groups = groups_of(9, noise=0.02)
+    X, y = arrays(groups)
+    rows = np.vstack([X, np.diag(np.sqrt(RIDGE))])
+    moved = np.concatenate([y - X @ TARGET, np.zeros(2)])
+    expected = TARGET + np.linalg.lstsq(rows, moved, rcond=None)[0]
+    lesson = GroupLesson.of(groups, "PCC", "SLD")
+    np.testing.assert_allclose((lesson.towards_covariate, lesson.towards_prior), expected)
+
+
+def test_many_groups_teach_what_holds_and_few_teach_nothing():
+    lesson = GroupLesson.of(groups_of(200), "PCC", "SLD")
+    assert lesson.towards_covariate == pytest.approx(0.5, abs=0.02)
+    assert lesson.towards_prior == pytest.approx(0.2, abs=0.02)
+    assert GroupLesson.of(groups_of(FEWEST_GROUPS - 1), "PCC", "SLD") is None
+    assert GroupLesson.of(groups_of(9), "PCC", "unknown") is None
+
+
+def test_the_limits_are_those_of_students_t_and_hold_the_next_group():
+    held = []
+    for seed in range(60):
+        groups = groups_of(9, noise=0.03, seed=seed)
+        rest = GroupErrors("region", LEAVE_ONE_OUT, "", "", groups.groups[:-1], {}, ())
+        lesson, new = GroupLesson.of(rest, "PCC", "SLD"), groups.groups[-1]
+        shares = [np.array(list(new.estimates[m].values())) for m in (BASELINE, "PCC", "SLD")]
+        p_hat = lesson.estimate(*shares)
+        assert p_hat.sum() == pytest.approx(1)
+        low, high = lesson.limits(p_hat, 0.95)
+        held.append(low[1] <= new.prevalence["yes"] <= high[1])
+        wide = student.ppf(0.975, 7) * lesson.spread[1] * np.sqrt(1 + 1 / 8)
+        assert high[1] - p_hat[1] == pytest.approx(min(wide, 1 - p_hat[1]))
+    assert 0.85 <= np.mean(held) <= 1.0
+
+
+def test_time_teaches_how_far_to_go_towards_the_mean_and_gives_no_limits():
+    lesson = GroupLesson.of(groups_of(30, coefficients=(0.5, 0.0), design=FORWARD), "PCC", "SLD")
+    assert lesson.towards_covariate == pytest.approx(0.5, abs=0.05)
+    assert lesson.towards_prior == 0
+    assert lesson.limits(np.array([0.6, 0.4]), 0.95) is None
+
+
+def region(name, move, seed, n=150):
+    """An outcome that follows from a column; regions differ in it."""
+    rng = np.random.default_rng(seed)
+    income, age = rng.normal(move, 1, n), rng.normal(size=n)
+    p = 1 / (1 + np.exp(-(1.5 * income - 0.5 * age - 1)))
+    relapse = np.where(rng.random(n) < p, "yes", "no")
+    return pl.DataFrame({"income": income, "age": age, "relapse": relapse, "region": [name] * n})
+
+
+def test_the_answer_rests_on_what_the_groups_teach():
+    moves = [-1.0, -0.5, 0.0, 0.5, 1.0, 1.5]
+    table = pl.concat([region(f"r{i}", move, i) for i, move in enumerate(moves)])
+    model = train(table, label="relapse", groups="region", classifier="logistic")
+    sample = region("new", 1.8, 9, n=500)
+    truth = float((sample["relapse"] == "yes").mean())
+    found = quantify(sample.drop("relapse", "region"), model=model, replicates=100)
+    (batch,) = found.batches
+    assert batch.kind == "range"
+    assert "learnt from the groups of 'region' that were left out in turn" in batch.basis
+    share = next(s for s in batch.shares if s.label == "yes")
+    learnt = next(a for a in batch.assumptions if a.name == "like the groups")
+    assert share.estimate == pytest.approx(learnt.prevalence["yes"])
+    assert share.low <= truth <= share.high
+    lesson = GroupLesson.of(model.groups, "PCC", "SLD")
+    low, _ = lesson.limits(np.array([1 - share.estimate, share.estimate]), 0.95)
+    assert share.low == pytest.approx(low[1])

@@ -1,0 +1,7 @@
+"""Nothing changes."""
+
+from training.families.family import Family
+
+
+class NoShift(Family):
+    """Training items and sample are drawn alike."""
