@@ -55,7 +55,7 @@ def test_every_method_of_the_catalogue_has_a_family():
         "ordered classes",
     )
     assert [name for name, family in families.items() if family == "baseline"] == ["MLPE"]
-    assert len(set(families.values())) == 7
+    assert len(set(families.values())) == 8
     assert family_of("mine.py:Mine") == "added"
 
 

@@ -57,7 +57,8 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     assume: "auto" adapts as far as the rows give evidence; "prior" always, because you declare that
         only the shares of the classes changed; "covariate" never, because similar rows still get
         the same label.
-    costs: costs[i][j] of predicting class j for an item of class i; predicts the cheapest class.
+    costs: a matrix with the cost of predicting the class of the column for an item of the class of
+        the row; the cheapest class is predicted.
     precision, recall: instead of costs, a target for one class, which is predicted from a threshold
         (`threshold_`): the one that reaches the target on the rows to which it was adapted, before
         that on the training items. positive: that class (default: the last).
@@ -200,6 +201,7 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         classes, codes = at_least_two_classes(*encode_labels(labels))
         if n_rows(X) != len(codes):
             raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
+        sample_weight = None if sample_weight is None else _as_array(sample_weight)
         if sample_weight is not None and not np.any(sample_weight):
             raise DataError("sample_weight is zero for all items: give some a positive weight")
         weights = training_weights(sample_weight, codes, classes)

@@ -48,8 +48,8 @@ FEWEST_OF_A_CLASS = 20
 class OffersPositions(Protocol):
     """A method that keeps where its training items are, and says where other items are."""
 
-    def training_positions(self) -> tuple[Reals, Codes]:
-        """The standardised features of the training items, and their codes."""
+    def training_positions(self) -> tuple[Reals, Codes] | None:
+        """The standardised features of the training items, and their codes, if comparable."""
 
     def positions(self, items: Items) -> Reals:
         """Those of other items, standardised in the same way."""
@@ -62,7 +62,10 @@ def unlike_every_class(
 
     items: as the method sees them; samples: positions among them.
     """
-    known, codes = method.training_positions()
+    training = method.training_positions()
+    if training is None or all(len(sample) < FEWEST_ITEMS for sample in samples):
+        return [None] * len(samples)
+    known, codes = training
     rows = _some(np.arange(len(known)), seed, "training")
     known, codes = known[rows], codes[rows]
     positions = method.positions(items)

@@ -125,7 +125,8 @@ def performance(
         labelled items that it was not trained on, and `assume` as in `ShiftedClassifier`.
     groups: a value for each row; each group is also estimated on its own.
     measures: names of `quantshift.measuring.MEASURES` (default: all).
-    costs: costs[i][j] of predicting class j for an item of class i, for the measure "cost".
+    costs: a matrix with the cost of predicting the class of the column for an item of the class of
+        the row, for the measure "cost".
     sample_weight: how many items each row stands for.
 
     The limits are a confidence interval if the rows show what changed, or you declare it; otherwise

@@ -50,9 +50,9 @@ class Declaration:
     )
     columns: str | None = option(
         None,
-        "What the columns are to the label: causes of it (age, income; the same as --assume "
-        "covariate) or effects (symptoms, words; the same as --assume prior). A saved model keeps "
-        "it, and every answer repeats it.",
+        "What the columns are to the label: causes of it (age, income; the assumption "
+        "covariate) or effects (symptoms, words; the assumption prior). A saved model keeps it, "
+        "and every answer repeats it.",
         metavar="causes|effects",
         shows_default=False,
     )

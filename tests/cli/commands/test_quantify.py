@@ -138,8 +138,8 @@ def test_errors_are_user_errors(tables):
         (["--label", "y", "--by", "week"], "error: new.csv: no column 'week'; there are x"),
         (
             ["--label", "y", "--by", "x", "--every", "week"],
-            "error: labelled.csv: no column can be used: x (divides the sample into batches)"
-            "; name those to use (--text, --features)",
+            "error: new.csv: row 1, column 'x': '0.0' is not a date; write YYYY-MM-DD, or group by "
+            "the values as they are",
         ),
         (["--label", "y", "--sample", "void.csv"], "error: void.csv: the file is empty"),
         (["--label", "y", "--sample", "table.csv"], "error: table.csv: a Parquet file, though its"),

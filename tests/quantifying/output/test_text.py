@@ -118,7 +118,7 @@ def test_details_of_every_batch_are_printed_if_asked_for():
     assert once in short
     assert "V." not in short
     assert short.count("$ draw") == 1
-    assert "and likewise for 2 more; --verbose shows them" in short
+    assert "and likewise for 2 more; the verbose text shows them" in short
     for name in "abc":
         assert f"Shift    {name}: V." in long
         assert f"$ draw {name}" in long

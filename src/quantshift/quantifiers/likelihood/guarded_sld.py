@@ -342,8 +342,14 @@ class GuardedSLD(AbstractGuarded):
         best = seen.committees[self.chosen_]
         return Items(best.mean(axis=0), best, seen.clusters, items.weights)
 
-    def training_positions(self) -> tuple[Reals, Codes]:
-        """The standardised features of the training items, and their codes."""
+    def training_positions(self) -> tuple[Reals, Codes] | None:
+        """The standardised features of the training items, and their codes.
+
+        None for texts and signals: their positions are learnt from these very items, and those of
+        other items differ from them even if nothing has changed.
+        """
+        if self.mode_ != "columns":
+            return None
         return self.training_.reference.position, self.training_.codes
 
     def positions(self, items: Items) -> Reals:

@@ -43,7 +43,7 @@ QUESTION = (
     "Are the columns effects of the label (symptoms of a disease, words of an opinion), or causes "
     "of it (age and income before a default)? Declare it: `quantshift quantify --columns effects` "
     "or `quantshift quantify --columns causes`. Columns of both kinds: did the thing itself become "
-    "more or less common (`--assume prior`), or were other rows selected (`--assume covariate`)?"
+    "more or less common (the assumption prior), or were other rows selected (covariate)?"
 )
 """What decides between two numbers."""
 

@@ -346,7 +346,7 @@ def _shifts_in_short(result: Quantification, shifted: Sequence[Batch]) -> Iterat
     if counts:
         more = f" and {len(columns) - len(most):,} more columns" * (len(columns) > len(most))
         yield f"Changed  {counts} batches{more}"
-    yield "         the details of every batch: --verbose, or the page (--html)"
+    yield "         the details of every batch: `quantshift quantify --verbose`, or the page"
 
 
 def _advice_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str]:
@@ -358,7 +358,7 @@ def _advice_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str]:
     commands = [f"         $ {batch.command}" for batch in result.batches if batch.command]
     yield from commands if verbose else commands[:1]
     if len(commands) > 1 and not verbose:
-        yield f"         and likewise for {len(commands) - 1:,} more; --verbose shows them"
+        yield f"         and likewise for {len(commands) - 1:,} more; the verbose text shows them"
 
 
 def _warnings(result: Quantification) -> list[str]:
