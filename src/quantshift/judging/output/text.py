@@ -199,6 +199,8 @@ def needed_text(batch: JudgedBatch) -> str:
         return "more labels like these cannot halve the interval"
     if batch.n_labelled < FEWEST:
         return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
+    if batch.n_labelled == batch.n_items:
+        return "all items are labelled: the share among them is known"
     return f"about {batch.labels_for_half_width:,} labels in all for an interval of half the width"
 
 
