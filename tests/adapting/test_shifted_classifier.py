@@ -282,6 +282,7 @@ def test_tags_are_those_of_the_classifier():
     assert get_tags(boosting).input_tags.allow_nan
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(f"ignore::{SkipTestWarning.__module__}.SkipTestWarning")
 @pytest.mark.parametrize("assume", ["prior", pytest.param("auto", marks=pytest.mark.slow)])
 def test_scikit_learn_s_checks_pass(assume):

@@ -44,6 +44,7 @@ print(caller(10), sum(caller.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.slow
 def test_machine_code_is_made_again_after_an_edit_in_another_module(tmp_path: Path) -> None:
     package = tmp_path / "edited"
     package.mkdir()

@@ -90,6 +90,7 @@ def test_a_process_forked_after_tables_were_read_refuses_tables():
     assert answers("used") == dict.fromkeys(TABLES, REFUSED)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_process_forked_before_any_table_was_read_works():
     said = answers("unused")

@@ -58,6 +58,7 @@ def test_shells_complete_verbs_and_their_options(line: str, completion: str) -> 
     assert completion in done.stdout.split()
 
 
+@pytest.mark.slow
 def test_bash_completes_the_options_of_a_verb() -> None:
     """It passes the words of the line in a variable of its own."""
     done = subprocess.run(
@@ -140,7 +141,7 @@ def test_a_user_s_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("place", ["before", "behind"])
+@pytest.mark.parametrize("place", ["before", pytest.param("behind", marks=pytest.mark.slow)])
 def test_debug_shows_the_traceback(tmp_path: Path, place: str) -> None:
     verb = ["data", "describe", str(tmp_path / "nowhere")]
     done = process(*(["--debug", *verb] if place == "before" else [*verb, "--debug"]))

@@ -121,7 +121,11 @@ def false_alarms(sizes: list[int], p: np.ndarray, n: int, repeats: int, seed: in
 
 
 @pytest.mark.parametrize(
-    ("sizes", "p"), [([300, 100], [0.2, 0.8]), ([400, 200, 50], [0.1, 0.3, 0.6])]
+    ("sizes", "p"),
+    [
+        ([300, 100], [0.2, 0.8]),
+        pytest.param([400, 200, 50], [0.1, 0.3, 0.6], marks=pytest.mark.slow),
+    ],
 )
 def test_prior_shift_is_no_change(sizes: list[int], p: list[float]) -> None:
     # At most 5%, and three standard errors of 60 repetitions.

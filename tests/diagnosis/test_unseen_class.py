@@ -46,6 +46,7 @@ def test_a_tenth_of_an_unseen_class_is_found_and_its_share_is_a_lower_bound():
     assert all(share is not None and 0.05 < share <= 0.12 for share in found)
 
 
+@pytest.mark.slow
 def test_other_shares_of_the_known_classes_and_moderate_selection_are_not_an_unseen_class():
     rng = np.random.default_rng(1)
     found = []

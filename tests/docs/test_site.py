@@ -33,7 +33,7 @@ def test_no_page_loads_from_elsewhere(site):
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("width", [1360, 360])
+@pytest.mark.parametrize("width", [pytest.param(1360, marks=pytest.mark.slow), 360])
 def test_pages_open(visit, address, width, scheme):
     page = visit(width=width, scheme=scheme)
     for path in PAGES:

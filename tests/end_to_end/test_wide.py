@@ -158,6 +158,7 @@ def test_two_data_sets_side_by_side(sets, run):
     assert "bees2" in tables
 
 
+@pytest.mark.slow
 def test_a_protocol_of_ones_own_with_its_own_coordinate(sets, run, tmp_path, monkeypatch):
     module = f"own_{secrets.token_hex(4)}"
     (tmp_path / f"{module}.py").write_text(OWN_SHIFT.replace("\\\\", "\\"), encoding="utf-8")

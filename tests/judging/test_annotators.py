@@ -53,6 +53,7 @@ def test_alpha_is_krippendorffs():
     assert found.n_undecided == 1
 
 
+@pytest.mark.slow
 def test_two_who_err_independently_show_how_often():
     rng = np.random.default_rng(0)
     truth = rng.random(40_000) < 0.5

@@ -91,6 +91,7 @@ def sample(rng, n=1000, tilt=0.0):
     return f, y
 
 
+@pytest.mark.slow
 def test_scores_save_labels_and_wrong_ones_do_no_harm():
     rng = np.random.default_rng(3)
     with_scores, alone, wrong = [], [], 0

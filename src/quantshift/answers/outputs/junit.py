@@ -16,7 +16,7 @@ class JUnit(AbstractOutput):
     name = "junit"
     noun = "report"
     endings = ("xml",)
-    help = "Also write the conditions of --fail-if as a JUnit report, for CI."
+    help = "Also write the conditions as a JUnit report, for CI."
 
     def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
         """The report; the text of the answer is its output."""
