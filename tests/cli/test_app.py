@@ -234,7 +234,7 @@ def test_debug_shows_the_traceback_of_an_unexpected_error(monkeypatch, capsys) -
     [
         (">/dev/full", 2, "error: the output cannot be written (No space left on device)"),
         (">&-", 2, "error: standard output is closed; send it to a file"),
-        ("2>&- >/dev/full", 2, ""),
+        pytest.param("2>&- >/dev/full", 2, "", marks=pytest.mark.slow),
         ("| head -1 >/dev/null; exit ${PIPESTATUS[0]}", 1, ""),
     ],
 )

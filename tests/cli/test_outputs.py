@@ -152,6 +152,7 @@ def test_labels_of_people_are_kept(refuses, quantshift, place):
     assert "yes" not in (place / "audit.csv").read_text()
 
 
+@pytest.mark.slow
 def test_a_sheet_of_what_a_pipe_brings(place):
     command = [sys.executable, "-c", "from quantshift.cli.app import main; main()"]
     asked = [*map(str, PLAN), "--out", "audit.csv"]

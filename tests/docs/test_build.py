@@ -37,6 +37,7 @@ def project(tmp_path):
     return make
 
 
+@pytest.mark.slow
 def test_a_sound_page_is_built(project):
     html = project("# Home\n\n[here](#home) $x$\n\n::: quantshift.metrics.ae\n")
     assert '<a href="#home">here</a> <math>' in html

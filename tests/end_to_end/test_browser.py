@@ -120,6 +120,7 @@ def test_the_method_filter_acts_on_all_charts(visit):
     assert "PCC" not in chart(page).locator(".plot").get_attribute("aria-label")
 
 
+@pytest.mark.slow
 def test_the_filter_works_by_keyboard_down_to_no_method(visit):
     page = visit()
     boxes = page.locator("[data-method]")
@@ -257,6 +258,7 @@ def test_the_theme_follows_the_system_and_the_button(visit, scheme):
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
 
 
+@pytest.mark.slow
 def test_no_width_needs_scrolling_sideways(visit):
     page = visit(viewport=NARROW)
     page.locator("details.table").evaluate_all("all => all.forEach(d => { d.open = true; })")

@@ -48,6 +48,7 @@ def test_serial_and_processes_do_the_same(small, prepare):
     assert tree(one) == tree(two)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced(written, lab, prepare):
     experiment = written(methods=f'["CC", "{lab.module}:DeadlyOnce"]')
     store, jobs = prepare(experiment)

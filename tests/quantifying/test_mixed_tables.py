@@ -191,7 +191,10 @@ def test_columns_that_training_lacks_and_labels_in_the_sample_are_mentioned():
     assert quantify(people(50, 1).drop("churn"), model=model, replicates=20).warnings == ()
 
 
-@pytest.mark.parametrize("classifier", ["logistic", "naive-bayes", "forest", "boosting"])
+@pytest.mark.parametrize(
+    "classifier",
+    ["logistic", "naive-bayes", pytest.param("forest", marks=pytest.mark.slow), "boosting"],
+)
 def test_every_classifier_takes_mixed_columns(classifier, tmp_path):
     model = train(people(300), label="churn", drop=["note"], classifier=classifier, method="PACC")
     assert model.training.accuracy > 0.7

@@ -87,6 +87,7 @@ def test_it_replaces_its_own_files_only_and_has_its_ending(chat, tables, quantsh
     assert "yesterday" not in (tables / "old.json").read_text()
 
 
+@pytest.mark.slow
 def test_help_has_it_and_a_page_does_not_name_it(chat, tables, quantshift):
     _, said, _ = quantshift("judge", "--help")
     assert "Also write a message for a chat." in said

@@ -30,6 +30,7 @@ def alone(monkeypatch):
     monkeypatch.setattr(found, lambda: {"concepts": ("concept",)})
 
 
+@pytest.mark.slow
 def test_a_suite_with_a_method_of_ones_own(alone, quantshift, tmp_path):
     out, mine = tmp_path / "out", tmp_path / "mine.py"
     mine.write_text(MINE)

@@ -70,7 +70,9 @@ def test_a_model_opens_with_a_gigabyte(saved):
     assert (done.returncode, done.stdout) == (0, "negative positive\n"), done.stderr
 
 
-@pytest.mark.parametrize("classifier", ["naive-bayes", "forest", "boosting"])
+@pytest.mark.parametrize(
+    "classifier", ["naive-bayes", pytest.param("forest", marks=pytest.mark.slow), "boosting"]
+)
 def test_every_classifier_can_be_saved(folder, tmp_path, classifier):
     made = train(
         folder / "labelled.csv",
