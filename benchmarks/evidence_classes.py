@@ -4,12 +4,12 @@
         [--first-repeat 0] [--repeats 1] [--samples 5] [--bootstrap 100]
 
 Classes of at least 100 rows of the UCI tables. Every repetition trains on at most 2,000 random rows
-(half of the table if it is smaller) and draws samples of the others: with class shares from a
-uniform Dirichlet distribution (prior), at random (none), along the posterior of a random class, or
-along a random feature, which with `both` is combined with other class shares. Printed by world and
-size: label shift refuted, answers called a confidence interval, the share of their limits that hold
-the share of a class among the items, and the same of all answers, with mean widths. Standard errors
-are clustered by training set.
+(half of the table if it is smaller) and draws samples of the others without replacement: with class
+shares from a uniform Dirichlet distribution, as far as the classes have enough rows (prior), at
+random (none), along the posterior of a random class (score), or along a random feature, which with
+`both` is combined with other class shares. Printed by world and size: label shift refuted, answers
+called a confidence interval, the share of their limits that hold the share of a class among the
+items, and the same of all answers, with mean widths. Standard errors are clustered by training set.
 """
 
 import argparse
@@ -32,6 +32,8 @@ from refutation import dense
 TABLES = "uci_image_seg,uci_page_block,uci_abalone,uci_waveform-v1,uci_yeast"
 WORLDS = ("prior", "none", "score", "feature", "both")
 MOST_TRAINING = 2000
+MOST_TRIALS = 100_000
+"""Draws of shares before the shares of the table are taken."""
 
 
 def main() -> None:
@@ -102,9 +104,18 @@ def drawn(world: str, n: int, y: Any, q: Any, X: Any, rng: np.random.Generator) 
         x = np.clip((X[:, j] - X[:, j].mean()) / spread[j], -3, 3)
         odds = np.exp(rng.choice([-1, 1]) * rng.uniform(1, 2) * x)
     if world in ("prior", "both"):
-        p = rng.dirichlet(np.ones(q.shape[1]))
+        p = possible_shares(n, np.bincount(y, minlength=q.shape[1]), rng)
         odds = odds * (p / np.bincount(y, odds, minlength=len(p)))[y]
-    return rng.choice(len(y), n, p=odds / odds.sum(), replace=world != "none")
+    return rng.choice(len(y), n, p=odds / odds.sum(), replace=False)
+
+
+def possible_shares(n: int, sizes: Any, rng: np.random.Generator) -> Any:
+    """Uniform shares for which every class has twice as many rows as a sample of n takes."""
+    for _ in range(MOST_TRIALS):
+        p = rng.dirichlet(np.ones(len(sizes)))
+        if (2 * n * p <= sizes).all():
+            return p
+    return sizes / sizes.sum()
 
 
 def summary(frame: pd.DataFrame, columns: list[str]) -> str:
