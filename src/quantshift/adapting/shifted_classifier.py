@@ -24,11 +24,11 @@ from quantshift.adapting.decisions import (
 from quantshift.adapting.evidence import Examiner, TrainingItems
 from quantshift.base.types import Indices, Posteriors, Prevalences
 from quantshift.classify.classifier import (
-    column_names,
     fit_classifier,
     item_rows,
     n_rows,
     predict_posteriors,
+    set_columns,
 )
 from quantshift.classify.folds import N_FOLDS, folds_of
 from quantshift.errors import DataError, UserError, unknown_name
@@ -112,7 +112,7 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.classes_ = classes
         self.decisions(None)
         self.classifier_ = fit_classifier(self.classifier, X, classes[codes], weights)
-        self._set_columns(X)
+        set_columns(self, X)
         self.prior_ = simplex.from_codes(codes, len(classes), weights)
         folds = folds_of(cv, codes, seed=self.seed)
         training = TrainingItems(
@@ -271,18 +271,6 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     def _as_trained(self, X: Any) -> Posteriors:
         check_is_fitted(self, "classifier_")
         return predict_posteriors(self.classifier_, _items(X), self.classes_)
-
-    def _set_columns(self, X: Any) -> None:
-        """Set `n_features_in_` and `feature_names_in_`, as scikit-learn does."""
-        for name in ("n_features_in_", "feature_names_in_"):
-            if name in vars(self):
-                delattr(self, name)
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        if len(shape) == 2:
-            self.n_features_in_ = int(shape[1])
-        names = column_names(X)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
 
 
 def _as_array(values: Any) -> Any:

@@ -145,6 +145,22 @@ def column_names(X: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
+def set_columns(estimator: Any, X: Any) -> None:
+    """Set `n_features_in_`, as scikit-learn does, if the items are rows of features.
+
+    Also `feature_names_in_`, if they are those of a data frame.
+    """
+    for name in ("n_features_in_", "feature_names_in_"):
+        if name in vars(estimator):
+            delattr(estimator, name)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2:
+        estimator.n_features_in_ = int(shape[1])
+    names = column_names(X)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
 def sparse_rows(X: Any) -> Any:
     """A sparse matrix, whose indices have been checked, in a form that supports row indexing."""
     if X.ndim != 2:

@@ -37,6 +37,7 @@ from quantshift.classify.classifier import (
     item_rows,
     n_rows,
     predict_posteriors,
+    set_columns,
 )
 from quantshift.classify.folds import folds_of
 from quantshift.classify.posteriors import check_posteriors, check_shape
@@ -181,7 +182,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             # A copy, so that it does not change with the caller's array.
             checked = np.array(check_posteriors(items.posteriors, known))
             items = replace(items, posteriors=checked)
-        self._set_n_features(None)
+        set_columns(self, None)
         self.classifier_, self.committee_, self.reduction_ = None, (), reduction
         weights = training_weights(items.weights, codes, known)
         if weights is not None and not weights.all():
@@ -339,7 +340,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             X, codes, given = take_rows(X, rows), codes[rows], given[rows]
             cv = cv if np.ndim(cv) == 0 else np.asarray(cv)[rows]
         given = uneven(given)
-        self._set_n_features(X)
+        set_columns(self, X)
         self.classifier_, self.committee_, self.reduction_ = None, (), None
         posteriors = features = None
         if "posteriors" in self.tags.sees:
@@ -365,21 +366,6 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             return predict_posteriors(classifier, X, classes, crisp=crisp), (classifier,)
         folds = folds_of(cv, codes, seed=options.get("seed", SEED))
         return cross_fit(classifier, X, codes, classes, folds, crisp=crisp, weights=weights)
-
-    def _set_n_features(self, X: Any) -> None:
-        """Set `n_features_in_`, as scikit-learn does, if the items are rows of features.
-
-        Also `feature_names_in_`, if they are those of a data frame.
-        """
-        for name in ("n_features_in_", "feature_names_in_"):
-            if name in vars(self):
-                delattr(self, name)
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        if len(shape) == 2:
-            self.n_features_in_ = int(shape[1])
-        names = column_names(X)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _check_columns(self, X: Any) -> None:
         """Refuse a data frame whose columns are not those of the training items, in their order."""
