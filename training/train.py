@@ -9,7 +9,6 @@ import json
 import math
 import random
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -206,7 +205,7 @@ def _report(scores: list[tuple[Tensor, Tensor]]) -> str:
     return "; ".join(parts)
 
 
-def main(arguments: Mapping[str, object] | None = None) -> None:
+def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=540, help="end after so many seconds")

@@ -89,10 +89,10 @@ def _most_relevant(table: Any, codes: Codes, weights: Weights | None) -> Indices
     if table.shape[1] <= N_COLUMNS:
         return np.arange(table.shape[1])
     given = _ones(weights, len(codes))
-    _, variance = _moments(table, given)
+    centre, variance = _moments(table, given)
     scale = np.sqrt(np.maximum(variance, 1e-12))
     differences = [
-        np.abs(_moments(table, given * (codes == code))[0] - _moments(table, given)[0]) / scale
+        np.abs(_moments(table, given * (codes == code))[0] - centre) / scale
         for code in np.unique(codes)
     ]
     relevance = np.max(differences, axis=0)

@@ -130,8 +130,7 @@ class PretrainedQuantifier(AbstractQuantifier):
         return drawn
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        if items.posteriors is None or items.features is None:
-            raise UserError("PretrainedQuantifier needs posteriors and features of the items")
+        items = self._represent_items(items)
         rng = generator(self.seed, purpose="pretrained", side="training")
         rows = _at_most(MOST_TRAINING_ITEMS, np.arange(len(codes)), rng)
         # Every class must be seen, however rare it is.
@@ -184,8 +183,8 @@ class PretrainedQuantifier(AbstractQuantifier):
         Each class is looked at twice, as the class and as the rest, so that it makes no
         difference which of two classes comes first.
         """
-        if items.posteriors is None:
-            raise UserError("PretrainedQuantifier needs posteriors of the items")
+        items = self._represent_items(items)
+        assert items.posteriors is not None
         rng = generator(self.seed, purpose="pretrained", side="sample")
         chosen = _at_most(MOST_ITEMS, rows, rng, keep=known)
         weights = None if items.weights is None else items.weights[chosen]

@@ -197,6 +197,8 @@ def _label_curves(task: Task, shares: Any, xp: Any) -> tuple[Any, Any]:
     finite = (size / xp.clip(size - known, 0.5, None))[:, None]
     ones = xp.sum(task.labelled * task.labels, axis=1)[:, None]
     counts = ones * xp.log(shares) + (known[:, None] - ones) * xp.log1p(-shares)
+    if not xp.any(task.labelled > 0):
+        return xp.zeros_like(counts), xp.zeros_like(counts)  # most of the time would go into this
     intercepts = intercepts_of(shares, task.sample_logits, task.sample_weights, xp)
     tilted = task.sample_logits[:, :, None] + intercepts[:, None, :]
     q = xp.clip(sigmoid(tilted, xp), 1e-4, 1 - 1e-4)
