@@ -66,7 +66,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report]'
+	$(INSTALL) -e '.[parquet,quantify,report]'
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed

@@ -304,7 +304,7 @@ class Judgement(AbstractAnswer):
 
         label: the class, if there are several batches (default: the headline).
         """
-        with extra_needed("report", "plots"):
+        with extra_needed("plots"):
             from quantshift.judging.output.plotting import plot_judgement
 
         return plot_judgement(self, label, ax)
