@@ -201,7 +201,10 @@ def needed_text(batch: JudgedBatch) -> str:
         return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
     if batch.n_labelled == batch.n_items:
         return "all items are labelled: the share among them is known"
-    return f"about {batch.labels_for_half_width:,} labels in all for an interval of half the width"
+    clusters = batch.clusters_for_half_width
+    where = "" if clusters is None else f", in {counted(clusters, 'cluster')},"
+    needed = f"about {batch.labels_for_half_width:,} labels in all{where}"
+    return f"{needed} for an interval of half the width"
 
 
 def _single(result: Judgement) -> Iterator[str]:
