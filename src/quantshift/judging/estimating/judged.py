@@ -64,7 +64,7 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
         n_labelled=items.n_labelled,
         judges=_qualities(items, design, shares, settings),
         check=checked,
-        assumption=design.assumption,
+        assumption=shares.assumption or design.assumption,
         notes=(*about, *shares.notes, *(items.notes() if design.uses_labels else ())),
         labels_for_half_width=needed,
         clusters_for_half_width=_clusters_with(needed, shares, items),

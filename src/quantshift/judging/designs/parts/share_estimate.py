@@ -56,6 +56,7 @@ class ShareEstimate:
         range is made of. settle: which labels would make an interval of it, as a sentence.
     if_rates_move: how far the shares move if the judge errs a little more or less often.
     clusters: those that have labels, if the limits allow for clusters.
+    assumption: what the estimate rests on, if not on what the design does.
     """
 
     prevalence: Prevalences
@@ -74,6 +75,7 @@ class ShareEstimate:
     settle: str = ""
     if_rates_move: tuple[MovedRate, ...] = ()
     clusters: LabelledClusters | None = None
+    assumption: str = ""
 
     def within_limits(self) -> "ShareEstimate":
         """The same with limits that allow for the estimate itself."""
