@@ -131,6 +131,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
             )
             for moved in found.if_rates_move
         ),
+        clusters_for_half_width=judged.clusters_for_half_width,
     )
 
 
