@@ -117,11 +117,12 @@ class SetPosteriors:
 def distinct_sets(has: Flags, weights: Weights | None = None) -> tuple[Reals, Ints, Reals]:
     """The sets of labels that occur, that of each item, and the number of items of each."""
     sets, place = np.unique(has, axis=0, return_inverse=True)
-    place = place.ravel()
-    return sets.astype(np.float64), place, np.bincount(place, weights, minlength=len(sets)) * 1.0
+    place = place.ravel().astype(np.int64)
+    counts = np.bincount(place, weights, minlength=len(sets)).astype(np.float64)
+    return sets.astype(np.float64), place, counts
 
 
 def log_odds(posteriors: Posteriors) -> Reals:
     """Log-odds of the labels, none of them too far from zero to be added up."""
     with np.errstate(divide="ignore"):
-        return np.clip(logit(posteriors), -FARTHEST, FARTHEST)
+        return np.asarray(np.clip(logit(posteriors), -FARTHEST, FARTHEST))
