@@ -1,3 +1,7 @@
+from .generated_items import (
+    GeneratedItems as GeneratedItems,
+    generate_labelled_items as generate_labelled_items,
+)
 from .label_by_label import LabelByLabel as LabelByLabel
 from .label_intervals import (
     LabelIntervals as LabelIntervals,
@@ -9,6 +13,7 @@ from .label_samples import (
     samples_of_each_label as samples_of_each_label,
 )
 from .label_table import LabelTable as LabelTable, label_table as label_table
+from .mulan import LabelledItems as LabelledItems, load_mulan as load_mulan
 from .multilabel_quantifier import (
     AbstractLabelAggregative as AbstractLabelAggregative,
     AbstractMultilabel as AbstractMultilabel,
