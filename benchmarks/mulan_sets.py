@@ -6,26 +6,19 @@ says so and ends. `DEVELOPMENT` sets may be used to choose a constant; the sets 
 report.
 
 The protocol is that of A. Moreo, M. Francisco and F. Sebastiani, "Multi-Label Quantification"
-(TKDD 2023), on their reduced sets: at most ten labels; samples of 100 test items in which one label
-after the other has the share 0, 0.1, ..., 1 (`app`), or random ones (`npp`).
+(TKDD 2023), on their reduced sets: at most ten labels, samples of 100 test items. The samples are
+those of `quantshift.experiments.label_results`.
 """
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from quantshift.base.types import Flags, Indices, Reals
+from quantshift.experiments.label_results import LabelProblem
 from quantshift.metrics import rae
-from quantshift.multilabel import (
-    LabelTable,
-    load_mulan,
-    natural_samples,
-    samples_of_each_label,
-)
+from quantshift.multilabel import LabelTable, load_mulan
 from quantshift.multilabel.label_table import FEWEST
 
 DEVELOPMENT = ("emotions", "yeast", "birds", "genbase", "medical")
@@ -33,18 +26,7 @@ KEPT_ASIDE = ("enron", "delicious")
 TABLES = {"dev": DEVELOPMENT, "kept": KEPT_ASIDE, "all": DEVELOPMENT + KEPT_ASIDE}
 
 MOST_LABELS = 10
-SIZE, POINTS = 100, 11
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Training and test items of a set, with the same labels in both."""
-
-    name: str
-    X: Any
-    labels: LabelTable
-    X_test: Any
-    labels_test: LabelTable
+SIZE = 100
 
 
 def mulan_dir() -> Path:
@@ -58,7 +40,7 @@ def mulan_dir() -> Path:
     return Path(folder)
 
 
-def load(name: str, *, most_labels: int | None = MOST_LABELS) -> Problem:
+def load(name: str, *, most_labels: int | None = MOST_LABELS) -> LabelProblem:
     """A set by name; most_labels: None for all that can be learnt."""
     folder = mulan_dir()
     train, test = (
@@ -73,7 +55,7 @@ def load(name: str, *, most_labels: int | None = MOST_LABELS) -> Problem:
     labels, labels_test = (
         LabelTable(part.labels.has[:, chosen], part.labels.names[chosen]) for part in (train, test)
     )
-    return Problem(name, train.X, labels, test.X, labels_test)
+    return LabelProblem(name, train.X, labels, test.X, labels_test)
 
 
 def frequent_together(has: Flags, most: int) -> Indices:
@@ -93,12 +75,6 @@ def frequent_together(has: Flags, most: int) -> Indices:
             if len(chosen) < most:
                 chosen[label] = None
     return np.array(sorted(chosen))
-
-
-def protocols(labels: LabelTable, repeats: int, n_natural: int) -> Iterator[tuple[str, Indices]]:
-    """The samples of both protocols, as positions of test items."""
-    yield "app", samples_of_each_label(labels, SIZE, POINTS, repeats)
-    yield "npp", natural_samples(len(labels), SIZE, n_natural)
 
 
 def errors_by_label(p_true: Reals, p_hat: Reals, measure: str) -> Reals:

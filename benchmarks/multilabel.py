@@ -1,20 +1,22 @@
 """Several labels at once: errors by the published protocol, beside the published errors.
 
     python benchmarks/multilabel.py [--tables dev] [--repeats 5] [--natural 500]
-        [--csv FILE] [--latex FILE] [--coverage]
+        [--csv FILE] [--latex FILE] [--store DIR] [--coverage]
 
 --tables is `dev`, `kept`, `all` or names separated by commas; see `mulan_sets.py` for the sets and
 the protocols. --repeats: samples of each label and share; --natural: random samples.
 
 All methods but SetsAsClasses (which classifies sets of labels) use the same classifiers, a logistic
-regression for each label, so that only what is made of their posteriors differs. `by label: X` is
+regression for each label, so that only what is made of their posteriors differs. `X by label` is
 the quantifier X for each label on its own. The error of a sample is the mean over its labels. Two
 standard errors: over samples, and over labels (the errors of a label are averaged over samples
 first), which is the larger one as labels are few.
 
-Published errors are those of `docs/figures/multilabel_published.csv`; "best" is the smallest of a
-set, whichever method has it. With --coverage the intervals of TiltedLabelSets at the level 0.95 are
-tried on the same samples.
+Published errors are those of `experiments/library/multilabel/published.csv`; "best" is the smallest
+of a set, whichever method has it. With --store the estimates are written to a store of results,
+which `quantshift report DIR` and `quantshift.leaderboard.build_leaderboard(DIR)` show; it has to be
+a new folder. With --coverage the intervals of TiltedLabelSets at the level 0.95 are tried on the
+same samples.
 """
 
 import argparse
@@ -22,6 +24,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -32,27 +35,36 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from mulan_sets import TABLES, Problem, errors_by_label, load, protocols
+from mulan_sets import SIZE, TABLES, errors_by_label, load
 from quantshift import MLPE, PACC, PCC, SLD
 from quantshift.base.types import Indices, Posteriors, Reals
+from quantshift.experiments.label_results import (
+    EACH_LABEL,
+    NATURAL,
+    SUITE,
+    LabelProblem,
+    LabelProtocols,
+    create_label_store,
+    write_label_estimates,
+)
 from quantshift.multilabel import RegressedShares, SetsAsClasses, TiltedLabelSets
 from quantshift.multilabel.label_intervals import simulated_worlds
 from quantshift.multilabel.label_models import LabelFolds, fit_label_models, with_absence
 from quantshift.report.tables.latex import latex
 from quantshift.report.tables.table import MISSING, Cell, ColumnGroup, ReportTable, Row
 
-PUBLISHED = Path(__file__).parents[1] / "docs" / "figures" / "multilabel_published.csv"
+PUBLISHED = resources.files("quantshift.experiments") / "library" / SUITE / "published.csv"
 MEASURES = ("ae", "rae")
 LEVEL = 0.95
-NAIVE = {"by label: PCC": "NaivePCC", "by label: PACC": "NaivePACC", "MLPE": "MLPE"}
-"""Our methods that are also published."""
+NAIVE = ("NaivePCC", "NaivePACC", "MLPE")
+"""Published methods that are shown beside the best ones: ours of the same kind is in the table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """The posteriors of a set, held out for training items, and direct for test items."""
 
-    problem: Problem
+    problem: LabelProblem
     held_out: Posteriors
     pool: Posteriors
 
@@ -98,9 +110,9 @@ def sets_as_classes(fitted: Fitted, index: Indices) -> Reals:
 
 METHODS: Mapping[str, Estimate] = {
     "MLPE": by_label(MLPE()),
-    "by label: PCC": by_label(PCC()),
-    "by label: PACC": by_label(PACC()),
-    "by label: SLD": by_label(SLD()),
+    "PCC by label": by_label(PCC()),
+    "PACC by label": by_label(PACC()),
+    "SLD by label": by_label(SLD()),
     "SetsAsClasses": sets_as_classes,
     "RegressedShares": together(RegressedShares()),
     "TiltedLabelSets": together(TiltedLabelSets()),
@@ -115,25 +127,30 @@ def main() -> None:
     parser.add_argument("--coverage", action="store_true")
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--latex", type=Path)
+    parser.add_argument("--store", type=Path)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     names = TABLES.get(arguments.tables, tuple(arguments.tables.split(",")))
+    protocols = LabelProtocols(SIZE, repeats=arguments.repeats, n_natural=arguments.natural)
     rows, covered = [], []
     with threadpool_limits(1):
         for name in names:
             start = time.perf_counter()
             fitted = classified(load(name))
-            rows += measured(fitted, arguments.repeats, arguments.natural)
+            estimates = estimated(fitted, protocols)
+            rows += measured(fitted, protocols, estimates)
+            if arguments.store is not None:
+                keep(arguments.store, fitted.problem, protocols, estimates)
             if arguments.coverage:
-                covered += coverage(fitted, arguments.repeats, arguments.natural)
+                covered += coverage(fitted, protocols)
             print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
     errors = pl.DataFrame(rows)
     if arguments.csv is not None:
         errors.write_csv(arguments.csv, float_precision=5)
-    published = pl.read_csv(PUBLISHED)
+    published = pl.read_csv(PUBLISHED.read_bytes())
     tables = [
-        report_table(errors, published, protocol, measure)
-        for protocol in ("app", "npp")
+        report_table(errors, published, experiment, measure)
+        for experiment in (EACH_LABEL, NATURAL)
         for measure in MEASURES
     ]
     for table in tables:
@@ -145,23 +162,43 @@ def main() -> None:
             print(f"\nIntervals of TiltedLabelSets at the level {LEVEL}\n{pl.DataFrame(covered)}")
 
 
-def classified(problem: Problem) -> Fitted:
+def classified(problem: LabelProblem) -> Fitted:
     models, held_out = fit_label_models(None, problem.X, problem.labels.has, LabelFolds(5, 0))
     return Fitted(problem, held_out, models.posteriors(problem.X_test))
 
 
-def measured(fitted: Fitted, repeats: int, n_natural: int) -> list[dict[str, Any]]:
+Estimates = dict[str, dict[str, Reals]]
+"""Experiment -> method -> shares of the labels of every sample."""
+
+
+def estimated(fitted: Fitted, protocols: LabelProtocols) -> Estimates:
+    return {
+        experiment: {method: estimate(fitted, index) for method, estimate in METHODS.items()}
+        for experiment, index in protocols.samples(fitted.problem.labels_test)
+    }
+
+
+def keep(
+    folder: Path, problem: LabelProblem, protocols: LabelProtocols, estimates: Estimates
+) -> None:
+    store = create_label_store(folder, [problem], {m: f"{SUITE} {m}" for m in METHODS}, protocols)
+    for experiment, of_methods in estimates.items():
+        write_label_estimates(store, experiment, problem, protocols, of_methods)
+
+
+def measured(
+    fitted: Fitted, protocols: LabelProtocols, estimates: Estimates
+) -> list[dict[str, Any]]:
     """Mean errors of all methods, with both standard errors."""
     labels, rows = fitted.problem.labels_test, []
-    for protocol, index in protocols(labels, repeats, n_natural):
+    for experiment, index in protocols.samples(labels):
         p_true = labels.has[index].mean(axis=1)
-        for method, estimate in METHODS.items():
-            p_hat = estimate(fitted, index)
+        for method, p_hat in estimates[experiment].items():
             for measure in MEASURES:
                 errors = errors_by_label(p_true, p_hat, measure)
                 rows.append(
                     {
-                        "protocol": protocol,
+                        "experiment": experiment,
                         "measure": measure,
                         "dataset": fitted.problem.name,
                         "method": method,
@@ -175,12 +212,12 @@ def measured(fitted: Fitted, repeats: int, n_natural: int) -> list[dict[str, Any
     return rows
 
 
-def coverage(fitted: Fitted, repeats: int, n_natural: int) -> list[dict[str, Any]]:
+def coverage(fitted: Fitted, protocols: LabelProtocols) -> list[dict[str, Any]]:
     """How often the share of a label in a sample is within its limits."""
     labels = fitted.problem.labels_test
     quantifier = TiltedLabelSets().fit_posteriors(fitted.held_out, fitted.problem.labels.has)
     rows = []
-    for protocol, index in protocols(labels, repeats, n_natural):
+    for experiment, index in protocols.samples(labels):
         # The simulations depend on the size of a sample only, and are made once for all of them.
         worlds = simulated_worlds(quantifier, index.shape[1])
         p_true, p_hat = labels.has[index].mean(axis=1), quantifier.aggregate(fitted.pool, index)
@@ -197,7 +234,7 @@ def coverage(fitted: Fitted, repeats: int, n_natural: int) -> list[dict[str, Any
         rows.append(
             {
                 "dataset": fitted.problem.name,
-                "protocol": protocol,
+                "experiment": experiment,
                 "coverage": inside.mean(),
                 "se_labels": standard_error(by_label),
                 "least of a label": by_label.min(),
@@ -212,10 +249,10 @@ def standard_error(values: Reals) -> float:
 
 
 def report_table(
-    errors: pl.DataFrame, published: pl.DataFrame, protocol: str, measure: str
+    errors: pl.DataFrame, published: pl.DataFrame, experiment: str, measure: str
 ) -> ReportTable:
-    """Our errors and the published ones of a protocol and a measure, a column for each set."""
-    is_it = (pl.col("protocol") == protocol) & (pl.col("measure") == measure)
+    """Our errors and the published ones of an experiment and a measure, a column for each set."""
+    is_it = (pl.col("experiment") == experiment) & (pl.col("measure") == measure)
     ours, theirs = errors.filter(is_it), published.filter(is_it)
     datasets = ours["dataset"].unique(maintain_order=True).to_list()
     theirs = theirs.filter(pl.col("dataset").is_in(datasets))
@@ -224,14 +261,14 @@ def report_table(
         _row(method, _by_set(ours.filter(pl.col("method") == method), "error"), datasets, smallest)
         for method in METHODS
     ]
-    for name in NAIVE.values():
+    for name in NAIVE:
         values = _by_set(theirs.filter(pl.col("method") == name), "value")
         rows.append(_row(f"published: {name}", values, datasets))
     rows.append(_row("published: best of each set", smallest, datasets))
     samples = ours["samples"].unique().sort().to_list()
     return ReportTable(
-        name=f"multilabel-{protocol}-{measure}",
-        caption=f"Mean {measure.upper()} over samples of 100 and their labels ({protocol}).",
+        name=f"{experiment}-{measure}",
+        caption=f"Mean {measure.upper()} over samples of 100 and their labels ({experiment}).",
         corner="method",
         groups=(ColumnGroup("", (*datasets, "mean")),),
         rows=tuple(rows),

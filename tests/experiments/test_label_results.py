@@ -9,16 +9,22 @@ import pytest
 from quantshift import PCC
 from quantshift.analysis import with_errors
 from quantshift.errors import DataError, UserError
+from quantshift.experiments import planned
 from quantshift.experiments.label_results import (
     EACH_LABEL,
     NATURAL,
+    SUITE,
     LabelProblem,
     LabelProtocols,
     run_label_experiments,
 )
 from quantshift.leaderboard import build_leaderboard
+from quantshift.leaderboard.published import published_numbers
+from quantshift.leaderboard.scores import score_table
+from quantshift.metrics import MEASURES
 from quantshift.multilabel import LabelByLabel, LabelTable, generate_labelled_items
 from quantshift.report import build_report
+from quantshift.results.completeness import status
 from quantshift.results.verification import verify
 
 PROTOCOLS = LabelProtocols(size=50, points=3, repeats=2, n_natural=8)
@@ -82,8 +88,10 @@ def test_report_and_leaderboard_show_the_experiments(store, tmp_path):
     build_report(store, tmp_path / "report", formats=["tex", "csv"])
     written = [path.name for path in (tmp_path / "report").rglob("*.tex")]
     assert any(EACH_LABEL in name for name in written)
+    assert (status(store, planned(store.description))["to_do"] == 0).all()
     board = build_leaderboard(store, tmp_path)
     numbers = pl.read_csv(board.numbers)
+    assert set(numbers["suite"]) == {SUITE}
     rows = with_errors(store.read([EACH_LABEL], methods=["SLD"]).collect())
     found = numbers.filter(
         (pl.col("experiment") == EACH_LABEL)
@@ -91,6 +99,21 @@ def test_report_and_leaderboard_show_the_experiments(store, tmp_path):
         & (pl.col("measure") == "ae")
     )
     assert found["error"].to_list() == pytest.approx([rows["error"].mean()])
+
+
+def test_published_results_stand_beside_ours(problem, tmp_path):
+    named = replace(problem, name="emotions")
+    methods = {"PCC by label": LabelByLabel(PCC())}
+    store = run_label_experiments([named], methods, tmp_path / "store", PROTOCOLS)
+    scores = score_table(store)
+    published = published_numbers(store, scores)
+    assert len(published) == 2 * 2 * 21  # experiments, measures, published methods
+    assert set(published["measure"]) <= set(MEASURES)
+    assert (published["source"].str.len_chars() > 0).all()
+    same = published.filter(pl.col("same_as") == "PCC by label", pl.col("measure") == "ae")
+    assert same["value"].to_list() == [0.085, 0.033]
+    ours = scores.filter(pl.col("measure") == "ae").sort("experiment")["error"].to_list()
+    assert same.sort("experiment")["ours"].to_list() == ours
 
 
 def test_labels_of_training_and_test_must_agree(problem):

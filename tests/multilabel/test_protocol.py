@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.mulan_sets import errors_by_label, frequent_together, mulan_dir, protocols
-from quantshift.multilabel import label_table
+from benchmarks.mulan_sets import errors_by_label, frequent_together, mulan_dir
 
 
 def test_labels_are_those_of_the_most_frequent_pairs():
@@ -23,17 +22,6 @@ def test_relative_errors_are_those_of_having_the_label_and_of_not():
     found = errors_by_label(np.array([[0.1]]), np.array([[0.2]]), "rae")
     np.testing.assert_allclose(found, [[expected]])
     np.testing.assert_allclose(errors_by_label(np.array([[0.1]]), np.array([[0.2]]), "ae"), [[0.1]])
-
-
-def test_each_label_has_eleven_shares_and_natural_samples_follow():
-    rng = np.random.default_rng(0)
-    labels = label_table(rng.random((300, 2)) < 0.4)
-    (_, app), (_, npp) = protocols(labels, 1, 7)
-    assert app.shape == (22, 100)
-    assert npp.shape == (7, 100)
-    shares = labels.has[app].mean(axis=1)
-    np.testing.assert_allclose(shares[:11, 0], np.linspace(0, 1, 11))
-    np.testing.assert_allclose(shares[11:, 1], np.linspace(0, 1, 11))
 
 
 def test_without_the_data_the_benchmark_says_so_and_ends(monkeypatch, capsys, tmp_path):

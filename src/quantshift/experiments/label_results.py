@@ -32,7 +32,8 @@ from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel
 from quantshift.results.store import ResultStore
 from quantshift.shifts.protocol import Coordinate, Words
 
-EACH_LABEL, NATURAL = "multilabel-app", "multilabel-npp"
+SUITE = "multilabel"
+EACH_LABEL, NATURAL = f"{SUITE}-app", f"{SUITE}-npp"
 CLASSES = ("without", "with")
 """Items without a label and items with it, in the order of the shares of a row."""
 
@@ -157,6 +158,7 @@ def create_label_store(
             "items": _content_hash(problem),
             "source": problem.name,
             "classes": list(CLASSES),
+            "cells": [CELL],
         }
         for problem in problems
     }
@@ -166,7 +168,7 @@ def create_label_store(
             "experiments": {
                 experiment: {
                     "title": words.title,
-                    "shift": {"kind": "multilabel", **asdict(protocols)},
+                    "shift": {"kind": SUITE, **asdict(protocols)},
                     "datasets": datasets,
                     "coordinates": [coordinate.as_json() for coordinate in COORDINATES],
                     "diagnostics": {},
@@ -196,7 +198,7 @@ def write_label_estimates(
         pl.DataFrame(
             {
                 "experiment": experiment,
-                "shift": "multilabel",
+                "shift": SUITE,
                 "dataset": problem.name,
                 "cell": CELL,
                 "method": method,
