@@ -63,6 +63,10 @@ class SetsAsClasses(AbstractMultilabel):
         _, place, _ = distinct_sets(table.has)
         counts = np.bincount(place)
         frequent = np.flatnonzero(counts >= self.fewest)
+        n_rare = int(counts[counts < self.fewest].sum())
+        if 0 < n_rare < self.fewest and len(frequent) > 1:
+            # Too few items for a class: the rarest of the other sets joins them.
+            frequent = np.delete(frequent, np.argmin(counts[frequent]))
         codes = np.searchsorted(frequent, place)
         codes[~np.isin(place, frequent)] = len(frequent)
         kinds, codes = np.unique(codes, return_inverse=True)

@@ -109,7 +109,7 @@ class TiltedLabelSets(AbstractLabelAggregative):
         return {names[k]: float(shares[k]) for k in order}
 
     def refit(self, rows: Indices) -> Self:
-        """A copy fitted again on some of its training items, with the same classifiers and powers.
+        """A copy fitted again on some of its training items, with the same classifiers.
 
         rows: positions among the training items, perhaps repeated.
         """
@@ -118,7 +118,12 @@ class TiltedLabelSets(AbstractLabelAggregative):
         refitted = copy(self)
         weights = None if self.held_out_weights_ is None else self.held_out_weights_[rows]
         posteriors, table = self.held_out_posteriors_[rows], self.held_out_labels_.take(rows)
-        refitted._models = self._fitted_models(posteriors, table, weights)
+        refitted._models = [
+            SetPosteriors.fit(
+                posteriors[:, group], table.has[:, group], weights, strength=model.strength
+            )
+            for group, model in zip(self.groups_, self._models, strict=True)
+        ]
         return refitted
 
     def _learn(self, posteriors: Posteriors, table: LabelTable, weights: Weights | None) -> None:
@@ -129,7 +134,10 @@ class TiltedLabelSets(AbstractLabelAggregative):
             self.groups_, self._models, self.powers_ = [np.arange(1)], [], [1.0]
             return
         self.groups_ = related_groups(table.has, self.largest_group, weights)
-        self._models = self._fitted_models(posteriors, table, weights)
+        self._models = [
+            SetPosteriors.fit(posteriors[:, group], table.has[:, group], weights)
+            for group in self.groups_
+        ]
         self.powers_ = [
             self._best_power(
                 model,
@@ -138,14 +146,6 @@ class TiltedLabelSets(AbstractLabelAggregative):
                 weights,
             )
             for group, model in zip(self.groups_, self._models, strict=True)
-        ]
-
-    def _fitted_models(
-        self, posteriors: Posteriors, table: LabelTable, weights: Weights | None
-    ) -> list[SetPosteriors]:
-        return [
-            SetPosteriors.fit(posteriors[:, group], table.has[:, group], weights)
-            for group in self.groups_
         ]
 
     def _best_power(
