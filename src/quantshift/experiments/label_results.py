@@ -47,19 +47,21 @@ COORDINATES = (
     Coordinate("set_share", "test", "float", "share that is set"),
 )
 
+NOTE = "Errors are of single labels; those of one sample are not independent, as tests assume."
+
 _WORDS = {
     EACH_LABEL: Words(
         "Several labels: the share of one label at a time",
         DEGREE,
         digits=1,
-        note="A row is a label of a sample.",
+        note=NOTE,
         summary="The share of one label after the other is set; the others follow.",
     ),
     NATURAL: Words(
         "Several labels: random samples",
         DEGREE,
         digits=1,
-        note="A row is a label of a sample.",
+        note=NOTE,
         summary="Samples are random, and shares differ from training by chance.",
     ),
 }
