@@ -1,0 +1,133 @@
+"""Several labels at once: time beside one binary method per label, and memory with many labels.
+
+    python benchmarks/multilabel_speed.py [--labels 100] [--items 10000] [--samples 500]
+    python benchmarks/multilabel_speed.py --memory SET [--rows 0]
+
+The first call generates items whose labels depend on ten hidden topics, fits one logistic
+regression per label, which all methods share, and times fitting and aggregating samples of 100 from
+the same posteriors. Methods take turns, three times; the median counts.
+
+--memory: the peak memory of fitting TiltedLabelSets on a set of Mulan with all of its labels
+(`mulan_sets.py`) and estimating 500 random samples; --rows: on this many training rows, 0 for all.
+"""
+
+import argparse
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from threadpoolctl import threadpool_limits
+
+from mulan_sets import SIZE, load
+from quantshift import PACC, PCC, SLD
+from quantshift.base.seeding import generator
+from quantshift.base.types import Flags, Indices, Posteriors, Reals
+from quantshift.multilabel import RegressedShares, TiltedLabelSets, natural_samples
+from quantshift.multilabel.label_models import LabelFolds, fit_label_models, with_absence
+
+N_TOPICS, N_FEATURES, N_POOL = 10, 20, 5000
+ROUNDS = 3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--labels", type=int, default=100)
+    parser.add_argument("--items", type=int, default=10_000)
+    parser.add_argument("--samples", type=int, default=500)
+    parser.add_argument("--memory", metavar="SET")
+    parser.add_argument("--rows", type=int, default=0)
+    arguments = parser.parse_args()
+    with threadpool_limits(1):
+        if arguments.memory:
+            memory(arguments.memory, arguments.rows)
+        else:
+            speed(arguments.items, arguments.labels, arguments.samples)
+
+
+def generated(n_items: int, n_labels: int) -> tuple[Reals, Flags]:
+    """Items with topics; every label is more likely for some of the topics."""
+    rng = generator(0, data="topics", labels=n_labels)
+    loadings = rng.standard_normal((N_TOPICS, n_labels))
+    places = rng.standard_normal((N_TOPICS, N_FEATURES))
+    topics = rng.standard_normal((n_items, N_TOPICS))
+    has = rng.random((n_items, n_labels)) < expit(topics @ loadings - 2)
+    return topics @ places + rng.standard_normal((n_items, N_FEATURES)), has
+
+
+def speed(n_items: int, n_labels: int, n_samples: int) -> None:
+    X, has = generated(n_items + N_POOL, n_labels)
+    start = time.perf_counter()
+    models, held_out = fit_label_models(None, X[:n_items], has[:n_items], LabelFolds(5, 0))
+    print(f"classifiers of {n_labels} labels: {time.perf_counter() - start:.1f} s", flush=True)
+    pool = models.posteriors(X[n_items:])
+    index = natural_samples(N_POOL, SIZE, n_samples)
+    methods: dict[str, Callable[[], Any]] = {
+        f"{type(q).__name__} for each label": _by_label(q, held_out, has[:n_items], pool, index)
+        for q in (PCC(), PACC(), SLD())
+    }
+    methods |= {
+        type(q).__name__: _together(q, held_out, has[:n_items], pool, index)
+        for q in (RegressedShares(), TiltedLabelSets())
+    }
+    few = natural_samples(N_POOL, SIZE, 2)
+    for warm_up in (SLD(), PACC()):  # compiled before anything is timed
+        _by_label(warm_up, held_out, has[:n_items, :1], pool, few)()
+    seconds: dict[str, list[float]] = {name: [] for name in methods}
+    for _ in range(ROUNDS):
+        for name, run in methods.items():
+            start = time.perf_counter()
+            run()
+            seconds[name].append(time.perf_counter() - start)
+    for name, times in seconds.items():
+        median = float(np.median(times))
+        print(f"{name:<22}{median:8.2f} s {1000 * median / n_labels:8.1f} ms per label")
+
+
+def _by_label(
+    quantifier: Any, held_out: Posteriors, has: Flags, pool: Posteriors, index: Indices
+) -> Callable[[], Any]:
+    def run() -> None:
+        for j, has_label in enumerate(has.T):
+            quantifier.fit_posteriors(with_absence(held_out[:, j]), has_label)
+            quantifier.aggregate(with_absence(pool[:, j]), index)
+
+    return run
+
+
+def _together(
+    quantifier: Any, held_out: Posteriors, has: Flags, pool: Posteriors, index: Indices
+) -> Callable[[], Any]:
+    return lambda: quantifier.fit_posteriors(held_out, has).aggregate(pool, index)
+
+
+def memory(name: str, n_rows: int) -> None:
+    problem = load(name, most_labels=None)
+    X, labels = problem.X, problem.labels
+    if n_rows:
+        X, labels = X[:n_rows], labels.take(np.arange(n_rows))
+        counts = labels.has.sum(axis=0)
+        labels = type(labels)(labels.has[:, counts >= 2], labels.names[counts >= 2])
+    loaded = _peak()
+    start = time.perf_counter()
+    quantifier = TiltedLabelSets().fit(X, labels.has)
+    fitted_at = time.perf_counter()
+    index = natural_samples(len(problem.labels_test), SIZE, 500)
+    shares = quantifier.predict(problem.X_test, index)
+    ended_at = time.perf_counter()
+    print(
+        f"{name}: {X.shape[0]:,} rows, {X.shape[1]:,} features, {shares.shape[1]:,} labels: "
+        f"peak {_peak():,.0f} MB ({loaded:,.0f} MB when read), fitted in "
+        f"{fitted_at - start:.0f} s, {len(index)} samples in {ended_at - fitted_at:.0f} s"
+    )
+
+
+def _peak() -> float:
+    """The largest memory of this process so far, in MB (Linux counts in kB)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
