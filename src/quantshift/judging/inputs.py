@@ -103,7 +103,10 @@ class ReadItems:
 
 @dataclass(frozen=True, eq=False)
 class JudgedTable:
-    """All that was read; external: items that are not among `items`, all of them labelled."""
+    """All that was read; external: items that are not among `items`, all of them labelled.
+
+    beside: further columns of the items.
+    """
 
     name: str
     table: OpenTable
@@ -112,6 +115,7 @@ class JudgedTable:
     meaning: Meaning
     rows: tuple[Rows, ...]
     warnings: tuple[str, ...]
+    beside: pl.DataFrame
     votes: Votes | None = None
 
 
@@ -128,6 +132,7 @@ class _Cells:
     groups: pl.Series | None
     rows: Rows
     warnings: tuple[str, ...]
+    beside: pl.DataFrame
     inclusion: NDArray[np.float64] | None = None
     clusters: pl.Series | None = None
     weights: NDArray[np.float64] | None = None
@@ -233,6 +238,7 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
         None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
         rows,
         tuple(warnings),
+        frame.select(list(dict.fromkeys(options.beside_items))),
         clusters=None if options.cluster is None else names_of(frame[options.cluster]),
         weights=None if options.weights is None else _weights(frame, kept, options.weights, table),
         other_labels=other_labels,
@@ -310,6 +316,7 @@ def _one_row_an_item(cells: _Cells, options: JudgeOptions) -> _Cells:
         groups=None if cells.groups is None else cells.groups.gather(at),
         clusters=None if cells.clusters is None else cells.clusters.gather(at),
         weights=None if cells.weights is None else cells.weights[at],
+        beside=cells.beside[at] if cells.beside.width else cells.beside,
         labels=one,
         other_labels=other,
         votes=tuple(votes),
@@ -487,7 +494,9 @@ def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _C
 
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
     here = [name if name in beside.columns else None for name in (options.cluster, options.weights)]
-    wanted = replace(options, id=None, by=None, cluster=here[0], weights=here[1])
+    wanted = replace(
+        options, id=None, by=None, cluster=here[0], weights=here[1], first=None, beside=()
+    )
     cells = _cells(beside, wanted, options.label)
     labelled = cells.labels.is_not_null().to_numpy()
     kept = np.flatnonzero(labelled)
@@ -550,6 +559,7 @@ def _coded(
         meaning=meant,
         rows=(*(part.rows for part in both), *joined),
         warnings=tuple(warnings),
+        beside=cells.beside,
         votes=cells.votes,
     )
 

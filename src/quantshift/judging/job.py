@@ -28,9 +28,15 @@ from quantshift.judging.judged_batches import (
     whole_batch,
 )
 from quantshift.judging.judged_items import AUTO
-from quantshift.judging.options import JudgeOptions, LevelOptions
+from quantshift.judging.options import (
+    JudgeOptions,
+    LevelOptions,
+    class_name,
+    parse_systems,
+)
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
 from quantshift.judging.sensitivity import GivenRates, Rate
+from quantshift.judging.win_rates import position_biases
 from quantshift.tables.reading import Source
 
 Columns = str | Sequence[Any] | Any
@@ -51,7 +57,9 @@ def judge(
     annotator: Columns | None = None,
     cluster: Columns | None = None,
     weights: Columns | None = None,
-    compare: tuple[str, str] | None = None,
+    compare: str | Sequence[str] | None = None,
+    wins: Sequence[Any] | None = None,
+    first: Columns | None = None,
     labels: str | None = None,
     map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
     classes: Sequence[Any] = (),
@@ -80,8 +88,10 @@ def judge(
     labels: how the labelled items were chosen: "random", "by-verdict" (a number of each verdict),
         "by-label" (a number of each label), "elsewhere" (other items). Guessed if not given. Data
         that contradict it are an error, unless you `insist`.
-    by: a column of groups to judge one by one; compare: two of them, whose difference is estimated,
-        on the same items if their ids are the same.
+    by: a column of groups to judge one by one; compare: two or more of them, whose differences in
+        pairs are estimated, on the same items if their ids are the same; "all": all of them.
+    wins: the classes that are a win and a loss, if verdicts say which of two answers is better: the
+        win rate is compared with 50%. first: a column of which answer the judge saw first.
     cluster: a column of questions, conversations or users: items of one are alike. weights: a
         column of numbers, such as views, by which items count.
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
@@ -107,7 +117,9 @@ def judge(
         annotator=annotator,
         cluster=cluster,
         weights=weights,
+        first=first,
     )
+    systems = None if compare is None else parse_systems(compare)
     options = replace(
         options.saying(
             map=map, classes=classes, positive=positive, missing=missing, lenient=lenient
@@ -133,11 +145,27 @@ def judge(
         rates,
         stated,
         LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
+        _wins(wins, first),
     )
-    return _judgement(run, options, compare)
+    return _judgement(run, options, systems)
 
 
-def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | None) -> Judgement:
+def _wins(wins: Sequence[Any] | None, first: Any) -> tuple[str, str] | None:
+    """The classes of a win and a loss, as tables call them."""
+    if wins is None:
+        if first is not None:
+            raise UserError(
+                "which answer came first matters for a win rate: name the classes that are a win "
+                "and a loss",
+                arguments=["wins"],
+            )
+        return None
+    if isinstance(wins, str) or len(wins) != 2:
+        raise UserError("name two classes, that of a win and that of a loss", arguments=["wins"])
+    return class_name(wins[0]), class_name(wins[1])
+
+
+def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, ...] | None) -> Judgement:
     run.check_labels()
     classes = run.meaning.classes
     lead = headline_class(classes, options.positive or (classes[-1] if len(classes) == 2 else None))
@@ -148,7 +176,7 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | 
     warnings = [*_warnings_of_table(run.table), *label_warnings(run)]
     batches: tuple[JudgedBatch, ...] = (overall,)
     differences: tuple[SystemDifference, ...] = ()
-    of_means: MeanDifference | None = None
+    of_means: tuple[MeanDifference, ...] = ()
     if run.table.items.groups is not None:
         batches = tuple(_groups(run, judged.design, lead))
         if len(batches) > 1 and compare is None:
@@ -171,10 +199,11 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | 
         overall=overall,
         batches=batches,
         differences=differences,
-        mean_difference=of_means,
+        mean_differences=of_means,
         warnings=tuple(dict.fromkeys(warnings)),
         rows=run.table.rows,
         people=run.people(),
+        position_bias=tuple(position_biases(run, options.first)) if options.first else (),
     )
 
 

@@ -31,6 +31,7 @@ from quantshift.judging.result import (
     Rate,
     ShareIf,
 )
+from quantshift.judging.win_rates import win_rate
 
 MOST_ERRORS = 0.4
 """Of people: with more, labels say nothing about what is true."""
@@ -131,6 +132,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
             )
             for moved in found.if_rates_move
         ),
+        win_rate=win_rate(run, judged) if known and run.wins is not None else None,
     )
 
 

@@ -4,7 +4,7 @@ They are the keyword arguments of these functions and the options of their comma
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,9 @@ from quantshift.judging.sensitivity import Rate
 from quantshift.tables.columns.labels import label_name
 from quantshift.tables.reading import Source
 
+ALL = "all"
+"""In place of the names of systems or columns."""
+
 _NUMBER = r"[0-9]*\.?[0-9]+"
 _RATE = re.compile(rf"(?P<rate>{_NUMBER})(\s*,\s*(?P<low>{_NUMBER})\s*-\s*(?P<high>{_NUMBER}))?")
 
@@ -47,15 +50,30 @@ def parse_map(written: str) -> dict[str, str]:
 
 
 def parse_pair(written: str) -> tuple[str, str]:
-    """Two groups.
+    """The class of a win and that of a loss.
 
     >>> parse_pair("A,B")
     ('A', 'B')
     """
     pair = split_names(written)
     if len(pair) != 2:
-        raise UserError(f"{written!r} does not name two groups; write A,B", arguments=["compare"])
+        raise UserError(f"{written!r} does not name two classes; write A,B", arguments=["wins"])
     return pair[0], pair[1]
+
+
+def parse_systems(written: str | Sequence[str]) -> tuple[str, ...]:
+    """Groups to compare in pairs, or `ALL` of them.
+
+    >>> parse_systems("A,B,C"), parse_systems("all"), parse_systems(["A", "B"])
+    (('A', 'B', 'C'), ('all',), ('A', 'B'))
+    """
+    systems = split_names(written) if isinstance(written, str) else as_names(written)
+    if len(systems) < 2 and systems != (ALL,):
+        raise UserError(
+            f"{written!r} does not name two groups or more; write A,B, or {ALL}",
+            arguments=["compare"],
+        )
+    return systems
 
 
 def parse_rate(written: str) -> Rate:
@@ -103,7 +121,7 @@ class JudgeOptions:
 
     verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
     external: labelled items are others than those of the table, whatever their ids. people: the
-    columns of labels, if several people have one each.
+    columns of labels, if several people have one each. beside: further columns that are read.
     """
 
     verdict: tuple[str, ...] = option(
@@ -159,6 +177,13 @@ class JudgeOptions:
         metavar="COLUMN",
         panel=COLUMNS,
     )
+    first: str | None = option(
+        None,
+        "Column of the answer that the judge saw first, in the words of --wins: check whether "
+        "the judge prefers an answer because of its place.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
     map: Mapping[str, str] | None = option(
         None,
         "Which verdict means which label, if it is not obvious: pass=1,fail=0.",
@@ -178,6 +203,7 @@ class JudgeOptions:
     lenient: bool = option(False, LENIENT)
     external: bool = False
     people: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -185,8 +211,14 @@ class JudgeOptions:
         named = [
             *(*self.verdict, self.score, self.id, self.by),
             *(self.annotator, self.cluster, self.weights),
+            *self.beside_items,
         ]
         return list(dict.fromkeys(name for name in named if name is not None))
+
+    @property
+    def beside_items(self) -> tuple[str, ...]:
+        """Columns that are read of the items alone."""
+        return (*self.beside, *([] if self.first is None else [self.first]))
 
     def saying(self, **said: Any) -> "JudgeOptions":
         """With what the user says of values, which may be of any type, as names."""
@@ -233,13 +265,22 @@ class LabelOptions:
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """Two groups whose difference is estimated."""
+    """Which system is better: groups whose differences are estimated, or wins and losses."""
 
-    compare: tuple[str, str] | None = option(
+    compare: tuple[str, ...] | None = option(
         None,
-        "Report the difference between two groups of --by; with --id, on the same items.",
+        "Report the difference between two groups of --by, or of each pair of several, or of all; "
+        "with --id, on the same items.",
+        parse=parse_systems,
+        metavar="A,B,...|all",
+        panel=TABLES,
+    )
+    wins: tuple[str, str] | None = option(
+        None,
+        "If classes say which of two answers is better: the class that is a win and the one that "
+        "is a loss. Report the win rate against 50%; any other class is a tie and counts half.",
         parse=parse_pair,
-        metavar="A,B",
+        metavar="WIN,LOSS",
         panel=TABLES,
     )
 

@@ -22,6 +22,10 @@ FORMAT = 2
 """Version of the layout of the JSON."""
 MEAN = "mean"
 """In place of a class, in the rows of means."""
+EVEN = 0.5
+"""The win rate of two answers that are equally good."""
+WIN_RATE = "win rate"
+"""The kind of the rows of win rates."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,43 @@ class MeanLevel:
 
 
 @dataclass(frozen=True)
+class WinRate:
+    """How often one answer is better than another, ties counted half.
+
+    win, loss: the classes. naive: by the verdicts of the first judge alone, if they say a class.
+    probability: that it is above 50%. labels_to_decide: see `SystemDifference`.
+    """
+
+    win: str
+    loss: str
+    estimate: float
+    low: float
+    high: float
+    naive: float | None
+    probability: float
+    labels_to_decide: int | None
+
+
+@dataclass(frozen=True)
+class PositionBias:
+    """How much more often a judge prefers an answer that it saw first.
+
+    if_first, if_second: its win rate by the verdicts, among items where it came first and second;
+    difference: of the two, which is 0 for a judge without bias if the order was random.
+    """
+
+    judge: str
+    n_first: int
+    n_second: int
+    if_first: float
+    if_second: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True)
 class LimitsIf:
     """The limits of the headline's share under an assumption, which is part of a sentence."""
 
@@ -123,6 +164,7 @@ class JudgedBatch:
         estimated. alternatives: the limits of the headline under the assumptions a range is made
         of; settle: which labels would settle it.
     if_rates_move: how far the headline's share moves if the judge errs a little more or less often.
+    win_rate: of one class against another, if asked for.
     """
 
     name: str
@@ -143,6 +185,7 @@ class JudgedBatch:
     alternatives: tuple[LimitsIf, ...] = ()
     settle: str = ""
     if_rates_move: tuple[ShareIf, ...] = ()
+    win_rate: WinRate | None = None
 
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
@@ -162,6 +205,10 @@ class SystemDifference:
 
     paired: the items of both are the same (answers to the same questions).
     n_items, n_other: of each.
+    probability: that the system has the larger share. p_value: of there being no difference;
+    p_adjusted: for the number of pairs of systems (Holm); more_than_chance: whether it is small.
+    labels_to_decide: labels in all that decide it with a chance of 80%, if the difference is as
+        estimated; None if it is decided, or if labels cannot decide it.
     """
 
     label: str
@@ -173,13 +220,19 @@ class SystemDifference:
     paired: bool
     n_items: int
     n_other: int
+    probability: float
+    p_value: float
+    p_adjusted: float
+    more_than_chance: bool
+    labels_to_decide: int | None
 
 
 @dataclass(frozen=True)
 class MeanDifference:
     """The mean of ordered classes in one system minus that in another.
 
-    naive: by the verdicts of the first judge alone, if they say a class.
+    naive: by the verdicts of the first judge alone, if they say a class. The other fields are those
+    of `SystemDifference`.
     """
 
     system: str
@@ -191,6 +244,11 @@ class MeanDifference:
     paired: bool
     n_items: int
     n_other: int
+    probability: float
+    p_value: float
+    p_adjusted: float
+    more_than_chance: bool
+    labels_to_decide: int | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -200,9 +258,10 @@ class Judgement(AbstractAnswer):
     overall: all items; batches: the same, or the groups of `by`, one by one.
     ordered: the classes are levels of a scale; kappa then depends on how far apart two are.
     headline: the class whose share stands for all; names: how classes are shown.
-    differences: between two groups, a row for each class; mean_difference: of their means, if
-        classes are ordered.
+    differences: between two groups, or the pairs of several, a row for each class;
+        mean_differences: of their means, if classes are ordered.
     people: how far those agree who gave the labels, if several did.
+    position_bias: of each judge, if the table says which answer came first.
     """
 
     classes: tuple[str, ...]
@@ -217,10 +276,16 @@ class Judgement(AbstractAnswer):
     overall: JudgedBatch
     batches: tuple[JudgedBatch, ...]
     differences: tuple[SystemDifference, ...]
-    mean_difference: MeanDifference | None
+    mean_differences: tuple[MeanDifference, ...]
     warnings: tuple[str, ...]
     rows: tuple[Rows, ...]
     people: PeopleAgreement | None = None
+    position_bias: tuple[PositionBias, ...] = ()
+
+    @property
+    def mean_difference(self) -> MeanDifference | None:
+        """That of the first pair of systems, if classes are ordered."""
+        return self.mean_differences[0] if self.mean_differences else None
 
     def __getitem__(self, label: str) -> Share:
         """The share of a class among all items: `result["win"].low`."""
@@ -243,14 +308,12 @@ class Judgement(AbstractAnswer):
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one per batch and class, then means and differences, if any.
 
-        `kind` tells them apart: share, mean, difference, mean difference.
+        `kind` tells them apart: share, mean, win rate, difference, mean difference.
         """
         for batch in self.batches:
             yield from self._records_of(batch)
         compared: list[SystemDifference | MeanDifference] = [*self.differences]
-        if self.mean_difference is not None:
-            compared.append(self.mean_difference)
-        for d in compared:
+        for d in [*compared, *self.mean_differences]:
             label, naive, kind = (
                 (d.label, None, "difference")
                 if isinstance(d, SystemDifference)
@@ -276,11 +339,13 @@ class Judgement(AbstractAnswer):
     def _records_of(self, batch: JudgedBatch) -> Iterator[dict[str, Any]]:
         judge = batch.judges[0] if batch.judges else None
         agreement = None if judge is None else judge.agreement
-        rows: list[tuple[str, str, Share | MeanLevel, float | None]] = [
+        rows: list[tuple[str, str, Share | MeanLevel | WinRate, float | None]] = [
             ("share", share.label, share, batch.naive(share.label)) for share in batch.shares
         ]
         if batch.mean is not None:
             rows.append(("mean", MEAN, batch.mean, batch.mean.naive))
+        if batch.win_rate is not None:
+            rows.append((WIN_RATE, batch.win_rate.win, batch.win_rate, batch.win_rate.naive))
         for kind, label, found, naive in rows:
             yield {
                 "batch": batch.name,

@@ -101,6 +101,8 @@ def judge(
 
         quantshift judge answers.csv --verdict judge --label human --by model --compare A,B --id q
 
+        quantshift judge pairs.csv --verdict judge --label human --wins A,B --first shown_first
+
         quantshift judge tests.csv --verdict result --sensitivity 0.9,0.85-0.94 --specificity 0.97
     """
     parsed = tuple(map(Condition.parse, conditions.fail_if))
@@ -148,7 +150,7 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    for name in ("by", "positive", "annotator", "cluster", "weights"):
+    for name in ("by", "positive", "annotator", "cluster", "weights", "first"):
         del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):

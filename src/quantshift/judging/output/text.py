@@ -30,11 +30,14 @@ from quantshift.base.nouns import counted
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.result import (
+    EVEN,
     JudgedBatch,
     Judgement,
     JudgeQuality,
     MeanDifference,
     Rate,
+    SystemDifference,
+    WinRate,
 )
 
 MOST_CLASSES_OF_RATES = 8
@@ -46,6 +49,8 @@ MOST_DISPUTED = 8
 FEWEST = 20
 """With fewer labels it cannot be said how many more are needed."""
 RECOMMENDED = 50
+ALMOST_SURE = 0.999
+"""Larger probabilities are not told apart."""
 
 
 def render_text(result: Judgement) -> str:
@@ -54,6 +59,7 @@ def render_text(result: Judgement) -> str:
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
     lines += _differences(result)
     lines += _judges(result)
+    lines += headed("Position", list(position_lines(result)))
     lines += _labels(result.overall)
     lines += _people(result)
     lines += rows_of_tables(result.rows)
@@ -209,6 +215,7 @@ def _single(result: Judgement) -> Iterator[str]:
     yield answer(result, batch)
     yield from naive_lines(result, batch)
     yield from mean_lines(result, batch)
+    yield from win_rate_lines(result, batch)
     yield ""
     yield from share_table(result, batch.shares, batch.kind)
     yield from _alternatives(result, batch)
@@ -221,6 +228,7 @@ def _several(result: Judgement) -> Iterator[str]:
     yield answer(result, result.overall)
     yield from naive_lines(result, result.overall)
     yield from mean_lines(result, result.overall)
+    yield from win_rate_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
 
@@ -275,38 +283,136 @@ def _naive(rates: Sequence[float | None]) -> list[str]:
 def _differences(result: Judgement) -> Iterator[str]:
     if not result.differences:
         return
+    pairs = dict.fromkeys((d.system, d.other) for d in result.differences)
+    yield from _pair(result) if len(pairs) == 1 else _pairs(result, len(pairs))
+    yield ""
+
+
+def _pair(result: Judgement) -> Iterator[str]:
+    """The difference of two systems, class by class."""
     first = result.differences[0]
-    pair = f"{shortened(first.system)} minus {shortened(first.other)}"
-    n, m = first.n_items, first.n_other
-    how = f"the same {n:,} items" if first.paired else f"{n:,} and {m:,} different items"
-    yield f"Compared {pair}, {how}:"
+    yield f"Compared {pair_text(first)}, {_how_compared(first)}:"
     wanted = [
         d for d in result.differences if len(result.classes) > 2 or d.label == result.headline
     ]
-    yield from (
-        f"         {line}"
-        for line in aligned(
+    rows = [
+        [shown(result, d.label), *points(d), "more than chance" if d.more_than_chance else ""]
+        for d in wanted
+    ]
+    yield from (f"         {line}" for line in aligned(rows))
+    for of_means in result.mean_differences:
+        yield f"         {mean_difference_text(of_means)}"
+    yield f"         {which_is_better(result)}"
+
+
+def _pairs(result: Judgement, n_pairs: int) -> Iterator[str]:
+    """The differences of several systems in pairs, of the class that stands for all or of means."""
+    what = "means" if result.mean_differences else f"shares of {shown(result, result.headline)}"
+    yield f"Compared {what} in {n_pairs} pairs, p-values adjusted for their number (Holm):"
+    rows = []
+    for d in leading_differences(result):
+        rows.append(
             [
-                [
-                    shown(result, d.label),
-                    f"{100 * d.estimate:+.1f} points",
-                    f"({100 * d.low:+.1f} to {100 * d.high:+.1f})",
-                    "" if d.low <= 0 <= d.high else "more than chance",
-                ]
-                for d in wanted
+                pair_text(d),
+                *points(d),
+                f"p = {d.p_adjusted:.2g}",
+                "more than chance" if d.more_than_chance else decided_by(d),
             ]
         )
-    )
-    if result.mean_difference is not None:
-        yield f"         {mean_difference_text(result.mean_difference)}"
-    yield ""
+    yield from (f"         {line}" for line in aligned(rows))
+
+
+def leading_differences(result: Judgement) -> Sequence[SystemDifference | MeanDifference]:
+    """Those that stand for all: of the means of ordered classes, else of the headline's class."""
+    if result.mean_differences:
+        return result.mean_differences
+    return [d for d in result.differences if d.label == result.headline]
+
+
+def pair_text(d: SystemDifference | MeanDifference) -> str:
+    """The names of both systems."""
+    return f"{shortened(d.system)} minus {shortened(d.other)}"
+
+
+def points(d: SystemDifference | MeanDifference) -> tuple[str, str]:
+    """A difference and its limits."""
+    if isinstance(d, MeanDifference):
+        return f"{d.estimate:+.2f}", f"({d.low:+.2f} to {d.high:+.2f})"
+    return f"{100 * d.estimate:+.1f} points", f"({100 * d.low:+.1f} to {100 * d.high:+.1f})"
+
+
+def _how_compared(d: SystemDifference) -> str:
+    n, m = d.n_items, d.n_other
+    return f"the same {n:,} items" if d.paired else f"{n:,} and {m:,} different items"
 
 
 def mean_difference_text(found: MeanDifference) -> str:
     """The difference of two means in a line."""
     naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:+.2f}"
-    chance = "" if found.low <= 0 <= found.high else ", more than chance"
-    return f"mean {found.estimate:+.2f} ({found.low:+.2f} to {found.high:+.2f}){chance}{naive}"
+    chance = ", more than chance" if found.more_than_chance else ""
+    return f"mean {' '.join(points(found))}{chance}{naive}"
+
+
+def which_is_better(result: Judgement) -> str:
+    """Which of two systems has more, and with what probability."""
+    d = leading_differences(result)[0]
+    what = "mean" if isinstance(d, MeanDifference) else f"share of {shown(result, d.label)}"
+    more = d.system if d.estimate >= 0 else d.other
+    likely = likely_text(max(d.probability, 1 - d.probability))
+    found = f"probability that {shortened(more)} has the larger {what}: {likely}"
+    return found if d.more_than_chance else f"{found}; {decided_by(d)}"
+
+
+def likely_text(probability: float) -> str:
+    """A probability, which is never certain.
+
+    >>> likely_text(0.93), likely_text(0.99997)
+    ('93.0%', 'more than 99.9%')
+    """
+    return (
+        percent(probability) if probability <= ALMOST_SURE else f"more than {percent(ALMOST_SURE)}"
+    )
+
+
+def decided_by(d: SystemDifference | MeanDifference | WinRate) -> str:
+    """What would decide what could be chance so far."""
+    if d.labels_to_decide is None:
+        return "could be chance"
+    return f"could be chance; about {d.labels_to_decide:,} labels in all would decide"
+
+
+def win_rate_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """The win rate, and how likely it is above 50%."""
+    found = batch.win_rate
+    if found is None:
+        return
+    interval = f"{100 * result.level:g}% interval {limits(found.low, found.high)}"
+    naive = "" if found.naive is None else f"; by the verdicts alone {percent(found.naive)}"
+    yield f"win rate of {shown(result, found.win)}: {percent(found.estimate)} ({interval}){naive}"
+    above = found.estimate >= EVEN
+    likely = likely_text(found.probability if above else 1 - found.probability)
+    side = "above" if above else "below"
+    undecided = "" if not found.low <= EVEN <= found.high else f"; {decided_by(found)}"
+    yield f"probability that it is {side} 50%: {likely}{undecided}"
+
+
+def position_lines(result: Judgement) -> Iterator[str]:
+    """Whether the place of an answer moves the judges."""
+    for bias in result.position_bias:
+        moved = (
+            f"{100 * bias.difference:+.1f} points, {100 * bias.low:+.1f} to {100 * bias.high:+.1f}"
+        )
+        found = (
+            "it prefers the answer that comes first"
+            if bias.low > 0
+            else "it prefers the answer that comes second"
+            if bias.high < 0
+            else "no preference that is more than chance"
+        )
+        yield (
+            f"{shortened(bias.judge)}: win rate by its verdicts {percent(bias.if_first)} if first, "
+            f"{percent(bias.if_second)} if second ({moved}); {found}, if the order was random"
+        )
 
 
 def _judges(result: Judgement) -> Iterator[str]:
