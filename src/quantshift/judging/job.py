@@ -13,11 +13,13 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments
 from quantshift.errors import UserError
 from quantshift.intervals.targets import ITEMS
+from quantshift.judging.agreements import compared_judges
 from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import stated_design
 from quantshift.judging.estimates import design_of, estimate_group, estimate_table
+from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.inputs import JudgedTable, read_judged
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.judged_batches import (
@@ -28,13 +30,20 @@ from quantshift.judging.judged_batches import (
     whole_batch,
 )
 from quantshift.judging.judged_items import AUTO
+from quantshift.judging.labelled_items import labelled_items
 from quantshift.judging.options import (
     JudgeOptions,
     LevelOptions,
     class_name,
     parse_systems,
 )
-from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
+from quantshift.judging.result import (
+    JudgeComparison,
+    JudgedBatch,
+    Judgement,
+    MeanDifference,
+    SystemDifference,
+)
 from quantshift.judging.sensitivity import GivenRates, Rate
 from quantshift.judging.win_rates import position_biases
 from quantshift.tables.reading import Source
@@ -203,8 +212,18 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, ...] | 
         warnings=tuple(dict.fromkeys(warnings)),
         rows=run.table.rows,
         people=run.people(),
+        judge_comparisons=_judge_comparisons(run, judged),
         position_bias=tuple(position_biases(run, options.first)) if options.first else (),
     )
+
+
+def _judge_comparisons(run: JudgeRun, judged: Judged) -> tuple[JudgeComparison, ...]:
+    """Which of several judges agrees better with people."""
+    if len(run.judges) < 2:
+        return ()
+    items = run.judged_items(run.table.items)
+    labelled = labelled_items(items, judged.design, judged.shares.prevalence)
+    return () if labelled is None else compared_judges(labelled, run.judges, judged.level)
 
 
 def _warnings_of_table(table: JudgedTable) -> Iterator[str]:

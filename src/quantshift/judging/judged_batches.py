@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from quantshift.answers.conditions import TOO_WIDE
-from quantshift.answers.kinds import CANNOT, WIDE, is_range
+from quantshift.answers.kinds import CANNOT, INTERVAL, WIDE, is_range
 from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
 from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
+from quantshift.judging.agreements import labels_alone
 from quantshift.judging.annotators import panel_error, true_share
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
@@ -42,8 +43,11 @@ MOST_NAMED = 3
 def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -> JudgedBatch:
     """The estimate of all items as people see it; lead: the class that stands for all."""
     found = _batch(run, run.table.name, judged, lead)
+    items, place = run.judged_items(run.table.items), run.meaning.classes.index(lead)
+    estimated = found.kind == INTERVAL
     return replace(
         found,
+        labels_alone=labels_alone(items, judged, place, run.settings) if estimated else None,
         alternatives=(*found.alternatives, *_if_people_err(run, found, lead)),
         labels=_label_design(run, judged, guess),
         advice=(*_asking(guess), *found.advice),

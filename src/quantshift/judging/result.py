@@ -66,6 +66,46 @@ class JudgeQuality:
 
 
 @dataclass(frozen=True)
+class JudgeComparison:
+    """How much more often one judge agrees with people than another, on the same labelled items.
+
+    agreement, other_agreement: the shares of the items in question on which each agrees with
+        people; of ordered classes the mean closeness, 1 for the same level and 0 for the two ends.
+    p_value: of no difference; p_adjusted: for the number of pairs of judges (Holm);
+        more_than_chance: whether it is small. labels_to_decide: see `SystemDifference`.
+    of_labelled_alone: labels stand for no other items, and the shares are those of labelled ones.
+    """
+
+    judge: str
+    other: str
+    n_labels: int
+    agreement: float
+    other_agreement: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    more_than_chance: bool
+    labels_to_decide: int | None
+    of_labelled_alone: bool
+
+
+@dataclass(frozen=True)
+class LabelsAlone:
+    """The limits of the headline's share by as many random labels without any judge.
+
+    narrower: by which part the interval with the judge is narrower, 0 if it is not. worth: how many
+    more labels would do the same; None if there are not so many items.
+    """
+
+    low: float
+    high: float
+    narrower: float
+    worth: int | None
+
+
+@dataclass(frozen=True)
 class LabelDesign:
     """How the labelled items were chosen, and what the data say of it.
 
@@ -165,6 +205,7 @@ class JudgedBatch:
         of; settle: which labels would settle it.
     if_rates_move: how far the headline's share moves if the judge errs a little more or less often.
     win_rate: of one class against another, if asked for.
+    labels_alone: what the labels would say without the judge, where they say something.
     """
 
     name: str
@@ -186,6 +227,7 @@ class JudgedBatch:
     settle: str = ""
     if_rates_move: tuple[ShareIf, ...] = ()
     win_rate: WinRate | None = None
+    labels_alone: LabelsAlone | None = None
 
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
@@ -262,6 +304,7 @@ class Judgement(AbstractAnswer):
         mean_differences: of their means, if classes are ordered.
     people: how far those agree who gave the labels, if several did.
     position_bias: of each judge, if the table says which answer came first.
+    judge_comparisons: of several judges in pairs, which of them agrees better with people.
     """
 
     classes: tuple[str, ...]
@@ -281,6 +324,7 @@ class Judgement(AbstractAnswer):
     rows: tuple[Rows, ...]
     people: PeopleAgreement | None = None
     position_bias: tuple[PositionBias, ...] = ()
+    judge_comparisons: tuple[JudgeComparison, ...] = ()
 
     @property
     def mean_difference(self) -> MeanDifference | None:

@@ -8,7 +8,7 @@ the items without a label.
 from dataclasses import replace
 
 from quantshift.answers.kinds import RANGE
-from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
 from quantshift.judging.designs.parts.ranges import (
@@ -40,6 +40,7 @@ class Picked(Design):
     labelled_are_items = True
     shares_labels = False
     uses_labels = True
+    labels_stand_for = LabelsStandFor.THEMSELVES
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """Never."""

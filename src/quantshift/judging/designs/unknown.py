@@ -6,7 +6,7 @@ the range of what follows from the first two; it is not a confidence interval.
 """
 
 from quantshift.judging.designs.by_label import ByLabel
-from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence, Strength
 from quantshift.judging.designs.parts.ranges import (
@@ -39,6 +39,7 @@ class Unknown(Design):
     labelled_are_items = True
     shares_labels = False
     uses_labels = True
+    labels_stand_for = LabelsStandFor.THEMSELVES
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """Never."""

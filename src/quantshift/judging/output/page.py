@@ -22,6 +22,8 @@ from quantshift.judging.output.text import (
     answer,
     decided_by,
     design_text,
+    gain_lines,
+    judge_comparison_lines,
     leading_differences,
     needed_text,
     pair_text,
@@ -71,7 +73,14 @@ def render_page(
         differences=_differences(result),
         compared=_compared(result),
         compared_how=_compared_how(result),
-        position=[_sentence(line) for line in position_lines(result)],
+        about_judges=[
+            _sentence(line)
+            for line in (
+                *judge_comparison_lines(result),
+                *gain_lines(overall),
+                *position_lines(result),
+            )
+        ],
         judges=[_judge(result, judge) for judge in overall.judges if judge.rates],
         state=_state(overall),
         check=overall.labels.sentence,

@@ -31,6 +31,7 @@ from quantshift.judging.designs.registry import design_named
 from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.result import (
     EVEN,
+    JudgeComparison,
     JudgedBatch,
     Judgement,
     JudgeQuality,
@@ -49,6 +50,8 @@ MOST_DISPUTED = 8
 FEWEST = 20
 """With fewer labels it cannot be said how many more are needed."""
 RECOMMENDED = 50
+WORTH_SAYING = 0.02
+"""Part by which a judge must make an interval narrower to add something to the labels."""
 ALMOST_SURE = 0.999
 """Larger probabilities are not told apart."""
 
@@ -59,6 +62,8 @@ def render_text(result: Judgement) -> str:
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
     lines += _differences(result)
     lines += _judges(result)
+    lines += headed("Judges", list(judge_comparison_lines(result)))
+    lines += headed("Gain", list(gain_lines(result.overall)))
     lines += headed("Position", list(position_lines(result)))
     lines += _labels(result.overall)
     lines += _people(result)
@@ -374,7 +379,7 @@ def likely_text(probability: float) -> str:
     )
 
 
-def decided_by(d: SystemDifference | MeanDifference | WinRate) -> str:
+def decided_by(d: SystemDifference | MeanDifference | WinRate | JudgeComparison) -> str:
     """What would decide what could be chance so far."""
     if d.labels_to_decide is None:
         return "could be chance"
@@ -394,6 +399,42 @@ def win_rate_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     side = "above" if above else "below"
     undecided = "" if not found.low <= EVEN <= found.high else f"; {decided_by(found)}"
     yield f"probability that it is {side} 50%: {likely}{undecided}"
+
+
+def judge_comparison_lines(result: Judgement) -> Iterator[str]:
+    """Which of several judges agrees better with people."""
+    for found in result.judge_comparisons:
+        better, worse = found.judge, found.other
+        rates = found.agreement, found.other_agreement
+        points = [found.difference, found.low, found.high]
+        if found.difference < 0:
+            better, worse, rates = worse, better, rates[::-1]
+            points = [-found.difference, -found.high, -found.low]
+        what = "labelled items" if found.of_labelled_alone else "items"
+        agrees = f"agrees with people on {percent(rates[0])} of the {what}"
+        if result.ordered:
+            agrees = f"agrees with people to {percent(rates[0])} (100%: the same level always)"
+        apart, low, high = (f"{100 * p:+.1f}" for p in points)
+        several = f", p = {found.p_adjusted:.2g}" * (len(result.judge_comparisons) > 1)
+        chance = "more than chance" if found.more_than_chance else decided_by(found)
+        yield (
+            f"{shortened(better)} {agrees}, {shortened(worse)} {percent(rates[1])}: {apart} points "
+            f"({low} to {high}{several}), {chance}"
+        )
+
+
+def gain_lines(batch: JudgedBatch) -> Iterator[str]:
+    """What the judges add to the labels, or that they add nothing."""
+    alone = batch.labels_alone
+    if alone is None:
+        return
+    judges = "judges" if len(batch.judges) > 1 else "judge" if batch.judges else "score"
+    as_many = f"{batch.n_labelled:,} random labels alone: {limits(alone.low, alone.high)}"
+    if alone.narrower < WORTH_SAYING:
+        yield f"the {judges} add{'s' * (judges != 'judges')} nothing to the labels ({as_many})"
+        return
+    more = "" if alone.worth is None else f", as with {counted(alone.worth, 'more label')}"
+    yield f"with the {judges} the interval is {percent(alone.narrower)} narrower{more} ({as_many})"
 
 
 def position_lines(result: Judgement) -> Iterator[str]:
