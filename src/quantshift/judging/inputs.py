@@ -202,7 +202,9 @@ def _check_roles(options: JudgeOptions) -> None:
 
 
 def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells:
-    wanted = [*options.columns, *([label] if label is not None else []), *options.people]
+    beside = options.beside(table.columns)
+    named = [*options.columns, *([label] if label is not None else []), *options.people, *beside]
+    wanted = list(dict.fromkeys(named))
     table.require(wanted)
     parts, ragged, undecodable = [], 0, 0
     with closing(table.chunks(wanted)) as chunks:
@@ -238,7 +240,7 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
         None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
         rows,
         tuple(warnings),
-        frame.select(list(dict.fromkeys(options.beside_items))),
+        frame.select(beside),
         clusters=None if options.cluster is None else names_of(frame[options.cluster]),
         weights=None if options.weights is None else _weights(frame, kept, options.weights, table),
         other_labels=other_labels,
@@ -494,9 +496,8 @@ def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _C
 
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
     here = [name if name in beside.columns else None for name in (options.cluster, options.weights)]
-    wanted = replace(
-        options, id=None, by=None, cluster=here[0], weights=here[1], first=None, beside=()
-    )
+    wanted = replace(options, id=None, by=None, cluster=here[0], weights=here[1])
+    wanted = replace(wanted, first=None, errors_by=(), every_column=False)
     cells = _cells(beside, wanted, options.label)
     labelled = cells.labels.is_not_null().to_numpy()
     kept = np.flatnonzero(labelled)

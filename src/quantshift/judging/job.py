@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from quantshift.answers.batch_names import batches_in_order
 from quantshift.answers.rows import row_warnings
 from quantshift.answers.words import class_names, headline_class
+from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
-from quantshift.base.options import suggests_arguments
+from quantshift.base.options import as_names, split_names, suggests_arguments
 from quantshift.errors import UserError
 from quantshift.intervals.targets import ITEMS
 from quantshift.judging.agreements import compared_judges
@@ -18,8 +20,8 @@ from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import stated_design
+from quantshift.judging.error_scan import error_patterns
 from quantshift.judging.estimates import design_of, estimate_group, estimate_table
-from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.inputs import JudgedTable, read_judged
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.judged_batches import (
@@ -30,7 +32,8 @@ from quantshift.judging.judged_batches import (
     whole_batch,
 )
 from quantshift.judging.judged_items import AUTO
-from quantshift.judging.labelled_items import labelled_items
+from quantshift.judging.labelled_items import LabelledItems, labelled_items
+from quantshift.judging.misjudged import is_misjudged_csv, misjudged_csv, misjudged_items
 from quantshift.judging.options import (
     JudgeOptions,
     LevelOptions,
@@ -38,7 +41,7 @@ from quantshift.judging.options import (
     parse_systems,
 )
 from quantshift.judging.result import (
-    JudgeComparison,
+    ErrorPattern,
     JudgedBatch,
     Judgement,
     MeanDifference,
@@ -69,6 +72,8 @@ def judge(
     compare: str | Sequence[str] | None = None,
     wins: Sequence[Any] | None = None,
     first: Columns | None = None,
+    errors_by: str | Sequence[str] = (),
+    misjudged: str | Path | None = None,
     labels: str | None = None,
     map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
     classes: Sequence[Any] = (),
@@ -82,6 +87,7 @@ def judge(
     level: float = 0.95,
     seed: int = 0,
     of: str = ITEMS,
+    overwrite: bool = False,
 ) -> Judgement:
     """The true share of each class among items with verdicts of a model, from a few human labels.
 
@@ -103,6 +109,8 @@ def judge(
         win rate is compared with 50%. first: a column of which answer the judge saw first.
     cluster: a column of questions, conversations or users: items of one are alike. weights: a
         column of numbers, such as views, by which items count.
+    errors_by: columns by which the judge may err more often, or "all". misjudged: a CSV file for
+        the labelled items on which the judge and people disagree; overwrite: replace any file.
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
         some are not among the labels; positive: the class whose share comes first.
     sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
@@ -128,12 +136,22 @@ def judge(
         weights=weights,
         first=first,
     )
+    if misjudged is not None:
+        check_output(
+            misjudged,
+            inputs=[table, labelled],
+            overwrite=overwrite,
+            ours=is_misjudged_csv,
+            endings=("csv",),
+        )
     systems = None if compare is None else parse_systems(compare)
     options = replace(
         options.saying(
             map=map, classes=classes, positive=positive, missing=missing, lenient=lenient
         ),
         external=stated is not None and not stated.labelled_are_items,
+        errors_by=split_names(errors_by) if isinstance(errors_by, str) else as_names(errors_by),
+        every_column=misjudged is not None,
     )
     rates = GivenRates.of(sensitivity, specificity)
     if rates is None and options.label is None:
@@ -156,7 +174,16 @@ def judge(
         LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
         _wins(wins, first),
     )
-    return _judgement(run, options, systems)
+    found = _judgement(run, options, systems)
+    if misjudged is not None:
+        write_output(
+            misjudged,
+            misjudged_csv(run, (options.id, options.label)).encode(),
+            inputs=[table, labelled],
+            overwrite=overwrite,
+            ours=is_misjudged_csv,
+        )
+    return found
 
 
 def _wins(wins: Sequence[Any] | None, first: Any) -> tuple[str, str] | None:
@@ -182,6 +209,9 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, ...] | 
     run.check_shared_verdicts(chosen.design)
     judged = estimate_table(run, chosen.design)
     overall = whole_batch(run, judged, lead, chosen.guess)
+    labelled = labelled_items(
+        run.judged_items(run.table.items), judged.design, judged.shares.prevalence
+    )
     warnings = [*_warnings_of_table(run.table), *label_warnings(run)]
     batches: tuple[JudgedBatch, ...] = (overall,)
     differences: tuple[SystemDifference, ...] = ()
@@ -212,18 +242,30 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, ...] | 
         warnings=tuple(dict.fromkeys(warnings)),
         rows=run.table.rows,
         people=run.people(),
-        judge_comparisons=_judge_comparisons(run, judged),
+        judge_comparisons=()
+        if labelled is None
+        else compared_judges(labelled, run.judges, judged.level),
+        error_patterns=_error_patterns(run, labelled, options),
+        misjudged=tuple(misjudged_items(run)),
         position_bias=tuple(position_biases(run, options.first)) if options.first else (),
     )
 
 
-def _judge_comparisons(run: JudgeRun, judged: Judged) -> tuple[JudgeComparison, ...]:
-    """Which of several judges agrees better with people."""
-    if len(run.judges) < 2:
+def _error_patterns(
+    run: JudgeRun, labelled: LabelledItems | None, options: JudgeOptions
+) -> tuple[ErrorPattern, ...]:
+    """Where the judges err, by the columns that are asked for."""
+    columns = options.scanned(run.table.table.columns)
+    if not columns:
         return ()
-    items = run.judged_items(run.table.items)
-    labelled = labelled_items(items, judged.design, judged.shares.prevalence)
-    return () if labelled is None else compared_judges(labelled, run.judges, judged.level)
+    if labelled is None or labelled.positions is None or labelled.verdicts is None:
+        raise UserError(
+            "where a judge errs is seen by its verdicts and labels of items of the table itself; "
+            "leave out the columns by which it may err",
+            arguments=["errors_by"],
+        )
+    beside = run.table.beside.select(columns)[labelled.positions]
+    return error_patterns(labelled, beside, run.judges, run.settings)
 
 
 def _warnings_of_table(table: JudgedTable) -> Iterator[str]:

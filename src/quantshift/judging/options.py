@@ -6,6 +6,7 @@ They are the keyword arguments of these functions and the options of their comma
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from quantshift.answers.options import (
@@ -17,7 +18,7 @@ from quantshift.answers.options import (
     SEED,
     WHOSE_SHARE,
 )
-from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option, split_names
+from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option, split_names
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.judging.designs.registry import plans, stated_designs
@@ -121,7 +122,7 @@ class JudgeOptions:
 
     verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
     external: labelled items are others than those of the table, whatever their ids. people: the
-    columns of labels, if several people have one each. beside: further columns that are read.
+    columns of labels, if several people have one each. every_column: all of the table are read.
     """
 
     verdict: tuple[str, ...] = option(
@@ -184,6 +185,14 @@ class JudgeOptions:
         metavar="COLUMN",
         panel=COLUMNS,
     )
+    errors_by: tuple[str, ...] = option(
+        (),
+        "Columns by which the judge may err more often, such as the length or the topic of an "
+        "item; of a column of texts its length counts. all: all columns that are nothing else.",
+        reads="names",
+        metavar="A,B,...|all",
+        panel=COLUMNS,
+    )
     map: Mapping[str, str] | None = option(
         None,
         "Which verdict means which label, if it is not obvious: pass=1,fail=0.",
@@ -203,7 +212,7 @@ class JudgeOptions:
     lenient: bool = option(False, LENIENT)
     external: bool = False
     people: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    every_column: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -211,14 +220,22 @@ class JudgeOptions:
         named = [
             *(*self.verdict, self.score, self.id, self.by),
             *(self.annotator, self.cluster, self.weights),
-            *self.beside_items,
         ]
         return list(dict.fromkeys(name for name in named if name is not None))
 
-    @property
-    def beside_items(self) -> tuple[str, ...]:
-        """Columns that are read of the items alone."""
-        return (*self.beside, *([] if self.first is None else [self.first]))
+    def beside(self, columns: Sequence[str]) -> list[str]:
+        """Those of the columns of the items that are read beside the others."""
+        if self.every_column:
+            return list(columns)
+        named = [*([] if self.first is None else [self.first]), *self.scanned(columns)]
+        return list(dict.fromkeys(named))
+
+    def scanned(self, columns: Sequence[str]) -> list[str]:
+        """Those by which the judge may err, of the columns of a table."""
+        if self.errors_by != (ALL,) or ALL in columns:
+            return list(self.errors_by)
+        roles = {*self.verdict, *self.people, self.label, self.id, self.annotator, self.cluster}
+        return [name for name in columns if name not in roles | {self.weights}]
 
     def saying(self, **said: Any) -> "JudgeOptions":
         """With what the user says of values, which may be of any type, as names."""
@@ -261,6 +278,24 @@ class LabelOptions:
         panel=TABLES,
     )
     insist: bool = option(False, "Trust --labels even if the table contradicts it.", panel=TABLES)
+
+
+@dataclass(frozen=True)
+class MisjudgedOptions:
+    """A file of the items on which a judge and people disagree.
+
+    overwrite: replace a file that quantshift did not create.
+    """
+
+    misjudged: str | Path | None = option(
+        None,
+        "Also write the labelled items on which the judge and people disagree to this CSV file, "
+        "with all columns of the table.",
+        reads="file",
+        metavar="FILE.csv",
+        panel=OUTPUT,
+    )
+    overwrite: bool = False
 
 
 @dataclass(frozen=True)

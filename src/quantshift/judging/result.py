@@ -92,6 +92,42 @@ class JudgeComparison:
 
 
 @dataclass(frozen=True)
+class ErrorPattern:
+    """Whether a judge errs more often by a column, and where.
+
+    among: the items that are compared, those of one verdict (or of one class, where labels were
+        chosen by class), in words; where: those of them on which the judge errs most, in words.
+    wrong, n: errors and labels there; wrong_elsewhere, n_elsewhere: of the others.
+    p_value: of errors that do not depend on the column; p_adjusted: for the number of columns and
+        judges (Holm); more_than_chance: whether it is small.
+    """
+
+    judge: str
+    column: str
+    among: str
+    where: str
+    wrong: int
+    n: int
+    wrong_elsewhere: int
+    n_elsewhere: int
+    p_value: float
+    p_adjusted: float
+    more_than_chance: bool
+
+
+@dataclass(frozen=True)
+class MisjudgedItem:
+    """A labelled item on which a judge and people disagree; row: its number in the source."""
+
+    source: str
+    row: int
+    id: str | None
+    judge: str
+    verdict: str
+    label: str
+
+
+@dataclass(frozen=True)
 class LabelsAlone:
     """The limits of the headline's share by as many random labels without any judge.
 
@@ -305,6 +341,8 @@ class Judgement(AbstractAnswer):
     people: how far those agree who gave the labels, if several did.
     position_bias: of each judge, if the table says which answer came first.
     judge_comparisons: of several judges in pairs, which of them agrees better with people.
+    error_patterns: of the columns by which judges may err, those with the smallest p-values first.
+    misjudged: labelled items on which a judge and people disagree.
     """
 
     classes: tuple[str, ...]
@@ -325,6 +363,8 @@ class Judgement(AbstractAnswer):
     people: PeopleAgreement | None = None
     position_bias: tuple[PositionBias, ...] = ()
     judge_comparisons: tuple[JudgeComparison, ...] = ()
+    error_patterns: tuple[ErrorPattern, ...] = ()
+    misjudged: tuple[MisjudgedItem, ...] = ()
 
     @property
     def mean_difference(self) -> MeanDifference | None:

@@ -23,6 +23,7 @@ from quantshift.judging.options import (
     JudgeOptions,
     LabelOptions,
     LevelOptions,
+    MisjudgedOptions,
     PlanOptions,
     RateOptions,
 )
@@ -78,6 +79,7 @@ def judge(
     levels: LevelOptions,
     printing: PrintOptions,
     files: OutputFiles,
+    misjudged: MisjudgedOptions,
     conditions: ConditionOptions,
 ) -> None:
     """Estimate the true rate behind the verdicts of an LLM judge or any model.
@@ -103,14 +105,16 @@ def judge(
 
         quantshift judge pairs.csv --verdict judge --label human --wins A,B --first shown_first
 
+        quantshift judge verdicts.csv --verdict judge --label human --errors-by all
+
         quantshift judge tests.csv --verdict result --sensitivity 0.9,0.85-0.94 --specificity 0.97
     """
     parsed = tuple(map(Condition.parse, conditions.fail_if))
     inputs = [table, chosen.labelled]
     check_standard_input(*inputs)
     files.check(inputs)
-    asked = as_keywords(columns, chosen, comparison, rates, levels)
-    result = judge_table(table, **asked)
+    asked = as_keywords(columns, chosen, comparison, rates, levels, misjudged)
+    result = judge_table(table, **asked, overwrite=files.overwrite)
     # Before anything is written: a condition on an unknown class is an error of the command.
     failed = [line for condition in parsed for line in condition.failures(result)]
     typer.echo(result.to_json() if printing.as_json else result.to_text())
@@ -118,6 +122,8 @@ def judge(
     for line in files.write(result, circumstances, inputs):
         if not printing.as_json:
             typer.echo(line)
+    if misjudged.misjudged is not None and not printing.as_json:
+        typer.echo(f"misjudged items in {misjudged.misjudged}")
     leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
 
 
@@ -150,7 +156,7 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    for name in ("by", "positive", "annotator", "cluster", "weights", "first"):
+    for name in ("by", "positive", "annotator", "cluster", "weights", "first", "errors_by"):
         del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):

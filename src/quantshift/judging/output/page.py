@@ -22,6 +22,7 @@ from quantshift.judging.output.text import (
     answer,
     decided_by,
     design_text,
+    error_lines,
     gain_lines,
     judge_comparison_lines,
     leading_differences,
@@ -78,6 +79,7 @@ def render_page(
             for line in (
                 *judge_comparison_lines(result),
                 *gain_lines(overall),
+                *error_lines(result),
                 *position_lines(result),
             )
         ],

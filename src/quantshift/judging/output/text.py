@@ -64,6 +64,7 @@ def render_text(result: Judgement) -> str:
     lines += _judges(result)
     lines += headed("Judges", list(judge_comparison_lines(result)))
     lines += headed("Gain", list(gain_lines(result.overall)))
+    lines += headed("Errors", list(error_lines(result)))
     lines += headed("Position", list(position_lines(result)))
     lines += _labels(result.overall)
     lines += _people(result)
@@ -435,6 +436,26 @@ def gain_lines(batch: JudgedBatch) -> Iterator[str]:
         return
     more = "" if alone.worth is None else f", as with {counted(alone.worth, 'more label')}"
     yield f"with the {judges} the interval is {percent(alone.narrower)} narrower{more} ({as_many})"
+
+
+def error_lines(result: Judgement) -> Iterator[str]:
+    """Where the judges err more often, by the columns that were asked for."""
+    unlike = [pattern for pattern in result.error_patterns if pattern.more_than_chance]
+    for found in unlike:
+        judge = f"{shortened(found.judge)}, " * (len(result.judges) > 1)
+        yield (
+            f"{judge}by {shortened(found.column)} (p = {found.p_adjusted:.2g}): of {found.among}, "
+            f"{found.wrong:,} of {found.n:,} are wrong if {shortened(found.where, 60)}, and "
+            f"{found.wrong_elsewhere:,} of the other {found.n_elsewhere:,}"
+        )
+    rest = [pattern for pattern in result.error_patterns if not pattern.more_than_chance]
+    if rest:
+        names = ", ".join(dict.fromkeys(shortened(pattern.column, 24) for pattern in rest))
+        yield (
+            f"no pattern that is more than chance by {names} (smallest p = "
+            f"{min(pattern.p_adjusted for pattern in rest):.2g}, adjusted for "
+            f"{counted(len(result.error_patterns), 'comparison')})"
+        )
 
 
 def position_lines(result: Judgement) -> Iterator[str]:
