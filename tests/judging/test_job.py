@@ -307,6 +307,20 @@ def test_means_of_grades_are_compared():
     check(json.loads(answer.to_json()), schema, schema["$defs"])
 
 
+def test_the_mean_of_grades_comes_first():
+    rng = np.random.default_rng(5)
+    grade = rng.integers(1, 5, 300)
+    table = pl.DataFrame({"judge": np.clip(grade + 1, 1, 4), "truth": grade})
+    answer = judge(labelled(table, np.arange(100)), verdict="judge", label="human", labels="random")
+    mean = answer.overall.mean
+    line = (
+        f"mean: {mean.estimate:.2f} of the 300 items in the table (95% interval {mean.low:.2f} to"
+    )
+    assert answer.to_text().startswith(line)
+    assert repr(answer).startswith(line)
+    assert f">The mean of the 300 items in the table is {mean.estimate:.2f}</h1>" in answer.page()
+
+
 def test_classes_without_an_order_have_no_mean_to_compare(table):
     options = {"verdict": "judge", "label": "human", "labels": "random", "by": "system"}
     answer = judge(drawn(table, 160), **options, compare=("A", "B"))

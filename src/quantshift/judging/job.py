@@ -46,8 +46,10 @@ from quantshift.judging.result import (
     Judgement,
     MeanDifference,
     SystemDifference,
+    Threshold,
 )
 from quantshift.judging.sensitivity import GivenRates, Rate
+from quantshift.judging.thresholds import CutRule, threshold
 from quantshift.judging.win_rates import position_biases
 from quantshift.tables.reading import Source
 
@@ -73,6 +75,7 @@ def judge(
     wins: Sequence[Any] | None = None,
     first: Columns | None = None,
     errors_by: str | Sequence[str] = (),
+    cut: str | None = None,
     misjudged: str | Path | None = None,
     labels: str | None = None,
     map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
@@ -111,6 +114,8 @@ def judge(
         column of numbers, such as views, by which items count.
     errors_by: columns by which the judge may err more often, or "all". misjudged: a CSV file for
         the labelled items on which the judge and people disagree; overwrite: replace any file.
+    cut: choose the threshold of the score: "agreement", or a target such as "precision=0.9" or
+        "recall=0.9".
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
         some are not among the labels; positive: the class whose share comes first.
     sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
@@ -145,6 +150,7 @@ def judge(
             endings=("csv",),
         )
     systems = None if compare is None else parse_systems(compare)
+    rule = _cut_rule(cut, options)
     options = replace(
         options.saying(
             map=map, classes=classes, positive=positive, missing=missing, lenient=lenient
@@ -174,7 +180,7 @@ def judge(
         LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
         _wins(wins, first),
     )
-    found = _judgement(run, options, systems)
+    found = _judgement(run, options, systems, rule)
     if misjudged is not None:
         write_output(
             misjudged,
@@ -184,6 +190,14 @@ def judge(
             ours=is_misjudged_csv,
         )
     return found
+
+
+def _cut_rule(cut: str | None, options: JudgeOptions) -> CutRule | None:
+    if cut is None:
+        return None
+    if options.score is None:
+        raise UserError("a cut is one of scores; name their column", arguments=["score"])
+    return CutRule.parse(cut)
 
 
 def _wins(wins: Sequence[Any] | None, first: Any) -> tuple[str, str] | None:
@@ -201,7 +215,12 @@ def _wins(wins: Sequence[Any] | None, first: Any) -> tuple[str, str] | None:
     return class_name(wins[0]), class_name(wins[1])
 
 
-def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, ...] | None) -> Judgement:
+def _judgement(
+    run: JudgeRun,
+    options: JudgeOptions,
+    compare: tuple[str, ...] | None,
+    rule: CutRule | None,
+) -> Judgement:
     run.check_labels()
     classes = run.meaning.classes
     lead = headline_class(classes, options.positive or (classes[-1] if len(classes) == 2 else None))
@@ -247,6 +266,7 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, ...] | 
         else compared_judges(labelled, run.judges, judged.level),
         error_patterns=_error_patterns(run, labelled, options),
         misjudged=tuple(misjudged_items(run)),
+        threshold=None if rule is None else _threshold(run, labelled, lead, rule),
         position_bias=tuple(position_biases(run, options.first)) if options.first else (),
     )
 
@@ -266,6 +286,20 @@ def _error_patterns(
         )
     beside = run.table.beside.select(columns)[labelled.positions]
     return error_patterns(labelled, beside, run.judges, run.settings)
+
+
+def _threshold(
+    run: JudgeRun, labelled: LabelledItems | None, lead: str, rule: CutRule
+) -> Threshold:
+    """The cut of the score for the class that stands for all."""
+    items, external = run.table.items, run.table.external
+    if labelled is None or items.score is None:
+        raise UserError("a cut is chosen by labels, and there are none", arguments=["cut"])
+    scores = items.score if labelled.positions is not None or external is None else external.score
+    assert scores is not None
+    of_labelled = scores if labelled.positions is None else scores[labelled.positions]
+    place = run.meaning.classes.index(lead)
+    return threshold(labelled, (of_labelled, items.score), place, rule, run.settings)
 
 
 def _warnings_of_table(table: JudgedTable) -> Iterator[str]:

@@ -28,7 +28,6 @@ class LabelledItems:
 
     positions: NDArray[np.int64] | None
     verdicts: NDArray[np.int64] | None
-    score: Reals | None
     labels: Codes
     weights: Reals
     clusters: Codes | None
@@ -68,16 +67,11 @@ def labelled_items(
         return None
     external, known = items.external, items.known
     here = external is None
-    score, weights = items.raw_score, _weights(items, standing_for, prevalence)
-    if external is not None:
-        score = external.score
-    elif score is not None:
-        score = score[known]
+    weights = _weights(items, standing_for, prevalence)
     verdicts = items.verdicts if external is None else external.verdicts
     return LabelledItems(
         positions=np.flatnonzero(known) if here else None,
         verdicts=verdicts[known] if here and verdicts is not None else verdicts,
-        score=score,
         labels=labels,
         weights=weights / weights.mean(),
         clusters=items.label_clusters,

@@ -193,6 +193,14 @@ class JudgeOptions:
         metavar="A,B,...|all",
         panel=COLUMNS,
     )
+    cut: str | None = option(
+        None,
+        "Choose the threshold of --score: the one that agrees best with people, or the one with "
+        "the largest recall of those that reach a precision (or the reverse). Its errors are "
+        "reported out of sample.",
+        metavar="agreement|precision=0.9|recall=0.9",
+        panel=COLUMNS,
+    )
     map: Mapping[str, str] | None = option(
         None,
         "Which verdict means which label, if it is not obvious: pass=1,fail=0.",

@@ -128,6 +128,36 @@ class MisjudgedItem:
 
 
 @dataclass(frozen=True)
+class Performance:
+    """Agreement with people, precision or recall, and its limits."""
+
+    measure: str
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The cut of a score: from which score on (or up to which) an item is called of a class.
+
+    goal: what it was chosen for, agreement, or a precision or recall of at least `target`. cut:
+    None if no cut reaches it. at_least: whether scores of the cut and more are called positive;
+    share: of all items that are. on_labels: agreement, precision and recall on the labels that
+    chose the cut; out_of_sample: on labels that did not.
+    """
+
+    goal: str
+    target: float | None
+    label: str
+    cut: float | None
+    at_least: bool
+    share: float | None = None
+    on_labels: Mapping[str, float] | None = None
+    out_of_sample: tuple[Performance, ...] = ()
+
+
+@dataclass(frozen=True)
 class LabelsAlone:
     """The limits of the headline's share by as many random labels without any judge.
 
@@ -343,6 +373,7 @@ class Judgement(AbstractAnswer):
     judge_comparisons: of several judges in pairs, which of them agrees better with people.
     error_patterns: of the columns by which judges may err, those with the smallest p-values first.
     misjudged: labelled items on which a judge and people disagree.
+    threshold: the cut of the score, if asked for.
     """
 
     classes: tuple[str, ...]
@@ -365,6 +396,7 @@ class Judgement(AbstractAnswer):
     judge_comparisons: tuple[JudgeComparison, ...] = ()
     error_patterns: tuple[ErrorPattern, ...] = ()
     misjudged: tuple[MisjudgedItem, ...] = ()
+    threshold: Threshold | None = None
 
     @property
     def mean_difference(self) -> MeanDifference | None:

@@ -107,6 +107,8 @@ def judge(
 
         quantshift judge verdicts.csv --verdict judge --label human --errors-by all
 
+        quantshift judge scored.csv --score score --label human --cut precision=0.9
+
         quantshift judge tests.csv --verdict result --sensitivity 0.9,0.85-0.94 --specificity 0.97
     """
     parsed = tuple(map(Condition.parse, conditions.fail_if))
@@ -156,7 +158,7 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    for name in ("by", "positive", "annotator", "cluster", "weights", "first", "errors_by"):
+    for name in ("by", "positive", "annotator", "cluster", "weights", "first", "errors_by", "cut"):
         del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):

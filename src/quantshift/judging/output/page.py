@@ -20,6 +20,7 @@ from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.output.text import (
     alarms,
     answer,
+    cut_lines,
     decided_by,
     design_text,
     error_lines,
@@ -80,6 +81,7 @@ def render_page(
                 *judge_comparison_lines(result),
                 *gain_lines(overall),
                 *error_lines(result),
+                *cut_lines(result),
                 *position_lines(result),
             )
         ],
@@ -113,18 +115,27 @@ def _found(result: Judgement, label: str) -> Headline:
             numbers=_numbers(result, share),
         )
     items = counted(overall.n_items, "item")
+    if overall.mean is not None and label == result.headline:
+        # Of ordered classes the mean comes first.
+        return Headline(
+            heading=f"The mean of the {items} in {where} is {overall.mean.estimate:.2f}",
+            limits=_of_level(result, f"{overall.mean.low:.2f} to {overall.mean.high:.2f}"),
+            lead=f"{percent(share.estimate)} of them are “{name}” ({limits(share.low, share.high)}). "
+            f"{_against_verdicts(overall, share)}",
+            numbers=_numbers(result, share),
+        )
     return Headline(
         heading=f"{percent(share.estimate)} of the {items} in {where} are “{name}”",
-        limits=_limits_in_words(result, share),
+        limits=_of_level(result, limits(share.low, share.high)),
         lead=_against_verdicts(overall, share),
         numbers=_numbers(result, share),
     )
 
 
-def _limits_in_words(result: Judgement, share: Share) -> str:
+def _of_level(result: Judgement, bounds: str) -> str:
     if result.overall.kind == RANGE:
-        return f"range {limits(share.low, share.high)}; this is not a confidence interval"
-    return f"{100 * result.level:g}% confidence interval {limits(share.low, share.high)}"
+        return f"range {bounds}; this is not a confidence interval"
+    return f"{100 * result.level:g}% confidence interval {bounds}"
 
 
 def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
@@ -147,7 +158,7 @@ def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
         figures.append(("by the verdicts alone", percent(naive)))
     mean = result.overall.mean
     if mean is not None:
-        figures.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+        figures.insert(0, (f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
     wins = result.overall.win_rate
     if wins is not None:
         name = f"win rate of {shown(result, wins.win)} ({limits(wins.low, wins.high)})"

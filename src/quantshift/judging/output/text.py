@@ -36,6 +36,7 @@ from quantshift.judging.result import (
     Judgement,
     JudgeQuality,
     MeanDifference,
+    MeanLevel,
     Rate,
     SystemDifference,
     WinRate,
@@ -65,6 +66,7 @@ def render_text(result: Judgement) -> str:
     lines += headed("Judges", list(judge_comparison_lines(result)))
     lines += headed("Gain", list(gain_lines(result.overall)))
     lines += headed("Errors", list(error_lines(result)))
+    lines += headed("Cut", list(cut_lines(result)))
     lines += headed("Position", list(position_lines(result)))
     lines += _labels(result.overall)
     lines += _people(result)
@@ -116,20 +118,27 @@ def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
         yield f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
 
 
-def mean_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def leading_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """What was found, in a few lines: of ordered classes the mean comes first."""
+    if batch.mean is not None:
+        yield mean_text(result, batch, batch.mean)
+    yield answer(result, batch)
+    yield from naive_lines(result, batch)
+    yield from win_rate_lines(result, batch)
+
+
+def mean_text(result: Judgement, batch: JudgedBatch, found: MeanLevel) -> str:
     """The mean of ordered classes."""
-    if batch.mean is None:
-        return
-    found = batch.mean
-    interval = f"{100 * result.level:g}% interval {found.low:.2f} to {found.high:.2f}"
+    what = RANGE if is_range(batch.kind) else f"{100 * result.level:g}% interval"
+    interval = f"{what} {found.low:.2f} to {found.high:.2f}"
+    items = f"of the {counted(batch.n_items, 'item')} in {shortened(batch.name)}"
     naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:.2f}"
-    yield f"mean: {found.estimate:.2f} ({interval}){naive}"
+    return f"mean: {found.estimate:.2f} {items} ({interval}){naive}"
 
 
 def summary_of(result: Judgement) -> Summary:
     """The shares of one batch, or the share of the headline class in each of several."""
-    headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
-    return Summary([*headline, *alarms(result)], summary_rows(result))
+    return Summary([*leading_lines(result, result.overall), *alarms(result)], summary_rows(result))
 
 
 def summary_rows(result: Judgement) -> list[list[str]]:
@@ -218,10 +227,7 @@ def needed_text(batch: JudgedBatch) -> str:
 
 def _single(result: Judgement) -> Iterator[str]:
     (batch,) = result.batches
-    yield answer(result, batch)
-    yield from naive_lines(result, batch)
-    yield from mean_lines(result, batch)
-    yield from win_rate_lines(result, batch)
+    yield from leading_lines(result, batch)
     yield ""
     yield from share_table(result, batch.shares, batch.kind)
     yield from _alternatives(result, batch)
@@ -231,10 +237,7 @@ def _single(result: Judgement) -> Iterator[str]:
 
 
 def _several(result: Judgement) -> Iterator[str]:
-    yield answer(result, result.overall)
-    yield from naive_lines(result, result.overall)
-    yield from mean_lines(result, result.overall)
-    yield from win_rate_lines(result, result.overall)
+    yield from leading_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
 
@@ -456,6 +459,31 @@ def error_lines(result: Judgement) -> Iterator[str]:
             f"{min(pattern.p_adjusted for pattern in rest):.2g}, adjusted for "
             f"{counted(len(result.error_patterns), 'comparison')})"
         )
+
+
+def cut_lines(result: Judgement) -> Iterator[str]:
+    """The threshold of the score, and how good it is on labels that did not choose it."""
+    found = result.threshold
+    if found is None:
+        return
+    score, goal = shortened(result.score or ""), "the cut that agrees best with people"
+    if found.target is not None:
+        other = "recall" if found.goal == "precision" else "precision"
+        goal = f"{found.goal} of {percent(found.target)} or more with the largest {other}"
+    if found.cut is None or found.on_labels is None or found.share is None:
+        yield f"{goal}: no cut of {score} reaches it among the labels"
+        return
+    side = "or more" if found.at_least else "or less"
+    yield (
+        f"{shown(result, found.label)} if {score} is {found.cut:.4g} {side} ({goal}): "
+        f"{percent(found.share)} of the items"
+    )
+    tried = [
+        f"{p.measure} {percent(p.estimate)} ({limits(p.low, p.high)})" for p in found.out_of_sample
+    ]
+    yield f"out of sample: {', '.join(tried)}"
+    chosen = [f"{name} {percent(value)}" for name, value in found.on_labels.items()]
+    yield f"on the labels that chose it: {', '.join(chosen)}"
 
 
 def position_lines(result: Judgement) -> Iterator[str]:
