@@ -120,8 +120,8 @@ def _found(result: Judgement, label: str) -> Headline:
         return Headline(
             heading=f"The mean of the {items} in {where} is {overall.mean.estimate:.2f}",
             limits=_of_level(result, f"{overall.mean.low:.2f} to {overall.mean.high:.2f}"),
-            lead=f"{percent(share.estimate)} of them are “{name}” ({limits(share.low, share.high)}). "
-            f"{_against_verdicts(overall, share)}",
+            lead=f"{percent(share.estimate)} of them are “{name}” "
+            f"({limits(share.low, share.high)}). {_against_verdicts(overall, share)}",
             numbers=_numbers(result, share),
         )
     return Headline(
