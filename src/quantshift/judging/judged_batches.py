@@ -42,7 +42,7 @@ MOST_NAMED = 3
 
 def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -> JudgedBatch:
     """The estimate of all items as people see it; lead: the class that stands for all."""
-    found = _batch(run, run.table.name, judged, lead)
+    found = _with_counts(run, _batch(run, run.table.name, judged, lead), run.table.items)
     items, place = run.judged_items(run.table.items), run.meaning.classes.index(lead)
     estimated = found.kind == INTERVAL
     return replace(
@@ -73,7 +73,7 @@ def group_batch(
     run: JudgeRun, name: str, judged: Judged, items: ReadItems, lead: str, *, pooled: bool
 ) -> JudgedBatch:
     """The estimate of a group; pooled: with the labels of all groups."""
-    found = _batch(run, name, judged, lead)
+    found = _with_counts(run, _batch(run, name, judged, lead), items)
     if not pooled:
         return found
     return replace(
@@ -81,6 +81,22 @@ def group_batch(
         n_labelled=int(items.labelled.sum()),
         assumed=f"{found.assumed} The labels of all groups are used for each of them.",
     )
+
+
+def _with_counts(run: JudgeRun, batch: JudgedBatch, items: ReadItems) -> JudgedBatch:
+    """The batch with the numbers of its items and labels, judge by judge."""
+    if items.verdicts is None:
+        return batch
+    known, K = items.labelled, len(run.meaning.classes)
+    judges = []
+    for j, judge in enumerate(batch.judges):
+        said, V = items.verdicts[:, j], len(judge.verdicts)
+        table = np.zeros((K, V), dtype=np.int64)
+        np.add.at(table, (items.labels[known], said[known]), 1)
+        counts = tuple(tuple(row) for row in table.tolist())
+        every = tuple(np.bincount(said, minlength=V).tolist())
+        judges.append(replace(judge, counts=counts, items=every))
+    return replace(batch, judges=tuple(judges))
 
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:

@@ -55,6 +55,8 @@ class JudgeQuality:
     verdicts: those it gives; says: the class that each of them says, None if none.
     naive: the shares of the classes by its verdicts alone; None if they say none.
     rates: a row for each class and verdict; without labels there are none.
+    counts: labelled items of the batch itself by class and verdict, a list for each class; items:
+        all items by verdict.
     """
 
     name: str
@@ -63,6 +65,8 @@ class JudgeQuality:
     naive: Mapping[str, float] | None
     rates: tuple[Rate, ...]
     agreement: Agreement | None
+    counts: tuple[tuple[int, ...], ...] = ()
+    items: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
