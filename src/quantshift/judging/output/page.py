@@ -17,23 +17,15 @@ from quantshift.answers.text import estimate_text, shown
 from quantshift.answers.words import limits, one_line, percent, shortened
 from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
-from quantshift.judging.output.text import (
-    alarms,
-    answer,
-    cut_lines,
+from quantshift.judging.output.comparisons import (
     decided_by,
-    design_text,
-    error_lines,
-    gain_lines,
-    judge_comparison_lines,
     leading_differences,
-    needed_text,
     pair_text,
     points,
-    position_lines,
-    summary_rows,
     which_is_better,
 )
+from quantshift.judging.output.judges import about_judges
+from quantshift.judging.output.text import alarms, answer, design_text, needed_text, summary_rows
 from quantshift.judging.result import (
     JudgedBatch,
     Judgement,
@@ -75,16 +67,7 @@ def render_page(
         differences=_differences(result),
         compared=_compared(result),
         compared_how=_compared_how(result),
-        about_judges=[
-            _sentence(line)
-            for line in (
-                *judge_comparison_lines(result),
-                *gain_lines(overall),
-                *error_lines(result),
-                *cut_lines(result),
-                *position_lines(result),
-            )
-        ],
+        about_judges=[_sentence(line) for _, lines in about_judges(result) for line in lines],
         judges=[_judge(result, judge) for judge in overall.judges if judge.rates],
         state=_state(overall),
         check=overall.labels.sentence,

@@ -29,17 +29,14 @@ from quantshift.answers.words import (
 from quantshift.base.nouns import counted
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.judged_batches import lost_rows
+from quantshift.judging.output.comparisons import difference_lines, win_rate_lines
+from quantshift.judging.output.judges import about_judges
 from quantshift.judging.result import (
-    EVEN,
-    JudgeComparison,
     JudgedBatch,
     Judgement,
     JudgeQuality,
-    MeanDifference,
     MeanLevel,
     Rate,
-    SystemDifference,
-    WinRate,
 )
 
 MOST_CLASSES_OF_RATES = 8
@@ -51,23 +48,16 @@ MOST_DISPUTED = 8
 FEWEST = 20
 """With fewer labels it cannot be said how many more are needed."""
 RECOMMENDED = 50
-WORTH_SAYING = 0.02
-"""Part by which a judge must make an interval narrower to add something to the labels."""
-ALMOST_SURE = 0.999
-"""Larger probabilities are not told apart."""
 
 
 def render_text(result: Judgement) -> str:
     """What a terminal shows."""
     single = len(result.batches) == 1 and result.by is None
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
-    lines += _differences(result)
+    lines += difference_lines(result)
     lines += _judges(result)
-    lines += headed("Judges", list(judge_comparison_lines(result)))
-    lines += headed("Gain", list(gain_lines(result.overall)))
-    lines += headed("Errors", list(error_lines(result)))
-    lines += headed("Cut", list(cut_lines(result)))
-    lines += headed("Position", list(position_lines(result)))
+    for head, about in about_judges(result):
+        lines += headed(head, list(about))
     lines += _labels(result.overall)
     lines += _people(result)
     lines += rows_of_tables(result.rows)
@@ -287,222 +277,6 @@ def _without_empty(header: list[str], rows: list[list[str]]) -> list[list[str]]:
 def _naive(rates: Sequence[float | None]) -> list[str]:
     """The column of the rates by verdicts alone, empty where there is none."""
     return ["" if rate is None else text for rate, text in zip(rates, percents(rates), strict=True)]
-
-
-def _differences(result: Judgement) -> Iterator[str]:
-    if not result.differences:
-        return
-    pairs = dict.fromkeys((d.system, d.other) for d in result.differences)
-    yield from _pair(result) if len(pairs) == 1 else _pairs(result, len(pairs))
-    yield ""
-
-
-def _pair(result: Judgement) -> Iterator[str]:
-    """The difference of two systems, class by class."""
-    first = result.differences[0]
-    yield f"Compared {pair_text(first)}, {_how_compared(first)}:"
-    wanted = [
-        d for d in result.differences if len(result.classes) > 2 or d.label == result.headline
-    ]
-    rows = [
-        [shown(result, d.label), *points(d), "more than chance" if d.more_than_chance else ""]
-        for d in wanted
-    ]
-    yield from (f"         {line}" for line in aligned(rows))
-    for of_means in result.mean_differences:
-        yield f"         {mean_difference_text(of_means)}"
-    yield f"         {which_is_better(result)}"
-
-
-def _pairs(result: Judgement, n_pairs: int) -> Iterator[str]:
-    """The differences of several systems in pairs, of the class that stands for all or of means."""
-    what = "means" if result.mean_differences else f"shares of {shown(result, result.headline)}"
-    yield f"Compared {what} in {n_pairs} pairs, p-values adjusted for their number (Holm):"
-    rows = []
-    for d in leading_differences(result):
-        rows.append(
-            [
-                pair_text(d),
-                *points(d),
-                f"p = {d.p_adjusted:.2g}",
-                "more than chance" if d.more_than_chance else decided_by(d),
-            ]
-        )
-    yield from (f"         {line}" for line in aligned(rows))
-
-
-def leading_differences(result: Judgement) -> Sequence[SystemDifference | MeanDifference]:
-    """Those that stand for all: of the means of ordered classes, else of the headline's class."""
-    if result.mean_differences:
-        return result.mean_differences
-    return [d for d in result.differences if d.label == result.headline]
-
-
-def pair_text(d: SystemDifference | MeanDifference) -> str:
-    """The names of both systems."""
-    return f"{shortened(d.system)} minus {shortened(d.other)}"
-
-
-def points(d: SystemDifference | MeanDifference) -> tuple[str, str]:
-    """A difference and its limits."""
-    if isinstance(d, MeanDifference):
-        return f"{d.estimate:+.2f}", f"({d.low:+.2f} to {d.high:+.2f})"
-    return f"{100 * d.estimate:+.1f} points", f"({100 * d.low:+.1f} to {100 * d.high:+.1f})"
-
-
-def _how_compared(d: SystemDifference) -> str:
-    n, m = d.n_items, d.n_other
-    return f"the same {n:,} items" if d.paired else f"{n:,} and {m:,} different items"
-
-
-def mean_difference_text(found: MeanDifference) -> str:
-    """The difference of two means in a line."""
-    naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:+.2f}"
-    chance = ", more than chance" if found.more_than_chance else ""
-    return f"mean {' '.join(points(found))}{chance}{naive}"
-
-
-def which_is_better(result: Judgement) -> str:
-    """Which of two systems has more, and with what probability."""
-    d = leading_differences(result)[0]
-    what = "mean" if isinstance(d, MeanDifference) else f"share of {shown(result, d.label)}"
-    more = d.system if d.estimate >= 0 else d.other
-    likely = likely_text(max(d.probability, 1 - d.probability))
-    found = f"probability that {shortened(more)} has the larger {what}: {likely}"
-    return found if d.more_than_chance else f"{found}; {decided_by(d)}"
-
-
-def likely_text(probability: float) -> str:
-    """A probability, which is never certain.
-
-    >>> likely_text(0.93), likely_text(0.99997)
-    ('93.0%', 'more than 99.9%')
-    """
-    return (
-        percent(probability) if probability <= ALMOST_SURE else f"more than {percent(ALMOST_SURE)}"
-    )
-
-
-def decided_by(d: SystemDifference | MeanDifference | WinRate | JudgeComparison) -> str:
-    """What would decide what could be chance so far."""
-    if d.labels_to_decide is None:
-        return "could be chance"
-    return f"could be chance; about {d.labels_to_decide:,} labels in all would decide"
-
-
-def win_rate_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
-    """The win rate, and how likely it is above 50%."""
-    found = batch.win_rate
-    if found is None:
-        return
-    interval = f"{100 * result.level:g}% interval {limits(found.low, found.high)}"
-    naive = "" if found.naive is None else f"; by the verdicts alone {percent(found.naive)}"
-    yield f"win rate of {shown(result, found.win)}: {percent(found.estimate)} ({interval}){naive}"
-    above = found.estimate >= EVEN
-    likely = likely_text(found.probability if above else 1 - found.probability)
-    side = "above" if above else "below"
-    undecided = "" if not found.low <= EVEN <= found.high else f"; {decided_by(found)}"
-    yield f"probability that it is {side} 50%: {likely}{undecided}"
-
-
-def judge_comparison_lines(result: Judgement) -> Iterator[str]:
-    """Which of several judges agrees better with people."""
-    for found in result.judge_comparisons:
-        better, worse = found.judge, found.other
-        rates = found.agreement, found.other_agreement
-        points = [found.difference, found.low, found.high]
-        if found.difference < 0:
-            better, worse, rates = worse, better, rates[::-1]
-            points = [-found.difference, -found.high, -found.low]
-        what = "labelled items" if found.of_labelled_alone else "items"
-        agrees = f"agrees with people on {percent(rates[0])} of the {what}"
-        if result.ordered:
-            agrees = f"agrees with people to {percent(rates[0])} (100%: the same level always)"
-        apart, low, high = (f"{100 * p:+.1f}" for p in points)
-        several = f", p = {found.p_adjusted:.2g}" * (len(result.judge_comparisons) > 1)
-        chance = "more than chance" if found.more_than_chance else decided_by(found)
-        yield (
-            f"{shortened(better)} {agrees}, {shortened(worse)} {percent(rates[1])}: {apart} points "
-            f"({low} to {high}{several}), {chance}"
-        )
-
-
-def gain_lines(batch: JudgedBatch) -> Iterator[str]:
-    """What the judges add to the labels, or that they add nothing."""
-    alone = batch.labels_alone
-    if alone is None:
-        return
-    judges = "judges" if len(batch.judges) > 1 else "judge" if batch.judges else "score"
-    as_many = f"{batch.n_labelled:,} random labels alone: {limits(alone.low, alone.high)}"
-    if alone.narrower < WORTH_SAYING:
-        yield f"the {judges} add{'s' * (judges != 'judges')} nothing to the labels ({as_many})"
-        return
-    more = "" if alone.worth is None else f", as with {counted(alone.worth, 'more label')}"
-    yield f"with the {judges} the interval is {percent(alone.narrower)} narrower{more} ({as_many})"
-
-
-def error_lines(result: Judgement) -> Iterator[str]:
-    """Where the judges err more often, by the columns that were asked for."""
-    unlike = [pattern for pattern in result.error_patterns if pattern.more_than_chance]
-    for found in unlike:
-        judge = f"{shortened(found.judge)}, " * (len(result.judges) > 1)
-        yield (
-            f"{judge}by {shortened(found.column)} (p = {found.p_adjusted:.2g}): of {found.among}, "
-            f"{found.wrong:,} of {found.n:,} are wrong if {shortened(found.where, 60)}, and "
-            f"{found.wrong_elsewhere:,} of the other {found.n_elsewhere:,}"
-        )
-    rest = [pattern for pattern in result.error_patterns if not pattern.more_than_chance]
-    if rest:
-        names = ", ".join(dict.fromkeys(shortened(pattern.column, 24) for pattern in rest))
-        yield (
-            f"no pattern that is more than chance by {names} (smallest p = "
-            f"{min(pattern.p_adjusted for pattern in rest):.2g}, adjusted for "
-            f"{counted(len(result.error_patterns), 'comparison')})"
-        )
-
-
-def cut_lines(result: Judgement) -> Iterator[str]:
-    """The threshold of the score, and how good it is on labels that did not choose it."""
-    found = result.threshold
-    if found is None:
-        return
-    score, goal = shortened(result.score or ""), "the cut that agrees best with people"
-    if found.target is not None:
-        other = "recall" if found.goal == "precision" else "precision"
-        goal = f"{found.goal} of {percent(found.target)} or more with the largest {other}"
-    if found.cut is None or found.on_labels is None or found.share is None:
-        yield f"{goal}: no cut of {score} reaches it among the labels"
-        return
-    side = "or more" if found.at_least else "or less"
-    yield (
-        f"{shown(result, found.label)} if {score} is {found.cut:.4g} {side} ({goal}): "
-        f"{percent(found.share)} of the items"
-    )
-    tried = [
-        f"{p.measure} {percent(p.estimate)} ({limits(p.low, p.high)})" for p in found.out_of_sample
-    ]
-    yield f"out of sample: {', '.join(tried)}"
-    chosen = [f"{name} {percent(value)}" for name, value in found.on_labels.items()]
-    yield f"on the labels that chose it: {', '.join(chosen)}"
-
-
-def position_lines(result: Judgement) -> Iterator[str]:
-    """Whether the place of an answer moves the judges."""
-    for bias in result.position_bias:
-        moved = (
-            f"{100 * bias.difference:+.1f} points, {100 * bias.low:+.1f} to {100 * bias.high:+.1f}"
-        )
-        found = (
-            "it prefers the answer that comes first"
-            if bias.low > 0
-            else "it prefers the answer that comes second"
-            if bias.high < 0
-            else "no preference that is more than chance"
-        )
-        yield (
-            f"{shortened(bias.judge)}: win rate by its verdicts {percent(bias.if_first)} if first, "
-            f"{percent(bias.if_second)} if second ({moved}); {found}, if the order was random"
-        )
 
 
 def _judges(result: Judgement) -> Iterator[str]:
