@@ -113,14 +113,38 @@ def test_several_judges_and_their_p_values():
 def test_a_near_miss_on_a_scale_is_better_than_a_far_one():
     rng = np.random.default_rng(0)
     truth = rng.integers(1, 6, 500)
-    near = np.where(truth == 5, 4, truth + 1)
-    far = np.where(truth <= 3, 5, 1)
+    near = np.clip(truth + rng.choice([-1, 0, 1], 500), 1, 5)
+    far = np.where(rng.random(500) < 0.5, truth, 6 - truth)
     table = labelled(pl.DataFrame({"judge0": near, "judge1": far, "truth": truth}), np.arange(100))
-    (found,) = judge(table, verdict=TWO, **ASKED).judge_comparisons
-    assert found.agreement == pytest.approx(0.75)
-    distances = np.abs(far[:100] - truth[:100])
-    assert found.other_agreement == pytest.approx(1 - distances.mean() / 4)
+    answer = judge(table, verdict=TWO, **ASKED)
+    (found,) = answer.judge_comparisons
+    assert found.measure == "weighted kappa"
+    kappas = [quality.agreement.kappa for quality in answer.overall.judges]
+    assert (found.agreement, found.other_agreement) == pytest.approx(kappas)
     assert found.more_than_chance
+    assert f"judge0 agrees better (weighted kappa {kappas[0]:.2f})" in answer.to_text()
+
+
+def weighted_kappa(said, true, weights):
+    apart = np.sum(weights * (said - true) ** 2) / weights.sum()
+    chance = np.sum(np.outer(weights, weights) * np.subtract.outer(said, true) ** 2)
+    return 1 - apart / (chance / weights.sum() ** 2)
+
+
+def test_limits_of_a_difference_of_kappas_are_those_of_the_jackknife():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(1, 6, 150)
+    said = [np.clip(truth + rng.choice([-1, 0, 0, 1, 2], 150), 1, 5) for _ in TWO]
+    table = pl.DataFrame({**dict(zip(TWO, said, strict=True)), "human": truth})
+    (found,) = judge(table, verdict=TWO, **ASKED).judge_comparisons
+    alone = [
+        weighted_kappa(said[0], truth, w) - weighted_kappa(said[1], truth, w)
+        for w in 1.0 - np.eye(150)
+    ]
+    error = np.sqrt(149 / 150 * np.sum((alone - np.mean(alone)) ** 2))
+    half = (found.high - found.low) / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, 149) * error, rel=0.03)
+    assert (found.high + found.low) / 2 == pytest.approx(found.difference)
 
 
 def test_one_judge_or_few_labels_are_not_compared():

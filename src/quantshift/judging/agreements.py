@@ -4,7 +4,8 @@ Two judges are compared on the same labelled items: on each of them one agrees w
 other, or both, or neither. With labels that count alike the p-value is that of McNemar's exact
 test, and the limits are those of Bonett and Price, who add an item on which one judge alone agrees
 and another on which the other does. Labels with weights, or in clusters, have the same limits by
-the sums of what they add to the difference.
+the sums of what they add to the difference. Of ordered classes, where a judge that always says the
+middle is never far off, weighted kappas are compared, by what each label adds to their difference.
 
 References: Q. McNemar, "Note on the sampling error of the difference between correlated proportions
 or percentages", Psychometrika 12 (1947); D. Bonett and R. Price, "Adjusted Wald confidence interval
@@ -26,10 +27,13 @@ from quantshift.judging.estimating.differences import LabelVariance, labels_to_d
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.judging.labelled_items import LabelledItems
+from quantshift.judging.meaning import Meaning
 from quantshift.judging.result import JudgeComparison, LabelsAlone
 from quantshift.labelling import strata
 from quantshift.statistics.multiple_tests import holm
 
+AGREEMENT, WEIGHTED_KAPPA = "agreement", "weighted kappa"
+"""What judges are compared by."""
 FEWEST_LABELS = 10
 """With fewer nothing is said about judges by comparison."""
 
@@ -40,10 +44,10 @@ def compared_judges(
     """All pairs of judges, with p-values that allow for the number of pairs."""
     if labelled.verdicts is None or len(labelled) < FEWEST_LABELS:
         return ()
-    known = [j for j in range(len(judges)) if sum(c >= 0 for c in labelled.meaning.says[j]) > 1]
+    known = [j for j in range(len(judges)) if _says_classes(labelled.meaning, j)]
+    compared = _kappas_compared if labelled.meaning.ordered else _compared
     rows = [
-        _compared(labelled, (judges[i], judges[j]), (i, j), level)
-        for i, j in combinations(known, 2)
+        compared(labelled, (judges[i], judges[j]), (i, j), level) for i, j in combinations(known, 2)
     ]
     adjusted = holm([row.p_value for row in rows]) if rows else []
     return tuple(
@@ -52,37 +56,80 @@ def compared_judges(
     )
 
 
-def agreement(labelled: LabelledItems, judge: int) -> Reals:
-    """On which items a judge agrees with people; of ordered classes how nearly, (n,).
+def _says_classes(meaning: Meaning, judge: int) -> bool:
+    """Whether a judge can be compared: kappa needs verdicts that all say a class."""
+    says = meaning.says[judge]
+    return all(c >= 0 for c in says) if meaning.ordered else sum(c >= 0 for c in says) > 1
 
-    A verdict that says no class agrees with nobody.
-    """
-    says, labels, K = labelled.says(judge), labelled.labels, len(labelled.meaning.classes)
-    if labelled.meaning.ordered:
-        return np.asarray(np.where(says >= 0, 1 - np.abs(says - labels) / (K - 1), 0.0))
-    return np.asarray(says == labels, dtype=np.float64)
+
+def _agreement(labelled: LabelledItems, judge: int) -> Reals:
+    """On which items a judge agrees with people, (n,); a verdict without a class never does."""
+    return np.asarray(labelled.says(judge) == labelled.labels, dtype=np.float64)
+
+
+def kappa_and_parts(labelled: LabelledItems, judge: int) -> tuple[float, Reals]:
+    """Weighted kappa of ordered classes, and what each label adds to it to first order, (n,)."""
+    says, y, K = labelled.says(judge), labelled.labels, len(labelled.meaning.classes)
+    w = labelled.weights / labelled.weights.sum()
+    apart = np.subtract.outer(np.arange(K), np.arange(K)) ** 2.0
+    said, true = (np.bincount(codes, weights=w, minlength=K) for codes in (says, y))
+    found, expected = float(w @ apart[says, y]), float(said @ apart @ true)
+    if expected <= 0:
+        return 0.0, np.zeros(len(y))
+    by_chance = (apart @ true)[says] + (said @ apart)[y] - 2 * expected
+    moved = -(apart[says, y] - found) / expected + found / expected**2 * by_chance
+    return 1 - found / expected, np.asarray(w * moved)
+
+
+def _kappas_compared(
+    labelled: LabelledItems, names: tuple[str, str], judges: tuple[int, int], level: float
+) -> JudgeComparison:
+    (ours, part), (theirs, other) = (kappa_and_parts(labelled, j) for j in judges)
+    sums = labelled.sums((part - other)[:, np.newaxis])[:, 0]
+    m = len(sums)
+    variance = float((sums**2).sum()) * m / max(m - 1, 1)
+    reach = float(stats.t.ppf((1 + level) / 2, max(m - 1, 1))) * float(np.sqrt(variance))
+    limits = ours - theirs - reach, ours - theirs + reach
+    p_value = p_value_of(ours - theirs, *limits, level, 0.0)
+    return _row(labelled, names, (ours, theirs), (*limits, variance), p_value, level)
 
 
 def _compared(
     labelled: LabelledItems, names: tuple[str, str], judges: tuple[int, int], level: float
 ) -> JudgeComparison:
-    ours, theirs = (agreement(labelled, j) for j in judges)
+    ours, theirs = (_agreement(labelled, j) for j in judges)
     w = labelled.weights / labelled.weights.sum()
-    apart, n = ours - theirs, len(labelled)
+    apart = ours - theirs
     difference = float(w @ apart)
     low, high, variance = _limits(labelled, apart, level)
     p_value = p_value_of(difference, low, high, level, 0.0)
-    if labelled.count_alike and not labelled.meaning.ordered:
+    if labelled.count_alike:
         better = int((apart > 0).sum())
         differ = better + int((apart < 0).sum())
         p_value = float(stats.binomtest(better, differ).pvalue) if differ else 1.0
+    rates = float(w @ ours), float(w @ theirs)
+    return _row(labelled, names, rates, (low, high, variance), p_value, level)
+
+
+def _row(
+    labelled: LabelledItems,
+    names: tuple[str, str],
+    rates: tuple[float, float],
+    limits: tuple[float, float, float],
+    p_value: float,
+    level: float,
+) -> JudgeComparison:
+    """limits: of the difference, and its variance."""
+    difference, (low, high, variance) = rates[0] - rates[1], limits
+    n = len(labelled)
     distance = difference - low if difference > 0 else high - difference
     return JudgeComparison(
         judge=names[0],
         other=names[1],
+        measure=WEIGHTED_KAPPA if labelled.meaning.ordered else AGREEMENT,
         n_labels=n,
-        agreement=float(w @ ours),
-        other_agreement=float(w @ theirs),
+        agreement=rates[0],
+        other_agreement=rates[1],
         difference=difference,
         low=low,
         high=high,

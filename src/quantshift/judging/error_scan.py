@@ -124,13 +124,16 @@ class _Errors:
     @classmethod
     def of(cls, labelled: LabelledItems, j: int, judge: str, seed: int) -> "_Errors":
         """Parts in which all items are right, or all wrong, show nothing."""
-        wrong, meaning = labelled.says(j) != labelled.labels, labelled.meaning
+        says, meaning = labelled.says(j), labelled.meaning
+        wrong = says != labelled.labels
         assert labelled.verdicts is not None
         codes = labelled.verdicts[:, j]
         names = [f"verdicts {verdict!r}" for verdict in meaning.verdicts[j]]
         if labelled.standing_for is LabelsStandFor.THEIR_CLASS:
             codes, names = labelled.labels, [f"items labelled {c!r}" for c in meaning.classes]
-        every = {code: np.flatnonzero(codes == code) for code in np.unique(codes).tolist()}
+        # A verdict that says no class is no error.
+        known = np.unique(codes).tolist()
+        every = {code: np.flatnonzero((codes == code) & (says >= 0)) for code in known}
         parts = {c: part for c, part in every.items() if 0 < wrong[part].sum() < len(part)}
         rng = generator(seed, purpose="judge", side="errors", judge=judge)
         n = int(np.clip(MOST_NUMBERS // len(wrong), FEWEST_DRAWS, MOST_DRAWS))

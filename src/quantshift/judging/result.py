@@ -73,8 +73,8 @@ class JudgeQuality:
 class JudgeComparison:
     """How much more often one judge agrees with people than another, on the same labelled items.
 
-    agreement, other_agreement: the shares of the items in question on which each agrees with
-        people; of ordered classes the mean closeness, 1 for the same level and 0 for the two ends.
+    measure: "agreement" or, of ordered classes, "weighted kappa". agreement, other_agreement: the
+        shares of the items in question on which each agrees with people, or their kappas.
     p_value: of no difference; p_adjusted: for the number of pairs of judges (Holm);
         more_than_chance: whether it is small. labels_to_decide: see `SystemDifference`.
     of_labelled_alone: labels stand for no other items, and the shares are those of labelled ones.
@@ -82,6 +82,7 @@ class JudgeComparison:
 
     judge: str
     other: str
+    measure: str
     n_labels: int
     agreement: float
     other_agreement: float

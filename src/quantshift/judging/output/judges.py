@@ -32,13 +32,17 @@ def judge_comparison_lines(result: Judgement) -> Iterator[str]:
             points = [-found.difference, -found.high, -found.low]
         what = "labelled items" if found.of_labelled_alone else "items"
         agrees = f"agrees with people on {percent(rates[0])} of the {what}"
-        if result.ordered:
-            agrees = f"agrees with people to {percent(rates[0])} (100%: the same level always)"
+        other = percent(rates[1])
         apart, low, high = (f"{100 * p:+.1f}" for p in points)
+        unit = " points"
+        if result.ordered:
+            agrees, other = f"agrees better ({found.measure} {rates[0]:.2f})", f"{rates[1]:.2f}"
+            apart, low, high = (f"{p:+.2f}" for p in points)
+            unit = ""
         several = f", p = {found.p_adjusted:.2g}" * (len(result.judge_comparisons) > 1)
         chance = "more than chance" if found.more_than_chance else decided_by(found)
         yield (
-            f"{shortened(better)} {agrees}, {shortened(worse)} {percent(rates[1])}: {apart} points "
+            f"{shortened(better)} {agrees}, {shortened(worse)} {other}: {apart}{unit} "
             f"({low} to {high}{several}), {chance}"
         )
 
