@@ -99,6 +99,9 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "commands": lambda page: commands.reference(),
         "gallery-script": gallery_script,
         "quantification-json": lambda page: json_layout.layout(quantifying.json_schema()),
+        "label-quantification-json": lambda page: json_layout.layout(
+            quantifying.label_json_schema(), "LabelBatch", "LabelAnswer", "LeftOutLabel"
+        ),
         "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
     }
 )

@@ -14,6 +14,7 @@ from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.outputs import OutputFiles, leave, provenance
 from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
+from quantshift.history.label_watching import LabelWatch
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.watching import Watch
 from quantshift.quantifying.declaration import Declaration
@@ -23,6 +24,7 @@ from quantshift.quantifying.options import (
     BatchOptions,
     ColumnOptions,
     EstimationOptions,
+    LabelOptions,
     Request,
     RowOptions,
     Sources,
@@ -62,6 +64,7 @@ def quantify(
     alarms: AlarmOptions,
     conditions: ConditionOptions,
     row_file: RowOptions,
+    labels: LabelOptions,
 ) -> None:
     """Estimate how common each class is in new data, and whether to trust it.
 
@@ -91,13 +94,18 @@ def quantify(
 
         quantshift quantify --model model/ --sample 2026-03-02.csv --history history/ --summary
 
+        quantshift quantify --train labelled.csv --sample new.csv --label spam,abuse,hate
+
+        quantshift quantify --train labelled.csv --sample new.csv --label tags --separator ';'
+
         quantshift quantify --sketch week.parquet --train-sketch training.parquet
 
         quantshift quantify --sketch week.parquet --model model/
     """
     if printing.as_json and length.summary:
         raise UserError("the result is printed either as JSON or as one line: choose one")
-    watch = Watch(watching, alarms, conditions.fail_if)
+    several = bool(columns.indicators) or labels.separator is not None
+    watch: Any = (LabelWatch if several else Watch)(watching, alarms, conditions.fail_if)
     check_standard_input(sources.sample, sources.train)
     inputs = [*vars(sources).values(), *vars(sketches).values(), audit.audit]
     files.check(inputs)
@@ -105,13 +113,13 @@ def quantify(
     row_file = replace(row_file, overwrite=files.overwrite)
     _check_rows(row_file, files, sketches, inputs)
     options = (columns, training, batches, audit, estimation, conditions.fail_if, declared)
-    request = Request(sources, *options, row_file)
+    request = Request(sources, *options, row_file, labels)
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
     console.quiet = length.summary and not console.is_terminal
     with item_progress(console) as progress:
         if sketches.sketch is None:
-            result = quantify_tables(request, progress)
+            result: Any = quantify_tables(request, progress)
         else:
             # Imported here, since most calls have no sketch.
             from quantshift.sketches.estimating.job import quantify_counts
