@@ -108,12 +108,10 @@ def summary_line(result: LabelQuantification) -> str:
     """All labels of the last batch in one line, the largest change first."""
     batch = result.batches[-1]
     shares = [answer.share for answer in batch.labels]
-    texts = [
-        f"{shortened(answer.label)} {estimate} ({change_text(answer) or '?'}; {bounds})"
-        for answer, (estimate, bounds) in zip(
-            batch.labels, estimates_and_limits(shares), strict=True
-        )
-    ]
+    texts = []
+    for answer, (estimate, bounds) in zip(batch.labels, estimates_and_limits(shares), strict=True):
+        told = [change_text(answer), bounds, *marks_of(result, batch, answer)]
+        texts.append(f"{shortened(answer.label)} {estimate} ({', '.join(filter(None, told))})")
     return one_line(
         f"{shortened(batch.name)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
     )
