@@ -91,13 +91,19 @@ class FittedClassifiers(AbstractLabelModels):
 class LogisticLabels(AbstractLabelModels):
     """Logistic regressions of all labels on the same features.
 
-    coef: (n_features, n_labels); intercept: (n_labels,); centre, scale: of dense features.
+    coef: (n_features, n_labels); intercept: (n_labels,); centre, scale: of dense features, which
+    have been standardised; of sparse ones they do nothing.
     """
 
     coef: Reals
     intercept: Reals
     centre: Reals
     scale: Reals
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether features are standardised."""
+        return bool(self.centre.any() or (self.scale != 1).any())
 
     def posteriors(self, X: Any) -> Posteriors:  # noqa: D102
         matrix = _numbers(X)
@@ -107,8 +113,8 @@ class LogisticLabels(AbstractLabelModels):
                 f"{len(self.coef)}"
             )
         if issparse(matrix):
-            matrix = matrix.toarray() if self.centre.any() else matrix / self.scale
-        if not issparse(matrix):
+            matrix = matrix.toarray() if self.is_scaled else matrix
+        if self.is_scaled:
             matrix = (matrix - self.centre) / self.scale
         return np.asarray(expit(matrix @ self.coef + self.intercept))
 
@@ -187,9 +193,12 @@ def check_label_posteriors(posteriors: Any, n_labels: int) -> Posteriors:
     return p
 
 
-def rows_of(X: Any) -> int:
-    """The number of items, of which there must be one."""
-    number = n_rows(X)
-    if number == 0:
+def check_not_empty(X: Any) -> None:
+    """Refuse items of which there are none."""
+    if n_rows(X) == 0:
         raise DataError("the sample is empty: a share needs at least one item")
-    return number
+
+
+def with_absence(posteriors: Posteriors) -> Posteriors:
+    """Posteriors of one label as those of two classes, without the label and with it."""
+    return np.column_stack([1 - posteriors, posteriors])

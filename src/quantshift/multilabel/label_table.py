@@ -115,7 +115,8 @@ def _from_sets(sets: Sequence[Any], names: Any) -> LabelTable:
     for i, labels in enumerate(sets):
         if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
             raise DataError(
-                f"the labels of item {i} are {labels!r}: give a set of labels, such as {{{labels!r}}}"
+                f"the labels of item {i} are {labels!r}: give a set of labels for each item, such "
+                f"as {{{labels!r}}}"
             )
     found = [label for labels in sets for label in labels]
     if names is None and not found:
@@ -159,7 +160,7 @@ def _indicators(Y: Any) -> Flags:
         raise DataError(
             f"the indicator of item {i}, column {j}, is {values[i, j]}: it must be 0 or 1"
         )
-    return numbers == 1
+    return np.asarray(numbers == 1)
 
 
 def _check_names(names: NDArray[Any]) -> None:

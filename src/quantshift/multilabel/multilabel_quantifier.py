@@ -8,8 +8,8 @@ checks and batches are handled here.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -24,8 +24,8 @@ from quantshift.multilabel.label_models import (
     AbstractLabelModels,
     LabelFolds,
     check_label_posteriors,
+    check_not_empty,
     fit_label_models,
-    rows_of,
 )
 from quantshift.multilabel.label_table import LabelTable, check_learnable, label_table
 from quantshift.prevalence.weights import Weights, checked_weights
@@ -33,21 +33,6 @@ from quantshift.quantifiers.base.items import take_rows
 from quantshift.quantifiers.base.samples import consecutive_blocks, count_samples, index_blocks
 
 Samples = ArrayLike | Sequence[ArrayLike]
-
-
-@dataclass(frozen=True, eq=False)
-class LabelShares:
-    """Estimated shares of labels among the items of one or more samples.
-
-    labels: the share of each label, (..., n_labels), in the order of `names`.
-    pairs: the share of items with both labels, (..., n_labels, n_labels); its diagonal is `labels`.
-        None if the method does not estimate pairs.
-    names: of the labels, (n_labels,).
-    """
-
-    labels: Reals
-    pairs: Reals | None
-    names: NDArray[Any]
 
 
 class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
@@ -80,6 +65,7 @@ class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
         self._fit(X, table, given)
         return self
 
+    @abstractmethod
     def predict(
         self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
     ) -> Reals:
@@ -88,13 +74,6 @@ class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
         With `samples` (an index matrix or a list of index arrays into X) those of each sample,
         (n_samples, n_labels). weights: how many items each item of X stands for.
         """
-        return self.estimate(X, samples, weights=weights).labels
-
-    @abstractmethod
-    def estimate(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
-    ) -> LabelShares:
-        """Like `predict`, with the shares of pairs of labels if the method has them."""
 
     @abstractmethod
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
@@ -146,17 +125,21 @@ class AbstractLabelAggregative(AbstractMultilabel):
         self.models_ = None
         return self._set_fitted(np.array(checked), table, given)
 
-    def estimate(
+    def predict(
         self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
-    ) -> LabelShares:
-        """Like `predict`, with the shares of pairs of labels if the method has them."""
-        return self.estimate_posteriors(self.posteriors(X), samples, weights=weights)
+    ) -> Reals:
+        """The share of each label among the items of X, (n_labels,), in the order of `labels_`.
+
+        With `samples` (an index matrix or a list of index arrays into X) those of each sample,
+        (n_samples, n_labels). weights: how many items each item of X stands for.
+        """
+        return self.aggregate(self.posteriors(X), samples, weights=weights)
 
     def posteriors(self, X: Any) -> Posteriors:
         """The posterior of each label for the items of X, (n_items, n_labels)."""
         self._check_fitted()
         X = item_rows(X)
-        rows_of(X)
+        check_not_empty(X)
         if self.models_ is None:
             raise UserError(
                 f"this {type(self).__name__} was fitted from posteriors and has no classifiers: "
@@ -168,13 +151,18 @@ class AbstractLabelAggregative(AbstractMultilabel):
         self, posteriors: ArrayLike, samples: Samples | None = None, *, weights: Any = None
     ) -> Reals:
         """The shares of labels in samples given by the posteriors of their items."""
-        return self.estimate_posteriors(posteriors, samples, weights=weights).labels
-
-    def estimate_posteriors(
-        self, posteriors: ArrayLike, samples: Samples | None = None, *, weights: Any = None
-    ) -> LabelShares:
-        """Like `aggregate`, with the shares of pairs of labels if the method has them."""
         self._check_fitted()
+        return self._solved(self._solve, posteriors, samples, weights, (len(self.labels_),))
+
+    def _solved(
+        self,
+        solve: Callable[[Posteriors, Indices, Reals], Reals],
+        posteriors: ArrayLike,
+        samples: Samples | None,
+        weights: Any,
+        shape: tuple[int, ...],
+    ) -> Reals:
+        """What `solve` makes of each sample, of this shape, in the order of the samples."""
         pool = check_label_posteriors(posteriors, len(self.labels_))
         given = checked_weights(weights, len(pool))
         counts = np.ones(len(pool)) if given is None else given
@@ -182,19 +170,12 @@ class AbstractLabelAggregative(AbstractMultilabel):
             blocks, n_samples = consecutive_blocks(1, len(pool)), 1
         else:
             blocks, n_samples = index_blocks(samples, len(pool)), count_samples(samples)
-        n_labels = len(self.labels_)
-        labels = np.empty((n_samples, n_labels))
-        pairs: Reals | None = None
+        solved = np.empty((n_samples, *shape))
         for members, index in blocks:
             if not (counts[index].sum(axis=1) > 0).all():
                 raise DataError("all items of a sample have the weight zero: nothing to estimate")
-            labels[members], block_pairs = self._solve(pool, index, counts)
-            if block_pairs is not None:
-                pairs = np.empty((n_samples, n_labels, n_labels)) if pairs is None else pairs
-                pairs[members] = block_pairs
-        if samples is None:
-            return LabelShares(labels[0], None if pairs is None else pairs[0], self.labels_)
-        return LabelShares(labels, pairs, self.labels_)
+            solved[members] = solve(pool, index, counts)
+        return solved[0] if samples is None else solved
 
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
         folds = LabelFolds(self.cv, self.seed)
@@ -209,12 +190,21 @@ class AbstractLabelAggregative(AbstractMultilabel):
         self._learn(posteriors, table, weights)
         return self
 
+    def refit(self, rows: Indices) -> Self:
+        """A copy fitted again on some of its training items, with the same classifiers.
+
+        rows: positions among the training items, perhaps repeated.
+        """
+        self._check_fitted()
+        weights = None if self.held_out_weights_ is None else self.held_out_weights_[rows]
+        return copy(self)._set_fitted(
+            self.held_out_posteriors_[rows], self.held_out_labels_.take(rows), weights
+        )
+
     @abstractmethod
     def _learn(self, posteriors: Posteriors, table: LabelTable, weights: Weights | None) -> None:
         """Learn what is needed from held-out posteriors and the labels."""
 
     @abstractmethod
-    def _solve(
-        self, posteriors: Posteriors, index: Indices, weights: Reals
-    ) -> tuple[Reals, Reals | None]:
-        """Shares of labels and of pairs, of the samples of an index matrix."""
+    def _solve(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
+        """Shares of labels, (n_samples, n_labels), of the samples of an index matrix."""

@@ -41,6 +41,12 @@ NEGLIGIBLE = 1e-7
 MOST_STEPS = 60
 """Of each of the two searches."""
 
+MOST_HALVINGS = 30
+"""Of a step; after these it is not taken."""
+
+ROUNDING = 1e-12
+"""A fall of the objective by less than this part of it is none."""
+
 KEPT = 1 << 22
 """Items times sets whose posteriors are kept in memory; those of more are computed in chunks."""
 
@@ -49,12 +55,10 @@ KEPT = 1 << 22
 class TiltedShares:
     """Shares of labels under the tilt that fits each sample.
 
-    labels: (n_samples, n_labels); pairs: of items with both labels, (n_samples, n_labels,
-    n_labels); sets: (n_samples, n_sets); tilts: (n_samples, n_labels).
+    labels: (n_samples, n_labels); sets: (n_samples, n_sets); tilts: (n_samples, n_labels).
     """
 
     labels: Reals
-    pairs: Reals
     sets: Reals
     tilts: Reals
 
@@ -72,9 +76,18 @@ def tilted_shares(
     if power > 0:
         tilts = search.run(tilts, cauchy=False)
         tilts = search.run(tilts, cauchy=True)
-    sets = search.moments(tilts).set_totals / weights.sum(axis=1)[:, np.newaxis]
-    pairs = np.einsum("bs,sj,sk->bjk", sets, model.sets, model.sets, optimize=True)
-    return TiltedShares(sets @ model.sets, pairs, sets, tilts)
+    sets = (
+        search.moments(tilts, np.arange(len(tilts))).set_totals / weights.sum(axis=1)[:, np.newaxis]
+    )
+    return TiltedShares(sets @ model.sets, sets, tilts)
+
+
+def tilted_labels(model: SetPosteriors, scores: Reals, tilts: Reals) -> Reals:
+    """The probability of each label for the items of each sample, under the sample's tilt.
+
+    scores: (n_samples, n_items, n_labels), like the result; tilts: (n_samples, n_labels).
+    """
+    return np.exp(model.log_posteriors(scores + tilts[:, np.newaxis, :])) @ model.sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,108 +102,108 @@ class _Moments:
     set_totals: Reals
     squares: Reals
 
+    def take(self, chosen: Flags) -> "_Moments":
+        """Of some of the samples."""
+        return _Moments(self.log_likelihood[chosen], self.set_totals[chosen], self.squares[chosen])
+
 
 class _Search:
+    """Newton steps for several samples together, each of which ends when it has arrived."""
+
     def __init__(self, model: SetPosteriors, scores: Reals, weights: Reals, power: float) -> None:
         self.model, self.scores, self.weights, self.power = model, scores, weights, power
-        self.totals = weights.sum(axis=1)
         n_samples, n_items, _ = scores.shape
         n_sets = len(model.sets)
         step = n_items if n_samples * n_items * n_sets <= KEPT else max(1, KEPT // n_sets)
         self.chunks = [slice(start, start + step) for start in range(0, n_items, step)]
-        self.kept = self._posteriors(self.chunks[0]) if len(self.chunks) == 1 else None
+        self.kept = self._posteriors(slice(None), self.chunks[0])
 
-    def _posteriors(self, chunk: slice) -> Reals:
-        return np.exp(self.model.log_posteriors(self.scores[:, chunk]))
+    def _posteriors(self, rows: Indices | slice, chunk: slice) -> Reals:
+        return np.exp(self.model.log_posteriors(self.scores[rows, chunk]))
 
-    def _parts(self) -> Iterator[tuple[Reals, Reals]]:
-        """Posteriors of the sets, and weights, of all items, some at a time."""
-        for chunk in self.chunks:
-            posteriors = self._posteriors(chunk) if self.kept is None else self.kept
-            yield posteriors, self.weights[:, chunk]
+    def _parts(self, rows: Indices) -> Iterator[tuple[Reals, Reals]]:
+        """Posteriors of the sets, and weights, of the items of some samples, a chunk at a time."""
+        for number, chunk in enumerate(self.chunks):
+            posteriors = self._posteriors(rows, chunk) if number else self.kept[rows]
+            yield posteriors, self.weights[rows, chunk]
 
-    def moments(self, tilts: Reals) -> _Moments:
+    def moments(self, tilts: Reals, rows: Indices) -> _Moments:
+        """Of the samples in these rows, at their tilts."""
         sets = self.model.sets
         exponents = tilts @ sets.T
-        top = exponents.max(axis=1, keepdims=True)
-        factors = np.exp(exponents - top)
+        factors = np.exp(exponents - exponents.max(axis=1, keepdims=True))
         n_samples, n_labels = tilts.shape
-        value = -self.totals * np.log(factors @ self.model.shares)
+        value = -self.weights[rows].sum(axis=1) * np.log(factors @ self.model.shares)
         set_totals = np.zeros((n_samples, len(sets)))
         squares = np.zeros((n_samples, n_labels, n_labels))
-        for posteriors, weights in self._parts():
-            tilted = posteriors * factors[:, np.newaxis, :]
-            norms = tilted.sum(axis=2)
-            tilted /= norms[:, :, np.newaxis]
+        for posteriors, weights in self._parts(rows):
+            posteriors *= factors[:, np.newaxis, :]
+            norms = posteriors.sum(axis=2)
+            posteriors /= norms[:, :, np.newaxis]
             value += (weights * np.log(norms)).sum(axis=1)
-            set_totals += np.matmul(weights[:, np.newaxis, :], tilted)[:, 0]
-            expected = tilted @ sets
+            set_totals += np.matmul(weights[:, np.newaxis, :], posteriors)[:, 0]
+            expected = posteriors @ sets
             squares += np.swapaxes(expected * weights[:, :, np.newaxis], 1, 2) @ expected
         return _Moments(value, set_totals, squares)
 
     def run(self, tilts: Reals, *, cauchy: bool) -> Reals:
-        """The tilts at the maximum that Newton steps from these tilts lead to."""
+        """The tilts at the maxima that Newton steps from these tilts lead to."""
         tilts = tilts.copy()
-        objective, moments = self._objective(tilts, cauchy)
-        active = np.ones(len(tilts), dtype=bool)
+        rows = np.arange(len(tilts))
+        objective, moments = self._objective(tilts, rows, cauchy)
         for _ in range(MOST_STEPS):
-            steps = np.where(active[:, np.newaxis], self._steps(tilts, moments, cauchy), 0.0)
-            moved, objective, moments = self._moved(tilts, steps, objective, cauchy)
-            lengths = np.abs(moved - tilts).max(axis=1)
-            tilts = moved
-            active &= lengths > NEGLIGIBLE
-            if not active.any():
+            steps = self._steps(tilts[rows], rows, moments, cauchy)
+            moved, objective, moments = self._moved(tilts[rows], rows, steps, objective, cauchy)
+            on_the_way = np.abs(moved - tilts[rows]).max(axis=1) > NEGLIGIBLE
+            tilts[rows] = moved
+            if not on_the_way.any():
                 break
+            rows, objective, moments = (
+                rows[on_the_way],
+                objective[on_the_way],
+                moments.take(on_the_way),
+            )
         return tilts
 
-    def _precisions(self, tilts: Reals, cauchy: bool) -> Reals:
-        return 2.0 / (SCALE**2 + tilts**2) if cauchy else np.full_like(tilts, START)
-
-    def _objective(self, tilts: Reals, cauchy: bool) -> tuple[Reals, _Moments]:
-        moments = self.moments(tilts)
+    def _objective(self, tilts: Reals, rows: Indices, cauchy: bool) -> tuple[Reals, _Moments]:
+        moments = self.moments(tilts, rows)
         prior = np.log1p((tilts / SCALE) ** 2) if cauchy else 0.5 * START * tilts**2
         return self.power * moments.log_likelihood - prior.sum(axis=1), moments
 
-    def _steps(self, tilts: Reals, moments: _Moments, cauchy: bool) -> Reals:
+    def _steps(self, tilts: Reals, rows: Indices, moments: _Moments, cauchy: bool) -> Reals:
         """Newton steps; where the likelihood is not concave, its curvature counts as small."""
-        sets, shares = self.model.sets, self.model.shares
+        sets = self.model.sets
         exponents = tilts @ sets.T
-        prior_sets = shares * np.exp(exponents - exponents.max(axis=1, keepdims=True))
-        prior_sets /= prior_sets.sum(axis=1, keepdims=True)
-        prior_labels = prior_sets @ sets
-        precisions = self._precisions(tilts, cauchy)
-        totals = self.totals[:, np.newaxis]
-        gradient = self.power * (moments.set_totals @ sets - totals * prior_labels)
+        set_shares = self.model.shares * np.exp(exponents - exponents.max(axis=1, keepdims=True))
+        set_shares /= set_shares.sum(axis=1, keepdims=True)
+        label_shares = set_shares @ sets
+        precisions = 2.0 / (SCALE**2 + tilts**2) if cauchy else np.full_like(tilts, START)
+        totals = self.weights[rows].sum(axis=1)[:, np.newaxis]
+        gradient = self.power * (moments.set_totals @ sets - totals * label_shares)
         gradient -= precisions * tilts
-        known = totals * prior_sets - moments.set_totals
-        curvature = np.einsum("bs,sj,sk->bjk", known, sets, sets, optimize=True)
-        curvature -= self.totals[:, np.newaxis, np.newaxis] * (
-            prior_labels[:, :, np.newaxis] * prior_labels[:, np.newaxis, :]
-        )
+        excess = totals * set_shares - moments.set_totals
+        curvature = np.swapaxes(excess[:, :, np.newaxis] * sets, 1, 2) @ sets
+        curvature -= (totals * label_shares)[:, :, np.newaxis] * label_shares[:, np.newaxis, :]
         curvature += moments.squares
         curvature *= self.power
         diagonal = np.arange(tilts.shape[1])
         curvature[:, diagonal, diagonal] += precisions
         values, vectors = np.linalg.eigh(curvature)
         floor = 0.5 * precisions.min(axis=1, keepdims=True)
-        turned = np.einsum("bjk,bj->bk", vectors, gradient) / np.maximum(values, floor)
-        steps = np.einsum("bjk,bk->bj", vectors, turned)
+        turned = (gradient[:, np.newaxis, :] @ vectors)[:, 0] / np.maximum(values, floor)
+        steps = (vectors @ turned[:, :, np.newaxis])[:, :, 0]
         longest = np.abs(steps).max(axis=1, keepdims=True)
-        return steps * (LONGEST_STEP / np.maximum(longest, LONGEST_STEP))
+        return np.asarray(steps * (LONGEST_STEP / np.maximum(longest, LONGEST_STEP)))
 
     def _moved(
-        self, tilts: Reals, steps: Reals, objective: Reals, cauchy: bool
+        self, tilts: Reals, rows: Indices, steps: Reals, objective: Reals, cauchy: bool
     ) -> tuple[Reals, Reals, _Moments]:
         """Where the steps, halved until the objective does not fall, lead to."""
-        moving = np.abs(steps).max(axis=1) > 0
-        for _ in range(30):
-            trial, trial_moments = self._objective(tilts + steps, cauchy)
-            rounding = 1e-12 * np.abs(objective)
-            failed: Flags = moving & ~(trial >= objective - rounding)
+        for attempt in range(MOST_HALVINGS + 1):
+            trial, moments = self._objective(tilts + steps, rows, cauchy)
+            failed: Flags = ~(trial >= objective - ROUNDING * np.abs(objective))
             if not failed.any():
-                return tilts + steps, trial, trial_moments
-            steps = np.where(failed[:, np.newaxis], steps / 2, steps)
-        stays: Indices = np.flatnonzero(failed)
-        steps[stays] = 0.0
-        trial, trial_moments = self._objective(tilts + steps, cauchy)
-        return tilts + steps, trial, trial_moments
+                break
+            shorter = 0.0 if attempt == MOST_HALVINGS - 1 else 0.5
+            steps = np.where(failed[:, np.newaxis], shorter * steps, steps)
+        return tilts + steps, trial, moments
