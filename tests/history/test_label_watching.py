@@ -7,7 +7,7 @@ import pytest
 
 from quantshift import History, quantify, watch
 from quantshift.errors import UserError
-from quantshift.history.label_watching import folder_name
+from quantshift.quantifying.labels.label_folder import folder_name
 from quantshift.quantifying.labels.label_result import LabelQuantification
 from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled
 

@@ -22,20 +22,9 @@ from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.record import Limits
 from quantshift.history.store import DESCRIPTION, check_place
 from quantshift.history.watching import Watch, Watched
+from quantshift.quantifying.labels.label_folder import folder_name
 from quantshift.quantifying.labels.label_result import LabelQuantification
 from quantshift.quantifying.labels.label_text import summary_line
-
-PLAIN = " -_"
-"""Signs that stay in the name of a label's folder, beside letters and digits."""
-
-
-def folder_name(label: str) -> str:
-    """The name of the folder of a label's history.
-
-    >>> folder_name("hate speech"), folder_name("a/b")
-    ('hate speech', 'a%2Fb')
-    """
-    return "".join(c if c.isalnum() or c in PLAIN else f"%{ord(c):02X}" for c in label)
 
 
 @dataclass(frozen=True)

@@ -194,8 +194,7 @@ class ColumnOptions:
         """Refuse several labels. where: what takes only one."""
         if self.indicators:
             raise UserError(
-                f"{where} has one label at a time, not {len(self.indicators)}; name one, or "
-                "estimate several with `quantify`",
+                f"{where} has one label at a time, not {len(self.indicators)}; name one",
                 arguments=["label"],
             )
 

@@ -137,7 +137,7 @@ def test_options_for_one_label_are_refused() -> None:
         given = {} if name == "model" else {"train": TRAIN}
         with pytest.raises(UserError, match=r"one label|of one|its own answer"):
             quantify(SAMPLE, label=LABELS, **given, **QUICK, **{name: value})
-    with pytest.raises(UserError, match="one label at a time, not 3"):
+    with pytest.raises(UserError, match="one label at a time, not 3; name one"):
         train(TRAIN, label=LABELS)
     assert "for several labels" in refusal(TRAIN, label="spam", parents=["hate=abuse"])
 

@@ -18,7 +18,7 @@ from quantshift.history.label_watching import LabelWatch
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.watching import Watch
 from quantshift.quantifying.declaration import Declaration
-from quantshift.quantifying.estimating.job import quantify_tables
+from quantshift.quantifying.estimating.job import has_several_labels, quantify_tables
 from quantshift.quantifying.options import (
     AuditOptions,
     BatchOptions,
@@ -104,16 +104,16 @@ def quantify(
     """
     if printing.as_json and length.summary:
         raise UserError("the result is printed either as JSON or as one line: choose one")
-    several = bool(columns.indicators) or labels.separator is not None
-    watch: Any = (LabelWatch if several else Watch)(watching, alarms, conditions.fail_if)
+    row_file = replace(row_file, overwrite=files.overwrite)
+    options = (columns, training, batches, audit, estimation, conditions.fail_if, declared)
+    request = Request(sources, *options, row_file, labels)
+    watch_of: Any = LabelWatch if has_several_labels(request) else Watch
+    watch = watch_of(watching, alarms, conditions.fail_if)
     check_standard_input(sources.sample, sources.train)
     inputs = [*vars(sources).values(), *vars(sketches).values(), audit.audit]
     files.check(inputs)
     _check_sources(sources, sketches)
-    row_file = replace(row_file, overwrite=files.overwrite)
     _check_rows(row_file, files, sketches, inputs)
-    options = (columns, training, batches, audit, estimation, conditions.fail_if, declared)
-    request = Request(sources, *options, row_file, labels)
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
     console.quiet = length.summary and not console.is_terminal

@@ -130,17 +130,27 @@ def quantify_tables(
     request: Request, progress: OnProgress = silent
 ) -> "Quantification | LabelQuantification":
     """The answer to a call, with its options in groups, for one label or for several."""
-    if not request.has_several_labels:
+    if not has_several_labels(request):
         if request.label_options.parents:
             raise UserError(
                 "parents are for several labels; name them, or leave the parents out",
                 arguments=["parents", "label"],
             )
         return quantify_one_label(request, progress)
-    # Imported here because most calls have one label.
     from quantshift.quantifying.labels.label_job import quantify_labels
 
     return quantify_labels(request, progress)
+
+
+def has_several_labels(request: Request) -> bool:
+    """Whether a call is about several labels, by its options or by its model."""
+    model = request.sources.model
+    if request.has_several_labels or model is None or isinstance(model, Model):
+        return request.has_several_labels
+    # Imported here because most calls have one label.
+    from quantshift.quantifying.labels.label_folder import is_label_models
+
+    return is_label_models(model)
 
 
 @uses_tables

@@ -7,6 +7,7 @@ its answer is a range, and says so. Limits for all labels at once are taken at a
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from scipy.special import ndtri
 
@@ -19,6 +20,11 @@ from quantshift.quantifying.estimating.batches import allow_for_left_out
 from quantshift.quantifying.estimating.evidence import examine
 from quantshift.quantifying.estimating.job import estimate_sample
 from quantshift.quantifying.estimating.row_sample import RowSample
+from quantshift.quantifying.labels.label_folder import (
+    folder_name,
+    is_label_models,
+    load_label_models,
+)
 from quantshift.quantifying.labels.label_result import (
     LabelAnswer,
     LabelBatch,
@@ -30,7 +36,7 @@ from quantshift.quantifying.options import EstimationOptions, Request
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.reading.pool import open_samples, read_features
 from quantshift.quantifying.training.model import Model
-from quantshift.quantifying.training.recipe import tied_to_batches
+from quantshift.quantifying.training.recipe import check_same, tied_to_batches
 from quantshift.tables.reading import OpenTable, open_table
 
 Limits = tuple[float, float]
@@ -40,7 +46,7 @@ def quantify_labels(request: Request, progress: OnProgress) -> LabelQuantificati
     """The answer to a call with several labels."""
     _check_request(request)
     tables = open_samples(request.sources.sample, lenient=request.columns.lenient)
-    models = _trained(request, tables, progress)
+    models = _models(request, tables, progress)
     _check_conditions(request.conditions, models.labels)
     read = read_features(
         tables,
@@ -48,11 +54,11 @@ def quantify_labels(request: Request, progress: OnProgress) -> LabelQuantificati
         request.batches.grouping,
         seed=request.training.seed,
         progress=progress,
-        weights=request.columns.weights,
+        weights=request.columns.weights or models.models[0].columns.weights,
     )
     answers: dict[str, Quantification] = {}
     wider: dict[str, dict[str, Limits]] = {}
-    options = request.estimation_with(request.declared)
+    options = request.estimation_with(models.models[0].declared)
     level = level_for_all(options.level, len(models.labels))
     for number, (label, model) in enumerate(zip(models.labels, models.models, strict=True), 1):
         progress(f"label {number} of {len(models.labels)}: {label}", 0, 0)
@@ -123,7 +129,6 @@ def _check_request(request: Request) -> None:
     """Refuse options that are for one label."""
     columns = request.columns
     for given, argument, why in (
-        (request.sources.model, "model", "a saved model has one label"),
         (columns.posteriors or None, "posteriors", "columns of posteriors belong to one label"),
         (columns.positive, "positive", "every label is the positive class of its own answer"),
         (request.audit.audit, "audit", "an audit is of one label"),
@@ -133,8 +138,23 @@ def _check_request(request: Request) -> None:
             raise UserError(
                 f"{why}: leave it out, or name one label at a time", arguments=[argument, "label"]
             )
-    if request.sources.train is None:
-        raise UserError("give a training table", arguments=["train"])
+    sources, named = request.sources, request.label_options
+    if sources.model is None:
+        if sources.train is None:
+            raise UserError("give a training table, or a model", arguments=["train", "model"])
+        return
+    if sources.train is not None:
+        raise UserError("give a training table or a model, not both")
+    if not is_label_models(sources.model):
+        raise UserError(
+            "the model has one label: leave the others out, or train a model of all of them",
+            arguments=["model", "label"],
+        )
+    if columns.label_columns or named.separator is not None or named.parents:
+        raise UserError(
+            "the model has its labels and their parents already; leave them out",
+            arguments=["label", "separator", "parents"],
+        )
 
 
 def _check_conditions(conditions: Sequence[str], labels: Sequence[str]) -> None:
@@ -146,9 +166,13 @@ def _check_conditions(conditions: Sequence[str], labels: Sequence[str]) -> None:
             raise unknown_name("label", named, labels)
 
 
-def _trained(request: Request, samples: Sequence[OpenTable], progress: OnProgress) -> LabelModels:
-    """The models of the labels, for these samples."""
-    recipe = request.recipe
+def _models(request: Request, samples: Sequence[OpenTable], progress: OnProgress) -> LabelModels:
+    """The given models, those of a folder, or models trained for these samples."""
+    recipe, given = request.recipe, request.sources.model
+    if given is not None:
+        models = given if isinstance(given, LabelModels) else load_label_models(given)
+        check_same(models.models[0], recipe)
+        return models
     progress("training", 0, 0)
     assert request.sources.train is not None
     table = open_table(
@@ -169,12 +193,14 @@ def _trained(request: Request, samples: Sequence[OpenTable], progress: OnProgres
 def _request_of(label: str, request: Request) -> Request:
     """The call for one label alone, for the commands that an answer advises.
 
-    There is no such call if the labels are in one column.
+    There is no such call if the labels of the training table are in one column.
     """
-    columns = request.columns
+    columns, model = request.columns, request.sources.model
+    if isinstance(model, str | Path):
+        own_model = Path(model) / folder_name(label)
+        return replace(request, sources=replace(request.sources, model=own_model))
     if not columns.indicators:
-        sources = replace(request.sources, train=None, sample=request.sources.sample)
-        return replace(request, sources=sources)
+        return replace(request, sources=replace(request.sources, model=None, train=None))
     others = [name for name in columns.indicators if name != label]
     # With columns of items that are named, all others are left out anyway.
     dropped = () if columns.text or columns.features else others

@@ -11,7 +11,7 @@ from quantshift.answers.notebook import Summary
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
 from quantshift.base.imports import extra_needed
-from quantshift.quantifying.labels.label_training import LABEL_COLUMN, LeftOutLabel
+from quantshift.quantifying.labels.label_training import LeftOutLabel, beside_labels
 from quantshift.quantifying.output.result import LeftOutColumn, Quantification, UsedColumn
 
 if TYPE_CHECKING:
@@ -128,8 +128,7 @@ class LabelQuantification(AbstractAnswer):
     @property
     def left_out_columns(self) -> tuple[LeftOutColumn, ...]:
         """The columns of the training table that are not used, except those of labels."""
-        columns = self.first.left_out_columns
-        return tuple(column for column in columns if column.reason != LABEL_COLUMN)
+        return beside_labels(self.first.left_out_columns)
 
     @property
     def sample_rows(self) -> tuple[Rows, ...]:

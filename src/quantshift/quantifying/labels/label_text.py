@@ -1,7 +1,7 @@
 """Several labels as text for a terminal: a row for each, the largest change from training first."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
@@ -12,6 +12,7 @@ from quantshift.answers.text import LONGEST_LABEL, aligned, more_lines, some
 from quantshift.answers.words import estimates_and_limits, one_line, percents, shortened
 from quantshift.base.nouns import counted
 from quantshift.quantifying.labels.label_result import LabelAnswer, LabelBatch, LabelQuantification
+from quantshift.quantifying.labels.label_training import LabelModels, LeftOutLabel, beside_labels
 from quantshift.quantifying.output.text import column_lines, declared_line, marks
 
 MOST_BATCHES = 6
@@ -117,6 +118,27 @@ def summary_line(result: LabelQuantification) -> str:
     )
 
 
+def label_model_lines(models: LabelModels) -> Iterator[str]:
+    """What models of several labels were trained on, and how."""
+    first = models.models[0]
+    yield f"{first.training.n_items:,} labelled rows, {counted(len(models.labels), 'label')}"
+    rows = [["label", "rows", "accuracy", ""]]
+    for label, model in zip(models.labels, models.models, strict=True):
+        accuracy = model.training.accuracy or 0.0
+        counts = f"{model.training.counts[label]:,}"
+        named = shortened(label, LONGEST_LABEL)
+        rows.append([named, counts, f"{100 * accuracy:.1f}%", model.training.classifier])
+    yield from aligned(rows)
+    yield from column_lines(first.columns.used, beside_labels(first.columns.left_out))
+    yield from (f"Warning  {line}" for line in _not_learnt(models.left_out))
+    notes = [(model.headline, note) for model in models.models for note in model.training.notes]
+    for names, note in said_of(notes):
+        about = "" if len(names) == len(models.labels) else f"{some_names(names)}: "
+        yield f"Warning  {about}{note}"
+    if first.declared.sentence:
+        yield f"You declared: {first.declared.sentence}"
+
+
 def _batch_title(batch: LabelBatch) -> str:
     return f"{shortened(batch.name)} ({counted(batch.n_items, 'item')})"
 
@@ -159,7 +181,11 @@ def _shifts_in_short(result: LabelQuantification) -> Iterator[str]:
 
 def left_out_text(result: LabelQuantification) -> Iterator[str]:
     """Which labels of the training table are not estimated, if any."""
-    names = [f"{other.name} ({other.reason})" for other in result.left_out_labels]
+    yield from _not_learnt(result.left_out_labels)
+
+
+def _not_learnt(left_out: Sequence[LeftOutLabel]) -> Iterator[str]:
+    names = [f"{other.name} ({other.reason})" for other in left_out]
     if names:
         verb = "is" if len(names) == 1 else "are"
         yield (

@@ -3,21 +3,31 @@
 Each is the model of that label alone: whether an item has it, from the same rows and columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from quantshift.answers.rows import Rows
+from quantshift.base.forks import uses_tables
 from quantshift.base.nouns import counted
-from quantshift.base.progress import OnProgress
-from quantshift.errors import DataError
+from quantshift.base.options import UnknownArgumentError, option_texts, taken
+from quantshift.base.progress import OnProgress, silent
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.multilabel.label_table import LabelTable
 from quantshift.prevalence.weights import check_total
 from quantshift.quantifying.columns import Columns, candidates, read_items
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.labels.label_cells import AbstractLabelCells, LabelsRead, label_cells
 from quantshift.quantifying.labels.parents import Parents
-from quantshift.quantifying.options import ColumnOptions, Grouping, LabelOptions, Recipe
+from quantshift.quantifying.options import (
+    ColumnOptions,
+    Grouping,
+    LabelOptions,
+    Recipe,
+    TrainingOptions,
+)
 from quantshift.quantifying.output.result import LeftOutColumn
 from quantshift.quantifying.training.learning import Labelled, prepare
 from quantshift.quantifying.training.model import Model
@@ -31,7 +41,7 @@ from quantshift.quantifying.training.train import (
     with_content,
 )
 from quantshift.quantifying.training.training_warnings import decimal_comma_notes
-from quantshift.tables.reading import OpenTable
+from quantshift.tables.reading import OpenTable, Source, open_table
 
 NAMED = 5
 """Labels that a message names."""
@@ -76,6 +86,44 @@ class _Read:
     left_out: tuple[LeftOutLabel, ...]
 
 
+@uses_tables
+def train_label_models(
+    source: Source | Sequence[Source],
+    *,
+    label: str | Sequence[str],
+    separator: str | None = None,
+    parents: Mapping[str, str] | Sequence[str] = (),
+    progress: OnProgress | None = None,
+    **options: Any,
+) -> LabelModels:
+    """Models of several labels from a labelled table, for `quantify(model=...)`.
+
+    label, separator, parents: as for `quantify`. The other arguments are those of `train`.
+    """
+    given = {"label": label, "separator": separator, "parents": parents, **options}
+    groups: tuple[Any, ...] = (ColumnOptions, TrainingOptions, Declaration)
+    known = [name for group in (*groups, LabelOptions) for name in option_texts(group)]
+    for name in options:
+        if name not in known:
+            error = unknown_name("argument of train_label_models():", name, known)
+            raise UnknownArgumentError(error)
+    columns, training, declared = (taken(group, given) for group in groups)
+    recipe = Recipe(columns, training, declared=declared)
+    return train_labels_from(source, recipe, taken(LabelOptions, given), progress or silent)
+
+
+@uses_tables
+def train_labels_from(
+    source: Source | Sequence[Source],
+    recipe: Recipe,
+    labels: LabelOptions,
+    progress: OnProgress = silent,
+) -> LabelModels:
+    """Models of several labels, with the options in groups."""
+    table = open_table(source, name="the training table", lenient=recipe.columns.lenient)
+    return train_labels(table, recipe, labels, progress=progress)
+
+
 def train_labels(
     table: OpenTable,
     recipe: Recipe,
@@ -87,6 +135,11 @@ def train_labels(
 ) -> LabelModels:
     """The models of the labels of an open table; `offered` and `tied` as for `train_on_table`."""
     check_recipe(recipe)
+    if recipe.columns.posteriors or recipe.columns.positive is not None:
+        raise UserError(
+            "columns of posteriors and a positive class belong to one label; leave them out",
+            arguments=["posteriors", "positive"],
+        )
     cells = label_cells(recipe.columns, labels)
     read = _read(table, recipe, cells, (offered, tied), progress)
     names = read.labels.names.tolist()
@@ -107,6 +160,11 @@ def train_labels(
         )
         models.append(model_from(own, read.rows, read.notes, recipe, progress))
     return LabelModels(tuple(models), parents, read.left_out)
+
+
+def beside_labels(left_out: Sequence[LeftOutColumn]) -> tuple[LeftOutColumn, ...]:
+    """The columns that are left out, except those of labels."""
+    return tuple(column for column in left_out if column.reason != LABEL_COLUMN)
 
 
 def _alone(options: ColumnOptions, name: str) -> ColumnOptions:
@@ -168,9 +226,10 @@ def _learnable(
     if reasons and (not known or len(cells.columns) > 1):
         shown = "; ".join(f"{name!r} ({reason})" for name, reason in list(reasons.items())[:NAMED])
         more = f" and {len(reasons) - NAMED:,} more" if len(reasons) > NAMED else ""
+        of_column = f" of column {cells.columns[0]!r}" if len(cells.columns) == 1 else ""
         raise DataError(
-            f"{table.name}: labels that cannot be learnt: {shown}{more}; leave them out, or add "
-            f"rows (at least {FEWEST_OF_A_CLASS} with a label and as many without it)",
+            f"{table.name}: labels{of_column} that cannot be learnt: {shown}{more}; leave "
+            f"them out, or add rows (at least {FEWEST_OF_A_CLASS} with a label and as many without it)",
             arguments=["label"],
         )
     if not known:

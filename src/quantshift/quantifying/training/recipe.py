@@ -21,7 +21,7 @@ def model_for(
         if train is not None:
             raise UserError("give a training table or a model, not both")
         fitted = model if isinstance(model, Model) else _loaded(model)
-        _check_same(fitted, recipe)
+        check_same(fitted, recipe)
         return fitted
     if train is None:
         if options.posteriors:
@@ -80,7 +80,7 @@ def _loaded(folder: Source) -> Model:
     return load_model(folder)
 
 
-def _check_same(model: Model, recipe: Recipe) -> None:
+def check_same(model: Model, recipe: Recipe) -> None:
     """Raise an error for arguments that a trained model would ignore."""
     options, training, columns = recipe.columns, recipe.training, model.columns
     method = None if training.method == AUTO else training.method
