@@ -229,7 +229,8 @@ def _learnable(
         of_column = f" of column {cells.columns[0]!r}" if len(cells.columns) == 1 else ""
         raise DataError(
             f"{table.name}: labels{of_column} that cannot be learnt: {shown}{more}; leave "
-            f"them out, or add rows (at least {FEWEST_OF_A_CLASS} with a label and as many without it)",
+            f"them out, or add rows (at least {FEWEST_OF_A_CLASS} with a label and as many "
+            "without it)",
             arguments=["label"],
         )
     if not known:
