@@ -3,7 +3,7 @@
     DIR/manifest.json  the labels, their parents, and the sizes and hashes of all files
     DIR/spam           the model of the label spam, like one of that label alone
 
-So `quantshift quantify --model DIR` estimates all labels, and `--model DIR/spam` one of them, with
+So `quantify(model=DIR)` estimates all labels, and `quantify(model=DIR/spam)` one of them, with
 everything that there is for one label, such as an audit.
 """
 
