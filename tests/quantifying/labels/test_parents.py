@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from quantshift.answers.shares import Share
 from quantshift.errors import DataError, UserError
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.quantifying.labels.parents import Parents
 
 CHAIN = Parents.parse(["c=b", "b=a"], ["a", "b", "c"])

@@ -20,7 +20,7 @@ import polars as pl
 from quantshift.answers.rows import NO_LABEL
 from quantshift.base.types import Flags
 from quantshift.errors import DataError, UserError
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.quantifying.columns import TableItems, total
 from quantshift.quantifying.options import ColumnOptions, LabelOptions
 from quantshift.quantifying.training.train import FEWEST_OF_A_CLASS

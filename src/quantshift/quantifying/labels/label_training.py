@@ -15,7 +15,7 @@ from quantshift.base.nouns import counted
 from quantshift.base.options import UnknownArgumentError, option_texts, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.prevalence.weights import check_total
 from quantshift.quantifying.columns import Columns, candidates, read_items
 from quantshift.quantifying.declaration import Declaration

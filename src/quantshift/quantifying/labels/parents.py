@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from quantshift.answers.shares import Share
 from quantshift.base.nouns import counted
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 
 
 @dataclass(frozen=True)
