@@ -176,7 +176,7 @@ class LabelQuantification(AbstractAnswer):
 
         label: the one to draw, if there are several batches (default: that of the largest change).
         """
-        with extra_needed("report", "plots"):
+        with extra_needed("plots"):
             from quantshift.answers.plotting import plot_shares
         from quantshift.quantifying.labels.label_text import limits_heading
 
