@@ -16,6 +16,11 @@ from quantshift.experiments.executors import (
     executor,
 )
 from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.experiments.label_results import (
+    LabelProblem,
+    LabelProtocols,
+    run_label_experiments,
+)
 from quantshift.experiments.planning import Cell, Plan, plan, plan_table, planned
 from quantshift.experiments.runner import Run, RunProgress, RunSummary, run_experiments
 from quantshift.experiments.sources import sources_of
@@ -25,6 +30,8 @@ __all__ = [
     "Cell",
     "DaskExecutor",
     "Experiment",
+    "LabelProblem",
+    "LabelProtocols",
     "MethodSpec",
     "Plan",
     "ProcessExecutor",
@@ -42,6 +49,7 @@ __all__ = [
     "plan_table",
     "planned",
     "run_experiments",
+    "run_label_experiments",
     "sources_of",
     "suites",
 ]

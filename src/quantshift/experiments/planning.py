@@ -247,15 +247,19 @@ def planned(
     """
     cells: dict[str, dict[str, list[tuple[str, Mapping[str, str]]]]] = {}
     for name, experiment in description["experiments"].items():
-        fields = dict(experiment["shift"])
-        protocol = catalogue.protocol_class(fields.pop("kind"))(**fields)
         methods = {method["name"]: method["signature"] for method in experiment["methods"]}
         cells[name] = {}
         for dataset, record in experiment["datasets"].items():
-            keys = record.get("cells") or [c.key for c in cells_of(name, dataset, protocol)]
+            keys = record.get("cells") or _described_cells(name, dataset, experiment["shift"])
             signatures = {m: s for m, s in methods.items() if m not in record.get(LEFT_OUT, {})}
             cells[name][dataset] = [(key, signatures) for key in keys]
     return cells
+
+
+def _described_cells(experiment: str, dataset: str, shift: Mapping[str, Any]) -> list[str]:
+    fields = dict(shift)
+    protocol = catalogue.protocol_class(fields.pop("kind"))(**fields)
+    return [cell.key for cell in cells_of(experiment, dataset, protocol)]
 
 
 def _planned(

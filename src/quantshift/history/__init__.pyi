@@ -20,6 +20,7 @@ from .record import (
     Limits as Limits,
     ModelSummary as ModelSummary,
 )
+from .schemas import json_schema as json_schema, watched_json_schema as watched_json_schema
 from .series import Control as Control, Point as Point, Series as Series
 from .store import Problem as Problem
 from .watching import Watched as Watched, watch as watch

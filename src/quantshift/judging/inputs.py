@@ -8,7 +8,7 @@ of other items altogether, with verdicts of their own. No row is lost without be
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -139,6 +139,18 @@ class _Cells:
     other_labels: pl.Series | None = None
     votes: Votes | None = None
     people: pl.Series | None = None
+
+    def take(self, positions: NDArray[Any]) -> "_Cells":
+        """Some of the rows, in the order asked for; what is known of the table stays."""
+        columns: dict[str, Any] = {
+            field.name: column[positions]
+            for field in fields(self)
+            if isinstance(column := getattr(self, field.name), pl.Series | np.ndarray)
+        }
+        verdicts = tuple(column[positions] for column in self.verdicts)
+        votes = None if self.votes is None else tuple(self.votes[i] for i in positions)
+        beside = self.beside[positions] if self.beside.width else self.beside
+        return replace(self, **columns, verdicts=verdicts, votes=votes, beside=beside)
 
 
 def read_judged(
@@ -308,22 +320,8 @@ def _one_row_an_item(cells: _Cells, options: JudgeOptions) -> _Cells:
             )
         votes[place][str(person)] = label
     one, other = _decided(tuple(votes))
-    at = np.array(places)
-    return replace(
-        cells,
-        numbers=cells.numbers[at],
-        verdicts=tuple(column.gather(at) for column in cells.verdicts),
-        score=None if cells.score is None else cells.score[at],
-        ids=cells.ids.gather(at),
-        groups=None if cells.groups is None else cells.groups.gather(at),
-        clusters=None if cells.clusters is None else cells.clusters.gather(at),
-        weights=None if cells.weights is None else cells.weights[at],
-        beside=cells.beside[at] if cells.beside.width else cells.beside,
-        labels=one,
-        other_labels=other,
-        votes=tuple(votes),
-        people=None,
-    )
+    item_rows = replace(cells.take(np.array(places, dtype=np.int64)), people=None)
+    return replace(item_rows, labels=one, other_labels=other, votes=tuple(votes))
 
 
 def _rows(table: OpenTable, read: int, used: int, left_out: Mapping[str, int]) -> Rows:
@@ -503,16 +501,7 @@ def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
     kept = np.flatnonzero(labelled)
     n_open = int((~labelled).sum())
     left_out = {**cells.rows.left_out, **({NO_LABEL: n_open} if n_open else {})}
-    return replace(
-        cells,
-        numbers=cells.numbers[kept],
-        verdicts=tuple(v.gather(kept) for v in cells.verdicts),
-        score=None if cells.score is None else cells.score[kept],
-        labels=cells.labels.gather(kept),
-        clusters=None if cells.clusters is None else cells.clusters.gather(kept),
-        weights=None if cells.weights is None else cells.weights[kept],
-        rows=replace(cells.rows, used=len(kept), left_out=left_out),
-    )
+    return replace(cells.take(kept), rows=replace(cells.rows, used=len(kept), left_out=left_out))
 
 
 def _coded(

@@ -153,6 +153,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
             for moved in found.if_rates_move
         ),
         win_rate=win_rate(run, judged) if known and run.wins is not None else None,
+        clusters_for_half_width=judged.clusters_for_half_width,
     )
 
 

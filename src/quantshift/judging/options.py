@@ -168,7 +168,7 @@ class JudgeOptions:
         None,
         "Column of the question, conversation, user or document that items belong to: items of "
         "one cluster are alike and say less than as many independent ones. Repeated ids are "
-        "clusters.",
+        "clusters. `judge plan` draws whole ones.",
         metavar="COLUMN",
         panel=COLUMNS,
     )

@@ -268,7 +268,8 @@ class JudgedBatch:
     shares: the estimates to use. if_verdicts_mean_the_same: for labels from elsewhere, the limits
         under the other assumption, that a verdict means the same there and here.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels
-        like those there are cannot do it.
+        like those there are cannot do it. clusters_for_half_width: in how many clusters, where
+        clusters matter.
     mean: of ordered classes (grades from 1 to 5), else None.
     no_estimate_reason: why the shares cannot be estimated; their limits are what remains possible.
     kind: what the limits are: those of a confidence interval, a range, or of shares that cannot be
@@ -299,6 +300,7 @@ class JudgedBatch:
     if_rates_move: tuple[ShareIf, ...] = ()
     win_rate: WinRate | None = None
     labels_alone: LabelsAlone | None = None
+    clusters_for_half_width: int | None = None
 
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
@@ -490,7 +492,7 @@ class Judgement(AbstractAnswer):
 
         label: the class, if there are several batches (default: the headline).
         """
-        with extra_needed("report", "plots"):
+        with extra_needed("plots"):
             from quantshift.judging.output.plotting import plot_judgement
 
         return plot_judgement(self, label, ax)

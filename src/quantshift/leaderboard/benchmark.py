@@ -7,6 +7,7 @@ from typing import Any
 
 from quantshift.data.sources import AbstractSource, open_source, source_at
 from quantshift.errors import UserError, unknown_name
+from quantshift.experiments import label_results
 from quantshift.experiments.documents.loading import suites
 from quantshift.experiments.experiment import Experiment, MethodSpec
 from quantshift.experiments.options import QUICK, ExperimentOptions
@@ -147,7 +148,9 @@ def _usable(
 
 
 def suite_of(experiment: str) -> str:
-    """The suite of an experiment of the library; an empty string for any other."""
+    """The suite of an experiment; an empty string if it is neither of the library nor of labels."""
+    if experiment in (label_results.EACH_LABEL, label_results.NATURAL):
+        return label_results.SUITE
     return next((suite for suite, names in suites().items() if experiment in names), "")
 
 

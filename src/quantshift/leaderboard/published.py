@@ -38,6 +38,8 @@ OUR_NAMES: Mapping[str, str] = MappingProxyType(
         "o-ACC": "OrdinalACC",
         "o-PACC": "OrdinalPACC",
         "X": "MethodX",
+        "NaivePCC": "PCC by label",
+        "NaivePACC": "PACC by label",
     }
 )
 """Our names of methods that have other names elsewhere."""

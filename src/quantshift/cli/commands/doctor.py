@@ -10,24 +10,15 @@ from rich.table import Table
 
 from quantshift.cli.machine import n_cores
 
-REQUIRED = (
-    "jinja2",
-    "lazy-loader",
-    "numba",
-    "numpy",
-    "polars",
-    "psutil",
-    "pyarrow",
-    "pydantic",
-    "rich",
-    "scikit-learn",
-    "scipy",
-    "skops",
-    "threadpoolctl",
-    "typer",
-    "vl-convert-python",
-)
+REQUIRED = ("lazy-loader", "numpy", "polars", "psutil", "pydantic", "rich", "scipy", "typer")
 OPTIONAL_PACKAGES = {
+    "numba": "quantify, and every quantifier (extra quantify)",
+    "scikit-learn": "quantify, and every quantifier (extra quantify)",
+    "skops": "saved models (extra quantify)",
+    "threadpoolctl": "experiments (extra quantify)",
+    "pyarrow": "Parquet, pandas frames, sketches, saved models, experiments (extra parquet)",
+    "jinja2": "web pages (extra report)",
+    "vl-convert-python": "web pages (extra report)",
     "matplotlib": "figures of reports, and plots in notebooks (extra report)",
     "fastexcel": "Excel tables (extra excel)",
     "pooch": "downloads of public records (extra fetch)",

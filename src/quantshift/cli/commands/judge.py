@@ -16,6 +16,7 @@ from quantshift.answers.options import (
 )
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.words import percent
+from quantshift.base.nouns import counted
 from quantshift.base.options import as_keywords, split_names
 from quantshift.cli.declared import Only
 from quantshift.cli.inputs import check_standard_input
@@ -34,6 +35,7 @@ from quantshift.judging.options import (
     PlanOptions,
     RateOptions,
 )
+from quantshift.judging.plans.plan_clusters import ASSUMED_CORRELATION, PlanClusters
 from quantshift.labelling.sheets.drawn import check_sheet
 from quantshift.tables.places import STANDARD_INPUT
 
@@ -74,7 +76,10 @@ Table = Annotated[
         "folder of Parquet files, or - for standard input.",
     ),
 ]
-ESTIMATED = Only("verdict", "label", "score", "id", "map", "classes", "missing", "lenient")
+ESTIMATED = Only(
+    *("verdict", "label", "score", "id", "cluster", "weights"),
+    *("map", "classes", "missing", "lenient"),
+)
 """What a plan needs to know of the columns."""
 
 
@@ -210,7 +215,7 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    for name in ("by", "positive", "annotator", "cluster", "weights", "first", "errors_by", "cut"):
+    for name in ("by", "positive", "annotator", "first", "errors_by", "cut"):
         del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):
@@ -227,17 +232,39 @@ def plan(
     )
 
 
+def _cluster_lines(clusters: PlanClusters) -> Iterator[str]:
+    """How much labels of one cluster say, and how that is known."""
+    known = (
+        f"as {counted(clusters.n_seen, 'labelled cluster')} and the usual "
+        f"{ASSUMED_CORRELATION:g} suggest"
+        if clusters.n_seen
+        else "an assumption: no labelled clusters show it"
+    )
+    yield (
+        f"Errors of the judge in one cluster have a correlation of {clusters.correlation:.2f} "
+        f"({known}): {clusters.effect:.2g} labels of whole clusters say as much as one "
+        "independent label."
+    )
+    yield "Label each cluster to its end, and name the same --cluster when you judge them."
+
+
 def _plan_lines(sheet: LabelSheet, precision: float | None) -> Iterator[str]:
     """How many items to label, for what, and of which strata."""
     label_plan = sheet.plan
     more = " more" if sheet.labels else ""
     n_random = max(label_plan.n_random - len(sheet.labels), 0)
-    random_note = f"; with random items it would take about {n_random:,}{more}"
+    clusters = label_plan.clusters
+    single = "random" if clusters is None else "single random"
+    random_note = f"; with {single} items it would take about {n_random:,}{more}"
+    alike = clusters is None and plan_named(label_plan.how).plans_together
+    whole = "" if clusters is None else f", {counted(label_plan.n_clusters, 'whole cluster')},"
     yield (
-        f"Label {sheet.n_new:,}{more} items for an interval of about plus or minus "
+        f"Label {sheet.n_new:,}{more} items{whole} for an interval of about plus or minus "
         f"{percent(label_plan.half_width).removesuffix('%')} points"
-        f"{'' if plan_named(label_plan.how).plans_together else random_note}."
+        f"{'' if alike else random_note}."
     )
+    if clusters is not None:
+        yield from _cluster_lines(clusters)
     if precision is not None and label_plan.half_width > 1.1 * precision:
         yield "These items cannot give more precision."
     if len(sheet.strata) > 1:

@@ -91,8 +91,8 @@ class ByVerdict(Design, Plannable):
         return quality_by_verdict(counts, settings)
 
     def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
-        """A stratum for each verdict."""
-        return strata_by_verdict(items)
+        """A stratum for each verdict, divided by weight if items have weights."""
+        return strata_by_verdict(items).in_bands()
 
     def allocated(
         self, strata: PlanStrata, total: int, had: NDArray[np.int64], level: float

@@ -25,7 +25,14 @@ from quantshift.judging.output.comparisons import (
     which_is_better,
 )
 from quantshift.judging.output.judges import about_judges
-from quantshift.judging.output.text import alarms, answer, design_text, needed_text, summary_rows
+from quantshift.judging.output.text import (
+    alarms,
+    answer,
+    design_text,
+    moved_rows,
+    needed_text,
+    summary_rows,
+)
 from quantshift.judging.result import (
     JudgedBatch,
     Judgement,
@@ -60,9 +67,14 @@ def render_page(
         classes=[(label, shown(result, label)) for label in result.classes],
         has_naive=any(judge.naive for judge in overall.judges),
         tables=_tables(result, several=several),
+        what_limits_are=_what_limits_are(result),
+        alternatives=[(limits(a.low, a.high), a.assumption) for a in overall.alternatives],
+        alternatives_of=shown(result, result.headline),
+        moved=moved_rows(result, overall),
+        settle=_sentence_and_command(overall.settle),
         other_assumption=[
             (shown(result, s.label), limits(s.low, s.high))
-            for s in overall.if_verdicts_mean_the_same
+            for s in ([] if overall.alternatives else overall.if_verdicts_mean_the_same)
         ],
         differences=_differences(result),
         compared=_compared(result),
@@ -73,7 +85,7 @@ def render_page(
         check=overall.labels.sentence,
         assumed=overall.assumed,
         needed=needed_text(overall),
-        advices=[advice.replace("`", "") for advice in overall.advice],
+        advices=[a.replace("`", "") for a in overall.advice if a != overall.settle],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=[*alarms(result), *_unknown(result)],
         crossed=[line for condition in conditions for line in condition.failures(result)],
@@ -83,6 +95,28 @@ def render_page(
         level=f"{100 * result.level:g}%",
         data=_chart_data(result, conditions, several=several),
     )
+
+
+def _what_limits_are(result: Judgement) -> str:
+    """The sentence under the title of the chart."""
+    level = f"the {100 * result.level:g}% interval"
+    ranges = [is_range(batch.kind) for batch in result.batches]
+    if all(ranges):
+        return (
+            "A dashed bar is the range of what remains possible. It is not a confidence interval: "
+            "no share within it is more likely than another, and the ring is one of them."
+        )
+    dashed = (
+        " A dashed bar with a ring is a range, not a confidence interval." if any(ranges) else ""
+    )
+    return f"A dot is the best estimate of the true share and its bar {level}.{dashed}"
+
+
+def _sentence_and_command(settle: str) -> tuple[str, str]:
+    """What would settle a range, without its command; and the command."""
+    sentence, _, rest = settle.partition(": `")
+    command, _, _ = rest.partition("`")
+    return (f"{sentence}:" if command else sentence), command
 
 
 def _found(result: Judgement, label: str) -> Headline:
@@ -107,8 +141,11 @@ def _found(result: Judgement, label: str) -> Headline:
             f"({limits(share.low, share.high)}). {_against_verdicts(overall, share)}",
             numbers=_numbers(result, share),
         )
+    what = percent(share.estimate)
+    if overall.kind == RANGE:
+        what = limits(share.low, share.high)
     return Headline(
-        heading=f"{percent(share.estimate)} of the {items} in {where} are “{name}”",
+        heading=f"{what} of the {items} in {where} are “{name}”",
         limits=_of_level(result, limits(share.low, share.high)),
         lead=_against_verdicts(overall, share),
         numbers=_numbers(result, share),
@@ -117,7 +154,7 @@ def _found(result: Judgement, label: str) -> Headline:
 
 def _of_level(result: Judgement, bounds: str) -> str:
     if result.overall.kind == RANGE:
-        return f"range {bounds}; this is not a confidence interval"
+        return "a range of what remains possible, not a confidence interval"
     return f"{100 * result.level:g}% confidence interval {bounds}"
 
 
@@ -133,10 +170,13 @@ def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
 
 def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
     naive = result.overall.naive(share.label)
-    figures = [
-        (f"true share of {shown(result, share.label)}", estimate_text(share)),
-        (limits_head(result.overall.kind, result.level), limits(share.low, share.high)),
-    ]
+    name, bounds = shown(result, share.label), limits(share.low, share.high)
+    figures = [(f"range of the true share of {name}", bounds)]
+    if not is_range(result.overall.kind):
+        figures = [
+            (f"true share of {name}", estimate_text(share)),
+            (limits_head(result.overall.kind, result.level), bounds),
+        ]
     if naive is not None:
         figures.append(("by the verdicts alone", percent(naive)))
     mean = result.overall.mean
@@ -295,6 +335,7 @@ def _chart_data(
             "low": share.low,
             "high": share.high,
             "naive": batch.naive(share.label),
+            "range": is_range(batch.kind),
         }
         for batch in result.batches
         for share in batch.shares
@@ -305,6 +346,10 @@ def _chart_data(
         "classes": [one_line(label) for label in result.classes],
         "names": {one_line(label): shown(result, label) for label in result.classes},
         "rows": rows,
+        "alternatives": [
+            {"name": f"if {i}", "low": a.low, "high": a.high, "assumption": one_line(a.assumption)}
+            for i, a in enumerate(result.overall.alternatives, 1)
+        ],
         "found": [asdict(_found(result, label)) for label in result.classes],
         "thresholds": thresholds(result, conditions),
     }

@@ -14,6 +14,7 @@ from quantshift.answers.text import (
     estimate_in_a_line,
     estimate_text,
     headed,
+    range_bar,
     share_table,
     shown,
     some,
@@ -133,10 +134,10 @@ def summary_of(result: Judgement) -> Summary:
 
 def summary_rows(result: Judgement) -> list[list[str]]:
     """The shares of one batch class by class, or the headline's batch by batch, under a header."""
-    interval = limits_head(INTERVAL, result.level)
+    ranges = all(is_range(batch.kind) for batch in result.batches)
+    interval = limits_head(RANGE if ranges else INTERVAL, result.level)
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
-        interval = limits_head(batch.kind, result.level)
         found = zip(
             batch.shares,
             estimates_and_limits(batch.shares),
@@ -151,7 +152,9 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     by_verdicts = _naive([batch.naive(result.headline) for batch in result.batches])
     for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        mark = RANGE if batch.kind == RANGE else batch.no_estimate_reason
+        mark = batch.no_estimate_reason
+        if batch.kind == RANGE and not ranges:
+            mark = RANGE
         rows.append([shortened(batch.name), *counts, *texts, naive, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
@@ -207,12 +210,16 @@ def needed_text(batch: JudgedBatch) -> str:
     if not design_named(batch.labels.design).uses_labels:
         return ""
     if batch.labels_for_half_width is None:
-        return "more labels like these cannot halve the interval"
+        what = RANGE if is_range(batch.kind) else "interval"
+        return f"more labels like these cannot halve the {what}"
     if batch.n_labelled < FEWEST:
         return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
     if batch.n_labelled == batch.n_items:
         return "all items are labelled: the share among them is known"
-    return f"about {batch.labels_for_half_width:,} labels in all for an interval of half the width"
+    clusters = batch.clusters_for_half_width
+    where = "" if clusters is None else f", in {counted(clusters, 'cluster')},"
+    needed = f"about {batch.labels_for_half_width:,} labels in all{where}"
+    return f"{needed} for an interval of half the width"
 
 
 def _single(result: Judgement) -> Iterator[str]:
@@ -230,34 +237,46 @@ def _several(result: Judgement) -> Iterator[str]:
     yield from leading_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
+    yield from _alternatives(result, result.overall)
+    yield from _if_rates_move(result, result.overall)
 
 
 def _alternatives(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
-    """What the limits of a range are made of."""
-    if batch.alternatives:
-        yield ""
-        yield f"Share of {shown(result, result.headline)}:"
-        for other in batch.alternatives:
-            yield f"  {limits(other.low, other.high)} {other.assumption}"
+    """What the limits of a range are made of, each drawn as a range."""
+    if not batch.alternatives:
+        return
+    yield ""
+    yield f"Share of {shown(result, result.headline)}:"
+    yield from aligned(
+        [
+            ["", limits(a.low, a.high), f"{range_bar(a.low, a.high)}  {a.assumption}"]
+            for a in batch.alternatives
+        ]
+    )
+
+
+def moved_rows(result: Judgement, batch: JudgedBatch) -> list[list[str]]:
+    """How far the share moves with each rate of the judge, under a header; empty if not known."""
+    if not batch.if_rates_move:
+        return []
+    found = {(moved.label, moved.moved_by): moved.estimate for moved in batch.if_rates_move}
+    steps = sorted({moved_by for _, moved_by in found})
+    points = [f"{100 * abs(step):.0f} points {'lower' if step < 0 else 'higher'}" for step in steps]
+    rows = [["if it is", *points, ""]]
+    for label in dict.fromkeys(moved.label for moved in batch.if_rates_move):
+        moved = [percent(found[label, step]) for step in steps]
+        rows.append([f"{_rate_name(result, label)} (of {shown(result, label)})", *moved, ""])
+    return rows
 
 
 def _if_rates_move(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     """How much the share depends on the rates of the judge."""
-    if not batch.if_rates_move:
-        return
-    points = f"{100 * abs(batch.if_rates_move[0].moved_by):.0f} points"
-    yield ""
-    lead = shown(result, result.headline)
-    yield f"Share of {lead} if the judge is right more or less often here:"
-    for label in dict.fromkeys(moved.label for moved in batch.if_rates_move):
-        less, more = (
-            next(m for m in batch.if_rates_move if m.label == label and (m.moved_by > 0) == up)
-            for up in (False, True)
-        )
-        yield (
-            f"  {percent(less.estimate)} to {percent(more.estimate)} with a "
-            f"{_rate_name(result, label)} {points} lower to {points} higher"
-        )
+    rows = moved_rows(result, batch)
+    if rows:
+        yield ""
+        lead = shown(result, result.headline)
+        yield f"Share of {lead} if the judge is right less or more often here:"
+        yield from (f"  {line}" for line in aligned(rows))
 
 
 def _other_assumption(result: Judgement, batch: JudgedBatch) -> Iterator[str]:

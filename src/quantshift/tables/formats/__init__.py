@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from quantshift.errors import UserError
+from quantshift.tables.formats.arff import ARFF
 from quantshift.tables.formats.csv import CSV
 from quantshift.tables.formats.databases import DUCKDB, POSTGRESQL
 from quantshift.tables.formats.inspect_log import INSPECT_LOG
@@ -21,7 +22,7 @@ from quantshift.tables.formats.workbooks import EXCEL
 
 GZIP = ".gz"
 
-_FORMATS: list[TableFormat] = [CSV, JSON_LINES, PARQUET, EXCEL, INSPECT_LOG]
+_FORMATS: list[TableFormat] = [CSV, JSON_LINES, PARQUET, EXCEL, INSPECT_LOG, ARFF]
 _DATABASES: tuple[Database, ...] = (DUCKDB, POSTGRESQL)
 
 LINES_OF_TEXT = CSV

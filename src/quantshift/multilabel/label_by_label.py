@@ -1,0 +1,59 @@
+"""Each label on its own, by any quantifier of two classes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from quantshift.base.types import Reals
+from quantshift.classify.classifier import item_rows
+from quantshift.multilabel.label_models import check_not_empty
+from quantshift.multilabel.label_tables import LabelTable
+from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel, Samples
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
+from quantshift.quantifiers.likelihood.sld import SLD
+
+
+class LabelByLabel(AbstractMultilabel):
+    """Each label on its own: has the item the label or not?
+
+    This is what users do without a method for several labels, and right if the labels are
+    independent. If they are not, a label whose share changes takes others with it, and what holds
+    for one label alone no longer holds for these.
+
+    quantifier: any quantifier, cloned for each label; None: SLD.
+
+    Fitted state: `labels_`, `prior_`, `quantifiers_` (one for each label).
+
+    >>> import numpy as np
+    >>> X = np.repeat([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0], [3.0, 3.0]], 10, axis=0)
+    >>> LabelByLabel().fit(X, X > 1).predict(X[20:]).round(1)
+    array([0.5, 1. ])
+    """
+
+    quantifiers_: list[AbstractQuantifier]
+
+    def __init__(self, quantifier: AbstractQuantifier | None = None) -> None:
+        self.quantifier = quantifier
+
+    def predict(
+        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+    ) -> Reals:
+        """The share of each label among the items of X, (n_labels,), in the order of `labels_`.
+
+        With `samples` (an index matrix or a list of index arrays into X) those of each sample,
+        (n_samples, n_labels). weights: how many items each item of X stands for.
+        """
+        self._check_fitted()
+        X = item_rows(X)
+        check_not_empty(X)
+        estimates = [q.predict(X, samples, weights=weights) for q in self.quantifiers_]
+        return np.stack([estimate[..., 1] for estimate in estimates], axis=-1)
+
+    def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
+        quantifier = SLD() if self.quantifier is None else self.quantifier
+        self.quantifiers_ = [
+            clone(quantifier).fit(X, has_label, weights) for has_label in table.has.T
+        ]

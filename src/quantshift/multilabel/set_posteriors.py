@@ -1,0 +1,226 @@
+"""How probable each set of labels is for an item, given the posterior of every label.
+
+A set of labels s has the posterior
+
+    P(s | x)  ~  P(s) exp( sum over the labels j of s of  r_j(x) ),
+    r(x)  =  A (z(x) - z) + b,
+
+where P(s) is its share of the training items, z_j(x) the log-odds of label j for the item and z_j
+those of its training share. If the labels were independent, A would be the identity. Classifiers of
+related labels see the same things, and A takes out of the log-odds of a label what they say about
+the others. A and b are fitted to the labels of training items by penalised maximum likelihood; how
+strongly the elements of A outside the diagonal are drawn to zero is chosen by cross-validation.
+Only sets that occur in training are considered, so that impossible combinations stay impossible.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.special import logit, logsumexp
+
+from quantshift.base.seeding import generator
+from quantshift.base.types import Flags, Indices, Ints, Posteriors, Reals
+from quantshift.optimise.convex import newton_minimum
+from quantshift.prevalence.weights import Weights
+
+FARTHEST = 20.0
+"""Log-odds beyond this are no more certain."""
+
+CHUNK = 1 << 20
+"""Items times sets of labels that are looked at together."""
+
+SLOPE, SLOPE_STRENGTH, INTERCEPT_STRENGTH = 0.5, 1.0, 0.1
+"""Penalties of the fit: the diagonal of A is drawn to the first with the second, b to zero."""
+
+STRENGTHS = (1e4, 100.0, 30.0, 10.0, 3.0)
+"""Penalties of the other elements of A that are tried, the strongest first; they are in units of
+the spread of the log-odds, so that the scale of a classifier does not matter."""
+
+FOLDS, COMPARED = 5, 2000
+"""Of the cross-validation that chooses a strength, and how many items it looks at."""
+
+
+@dataclass(frozen=True, eq=False)
+class SetPosteriors:
+    """A fitted model of the sets of labels.
+
+    sets: those that occur in training, as rows of 0 and 1, (n_sets, n_labels).
+    shares: of the training items, (n_sets,); slopes: A, (n_labels, n_labels).
+    intercepts: b, centres: z, (n_labels,); strength: the penalty of A outside of its diagonal.
+    """
+
+    sets: Reals
+    shares: Reals
+    slopes: Reals
+    intercepts: Reals
+    centres: Reals
+    strength: float = STRENGTHS[0]
+
+    @classmethod
+    def fit(
+        cls,
+        posteriors: Posteriors,
+        has: Flags,
+        weights: Weights | None = None,
+        *,
+        strength: float | None = None,
+    ) -> Self:
+        """Learn from held-out posteriors of the labels, (n_items, n_labels), and the labels.
+
+        strength: of the penalty outside of the diagonal; None: chosen by cross-validation.
+        """
+        sets, place, counts = distinct_sets(has, weights)
+        n_labels = has.shape[1]
+        centres = np.asarray(logit(np.average(has, axis=0, weights=weights)))
+        model = cls(
+            sets, counts / counts.sum(), SLOPE * np.eye(n_labels), np.zeros(n_labels), centres
+        )
+        evidence = log_odds(posteriors) - centres
+        item_weights = np.ones(len(has)) if weights is None else weights
+        if strength is None:
+            strength = model._best_strength(evidence, place, item_weights)
+        return model._fitted(evidence, place, item_weights, strength)
+
+    def scores(self, posteriors: Posteriors) -> Reals:
+        """What each label adds to the log-posterior of the sets that have it, (..., n_labels)."""
+        return self._scored(log_odds(posteriors) - self.centres)
+
+    def log_posteriors(self, scores: Reals) -> Reals:
+        """Logarithms of the posteriors of the sets, from the scores, (..., n_sets)."""
+        logs = scores @ self.sets.T + np.log(self.shares)
+        logs -= logsumexp(logs, axis=-1, keepdims=True)
+        return logs
+
+    def _scored(self, evidence: Reals) -> Reals:
+        return np.asarray(evidence @ self.slopes.T + self.intercepts)
+
+    def _best_strength(self, evidence: Reals, place: Ints, weights: Reals) -> float:
+        """The strongest penalty that is not clearly worse than the best for held-out items."""
+        order = generator(0, draw="items that choose a penalty").permutation(len(place))
+        rows = np.sort(order[:COMPARED])
+        folds = order[rows] % FOLDS
+        evidence, place, weights = evidence[rows], place[rows], weights[rows]
+        logs = np.empty((len(STRENGTHS), len(rows)))
+        for number, strength in enumerate(STRENGTHS):
+            for fold in range(FOLDS):
+                held_out = folds == fold
+                model = self._fitted(evidence, place, weights * ~held_out, strength)
+                logs[number, held_out] = model._log_likelihoods(evidence[held_out], place[held_out])
+        best = int(np.argmax(logs @ weights))
+        for number, strength in enumerate(STRENGTHS):
+            losses = weights * (logs[best] - logs[number])
+            if losses.sum() <= losses.std() * np.sqrt(len(losses)):
+                return strength
+        return STRENGTHS[best]
+
+    def _log_likelihoods(self, evidence: Reals, place: Ints) -> Reals:
+        """Of the set of labels that each item has."""
+        logs = self.log_posteriors(self._scored(evidence))
+        return np.take_along_axis(logs, place[:, np.newaxis], axis=1)[:, 0]
+
+    def _fitted(self, evidence: Reals, place: Ints, weights: Reals, strength: float) -> Self:
+        chunks = _chunks(np.flatnonzero(weights), len(self.sets))
+        loss = _Loss(self, evidence, place, weights, strength, chunks)
+        theta = newton_minimum(loss.value, loss.derivatives, loss.target).theta
+        slopes, intercepts = loss.split(theta)
+        return replace(self, slopes=slopes, intercepts=intercepts, strength=strength)
+
+
+@dataclass(frozen=True, eq=False)
+class _Loss:
+    """The penalised loss of the parameters: the elements of A, row by row, and those of b."""
+
+    start: SetPosteriors
+    evidence: Reals
+    place: Ints
+    weights: Reals
+    strength: float
+    chunks: list[Indices]
+
+    @property
+    def target(self) -> Reals:
+        """What the penalties draw the parameters to."""
+        return np.concatenate([self.start.slopes.ravel(), self.start.intercepts])
+
+    @property
+    def penalties(self) -> Reals:
+        """The penalty of every parameter."""
+        spread = np.average(
+            (self.evidence - np.average(self.evidence, axis=0, weights=self.weights)) ** 2,
+            axis=0,
+            weights=self.weights,
+        )
+        slopes = np.tile(self.strength * spread, (len(spread), 1))
+        np.fill_diagonal(slopes, SLOPE_STRENGTH)
+        return np.concatenate([slopes.ravel(), np.full(len(spread), INTERCEPT_STRENGTH)])
+
+    def split(self, theta: Reals) -> tuple[Reals, Reals]:
+        """The parameters as A and b."""
+        n_labels = self.evidence.shape[1]
+        return theta[: n_labels**2].reshape(n_labels, n_labels), theta[n_labels**2 :]
+
+    def model(self, theta: Reals) -> SetPosteriors:
+        """The model with these parameters."""
+        slopes, intercepts = self.split(theta)
+        return replace(self.start, slopes=slopes, intercepts=intercepts)
+
+    def value(self, theta: Reals) -> float:
+        """The loss."""
+        total = 0.5 * float(self.penalties @ (theta - self.target) ** 2)
+        model = self.model(theta)
+        for rows in self.chunks:
+            logs = model._log_likelihoods(self.evidence[rows], self.place[rows])
+            total -= float(self.weights[rows] @ logs)
+        return total
+
+    def derivatives(self, theta: Reals) -> tuple[Reals, Reals]:
+        """Gradient and Hessian of the loss.
+
+        The slope A_jk multiplies s_j with the log-odds of label k, and b_j multiplies s_j with one.
+        """
+        model, sets = self.model(theta), self.start.sets
+        n_labels = sets.shape[1]
+        n_pairs = n_labels**2
+        pairs = (sets[:, :, np.newaxis] * sets[:, np.newaxis, :]).reshape(len(sets), n_pairs)
+        gradient = self.penalties * (theta - self.target)
+        products = np.zeros((n_pairs, (n_labels + 1) ** 2))
+        for rows in self.chunks:
+            seen = np.column_stack([self.evidence[rows], np.ones(len(rows))])
+            weights = self.weights[rows, np.newaxis]
+            posteriors = np.exp(model.log_posteriors(model._scored(self.evidence[rows])))
+            expected = posteriors @ sets
+            excess = (weights * (expected - sets[self.place[rows]])).T @ seen
+            gradient += np.concatenate([excess[:, :-1].ravel(), excess[:, -1]])
+            spread = posteriors @ pairs - _all_pairs(expected, expected)
+            products += (weights * spread).T @ _all_pairs(seen, seen)
+        blocks = products.reshape(n_labels, n_labels, n_labels + 1, n_labels + 1)
+        # Rows and columns of the Hessian: a label j of the set, and what it is multiplied with.
+        hessian = blocks.transpose(0, 2, 1, 3).reshape(n_labels * (n_labels + 1), -1)
+        order = np.arange(len(hessian)).reshape(n_labels, n_labels + 1)
+        order = np.concatenate([order[:, :-1].ravel(), order[:, -1]])
+        return gradient, hessian[np.ix_(order, order)] + np.diag(self.penalties)
+
+
+def _all_pairs(left: Reals, right: Reals) -> Reals:
+    """Products of the columns of both, for each row, (n_rows, n_left * n_right)."""
+    return (left[:, :, np.newaxis] * right[:, np.newaxis, :]).reshape(len(left), -1)
+
+
+def _chunks(rows: Indices, n_sets: int) -> list[Indices]:
+    step = max(1, CHUNK // n_sets)
+    return [rows[start : start + step] for start in range(0, len(rows), step)]
+
+
+def distinct_sets(has: Flags, weights: Weights | None = None) -> tuple[Reals, Ints, Reals]:
+    """The sets of labels that occur, that of each item, and the number of items of each."""
+    sets, place = np.unique(has, axis=0, return_inverse=True)
+    place = place.ravel().astype(np.int64)
+    counts = np.bincount(place, weights, minlength=len(sets)).astype(np.float64)
+    return sets.astype(np.float64), place, counts
+
+
+def log_odds(posteriors: Posteriors) -> Reals:
+    """Log-odds of the labels, none of them too far from zero to be added up."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.clip(logit(posteriors), -FARTHEST, FARTHEST))
