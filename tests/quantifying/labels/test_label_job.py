@@ -203,6 +203,7 @@ def test_every_output_names_every_label(found: LabelQuantification) -> None:
         assert all(label in text for label in LABELS), output.name
     assert all(label in found.to_text() for label in LABELS)
     assert all(label in repr(found) for label in LABELS)
+    assert repr(found.batches[0]).startswith("<LabelBatch 'the sample' of 300 items: spam ")
     rows = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert [row["class"] for row in rows] == [a.label for a in found.batches[0].labels]
     assert float(rows[0]["low_for_all"]) == found.batches[0].labels[0].low_for_all
