@@ -45,7 +45,14 @@ def run(
 
 def rows() -> list[dict[str, object]]:
     judged = [
-        {"item": i, "judge": "good" if i % 10 < 7 else "bad", "human": None} for i in range(200)
+        {
+            "item": i,
+            "judge": "good" if i % 10 < 7 else "bad",
+            "other": "good" if i % 7 < 5 else "bad",
+            "score": (i % 13) / 13,
+            "human": None,
+        }
+        for i in range(200)
     ]
     for i in range(0, 200, 3):
         judged[i]["human"] = "good" if i % 10 < 6 else "bad"
@@ -71,6 +78,14 @@ def test_judge_needs_no_extra(tables, ending):
     assert small.stderr == ""
     assert small.stdout == whole.stdout
     assert small.stdout.startswith("good: ")
+
+
+@pytest.mark.parametrize("verdicts", ["--verdict judge,other", "--score score"])
+def test_several_judges_and_scores_need_no_extra(tables, verdicts):
+    asked = ["judge", "verdicts.csv", *verdicts.split(), "--label", "human", "--labels", "random"]
+    small = run(COMMAND, *asked, folder=tables)
+    assert small.stderr == ""
+    assert small.stdout == run(COMMAND, *asked, folder=tables, blocked={"nothing"}).stdout
 
 
 @pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help"])
@@ -153,7 +168,8 @@ def test_each_package_is_in_the_extra_that_the_errors_name():
     for package, extra in EXTRA_OF.values():
         assert package in {re.split("[<>=]", each)[0] for each in extras[extra]}
     in_all = re.split(r"[\[\],]", extras["all"][0])[1:-1]
-    assert set(in_all) == extras.keys() - {"all", "docs", "test"}
+    # Tables of other packages are for those who ask for them.
+    assert set(in_all) == extras.keys() - {"all", "datasets", "docs", "test"}
 
 
 def test_every_package_that_the_code_imports_is_declared():

@@ -74,7 +74,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "history": Verb(
             "history",
             "app",
-            "Show, export and prune a history of `quantify` estimates.",
+            "Show, export and prune a history of `quantify` or `judge` estimates.",
         ),
         "sketch": Verb(
             "sketch",
@@ -134,6 +134,11 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "list_",
             "List the quantifiers and shifts, with what each assumes, and the experiments.",
             extra="all",
+        ),
+        "cite": Verb(
+            "cite",
+            "cite",
+            "Print BibTeX of quantshift, and of the publications behind the methods you used.",
         ),
         "doctor": Verb(
             "doctor",
