@@ -50,6 +50,7 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python -m website.build
 
 docs-refresh: $(VENV)/.installed-test
+	$(BIN)/python -m website.json_schemas
 	$(BIN)/python -m website.blocks
 	$(BIN)/python -m website.measured
 	$(BIN)/python -m website.overview
@@ -66,7 +67,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report]'
+	$(INSTALL) -e '.[parquet,quantify,report]'
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed

@@ -1,22 +1,33 @@
 """Coverage of `judge` where rows come in clusters, designs are not stated or labels are elsewhere.
 
-    python benchmarks/judge_unstated.py clusters [--repeats 300]
-    python benchmarks/judge_unstated.py designs [--repeats 200]
-    python benchmarks/judge_unstated.py tables [--repeats 200]
+    python benchmarks/judge_unstated.py clusters [--repeats 300] [--seed 1] [--only NAME ...]
+    python benchmarks/judge_unstated.py designs [--repeats 200] [--seed 1]
+    python benchmarks/judge_unstated.py plans [--repeats 500] [--seed 1]
+    python benchmarks/judge_unstated.py tables [--repeats 500] [--seed 1]
 
 `clusters`: five answers a question; classes and errors of the judge are correlated within it. Whole
 questions are labelled, 10, 40 or 200 of them, in four designs: at random, in random order until
 there are enough of each verdict or of each class, or elsewhere. The share is that of the items.
-`refused`: honest tables that the check of the design contradicts. `designs`: what `judge` guesses
-and answers if nothing is said of how labels were chosen. `tables`: real verdicts (see
-`real_tables.py`), labels drawn in each design, and transfers between all pairs of systems or
-queries; `missed`: by more than the width of the interval. Intervals are of 95%; `+-` is the Monte
-Carlo standard error.
+`refused`: honest tables that the check of the design contradicts.
+`designs`: what `judge` guesses and answers if nothing is said of how labels were chosen.
+`plans`: labels that `judge plan` draws of items in clusters, the second plan knowing the labels of
+the first, or of items with weights of which a few are heavy (lognormal); `foreseen` is the width
+that the last plan promises, without labels by a guess of how often the judge errs.
+`tables`: real verdicts (see `real_tables.py`): 200 labels drawn in each design and without a word
+of it, whole questions drawn with their column as clusters, and transfers between all pairs of
+systems or queries, undeclared and with either assumption declared; `missed`: by more than the width
+of the interval.
+
+Intervals are of 95%; `+-` is the Monte Carlo standard error. Beside ours the coverage (width) of
+ppi-python, truescore and GLIDE with the same labels where they are installed (`judge_rivals.py`).
+Constants were chosen with seed 0. `judge_situations.py` has more situations, end to end.
 """
 
 import argparse
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -24,14 +35,24 @@ from numpy.typing import NDArray
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
+from judge_rivals import Rival, installed, limits_of
 from quantshift.answers.kinds import is_range
 from quantshift.errors import UserError
 from quantshift.judging.designs.guessing import check_design, guess_design
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.clustering import allowing_for_clusters
-from quantshift.judging.judged_items import RATES, ExternalLabels, JudgedItems, Settings
+from quantshift.judging.judged_items import (
+    AUTO,
+    RATES,
+    VERDICTS,
+    ExternalLabels,
+    JudgedItems,
+    KnownDraw,
+    Settings,
+)
 from quantshift.judging.meaning import Meaning
+from quantshift.judging.plans.planning import Goal, plan
 from real_tables import tables_dir
 
 Ints = NDArray[np.int64]
@@ -54,10 +75,30 @@ def shares(items: JudgedItems, design: str, settings: Settings) -> ShareEstimate
 def row(name: str, inside: list[bool], widths: list[float], more: str = "") -> None:
     n = max(len(inside), 1)
     p = sum(inside) / n
-    print(
-        f"{name:44} {p:.3f} +-{np.sqrt(p * (1 - p) / n):.3f}  width {np.mean(widths):.3f}  {more}",
-        flush=True,
-    )
+    error = np.sqrt(max(p * (1 - p), 0.25 / n) / n)
+    print(f"{name:50} {p:.3f} +-{error:.3f}  width {np.mean(widths):.3f}  {more}", flush=True)
+
+
+class Beside:
+    """What the rivals say of the same labels."""
+
+    def __init__(self, rivals: dict[str, Rival]) -> None:
+        self.rivals = rivals
+        self.inside: dict[str, list[bool]] = {name: [] for name in rivals}
+        self.widths: dict[str, list[float]] = {name: [] for name in rivals}
+
+    def add(self, v: Ints, labels: Ints, truth: float, clusters: Ints | None = None) -> None:
+        for name, rival in self.rivals.items():
+            low, high = limits_of(rival, v, labels, clusters)
+            self.inside[name].append(bool(low <= truth <= high))
+            self.widths[name].append(high - low)
+
+    def __str__(self) -> str:
+        return "".join(
+            f" | {name} {np.mean(inside):.3f} ({np.mean(self.widths[name]):.3f})"
+            for name, inside in self.inside.items()
+            if inside
+        )
 
 
 def clustered(
@@ -94,21 +135,26 @@ def questions(
     return JudgedItems.of(v, labels, meaning, clusters=clusters), y
 
 
-def clusters(repeats: int) -> None:
+def clusters(repeats: int, seed: int, only: list[str]) -> None:
+    rivals = installed()
     settings = Settings(insist=True, assume=RATES)
     for design in DESIGNS:
         for n_labelled in N_CLUSTERS:
             for correlation in CORRELATIONS:
-                rng = np.random.default_rng([n_labelled, int(100 * correlation)])
-                inside, widths, refused = [], [], 0
+                name = f"{design}, {n_labelled} questions, correlation {correlation}"
+                if only and name not in only:
+                    continue
+                rng = np.random.default_rng([seed, n_labelled, int(100 * correlation)])
+                inside, widths, refused, beside = [], [], 0, Beside(rivals)
                 for _ in range(repeats):
                     items, y = questions(design, n_labelled, correlation, rng)
                     found = shares(items, design, settings)
                     inside.append(bool(found.low[1] <= y.mean() <= found.high[1]))
                     widths.append(float(found.high[1] - found.low[1]))
                     refused += not check_design(design_named(design), items, settings).ok
-                name = f"{design}, {n_labelled} questions, correlation {correlation}"
-                row(name, inside, widths, f"refused {refused / repeats:.3f}")
+                    if design == "random" and items.verdicts is not None:
+                        beside.add(items.verdicts[:, 0], items.labels, y.mean(), items.clusters)
+                row(name, inside, widths, f"refused {refused / repeats:.3f}{beside}")
 
 
 def judged(
@@ -156,8 +202,8 @@ def unstated(rng: np.random.Generator) -> Iterator[tuple[str, Callable[[], Table
     yield "600 random of 876", lambda: random(600, 876, good[:1])
 
 
-def designs(repeats: int) -> None:
-    rng = np.random.default_rng(0)
+def designs(repeats: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
     for name, make in unstated(rng):
         kinds: Counter[str] = Counter()
         inside: dict[bool, list[bool]] = {False: [], True: []}
@@ -183,71 +229,179 @@ def designs(repeats: int) -> None:
                 row(f"{name}: {n} {what}", inside[ranged], widths[ranged], guessed)
 
 
-def real() -> Iterator[tuple[str, Ints, Ints, NDArray[np.str_]]]:
-    """Name, verdicts, classes and groups of real tables, as two classes."""
+def planned(
+    items: JudgedItems, y: Ints, numbers: list[int], how: str | None, seed: int
+) -> tuple[ShareEstimate, float]:
+    """The estimate from the labels of plans, one after the other, and the width foreseen."""
+    for number, n_labels in enumerate(numbers):
+        settings = Settings(seed=seed + number)
+        found = plan(items, Goal(n_labels=n_labels), how=how, settings=settings)
+        labels = items.labels.copy()
+        labels[found.items] = y[found.items]
+        drawn_with = KnownDraw(np.where(labels >= 0, found.inclusion, np.nan))
+        items = replace(items, labels=labels, drawn=drawn_with)
+    return shares(items, "planned", Settings()), 2 * found.half_width
+
+
+def plans(repeats: int, seed: int) -> None:
+    meaning = Meaning.of_codes(2)
+
+    def in_clusters(correlation: float, rng: np.random.Generator) -> tuple[JudgedItems, Ints]:
+        v, y, clusters_of = clustered(400, 0.7, correlation, rng)
+        return JudgedItems.of(v, np.full(len(y), -1), meaning, clusters=clusters_of), y
+
+    def weighted(rng: np.random.Generator) -> tuple[JudgedItems, Ints]:
+        y, v = judged(2000, 0.7, [(0.9, 0.8)], rng)
+        weights = rng.lognormal(sigma=1.5, size=2000)
+        return JudgedItems.of(v, np.full(2000, -1), meaning, weights=weights), y
+
+    for name, correlation, numbers, how in (
+        *(
+            (f"whole clusters, correlation {c}, {' + '.join(map(str, n))} labels", c, n, None)
+            for c in CORRELATIONS
+            for n in ([100], [100, 200])
+        ),
+        *(
+            (f"weights, {n} labels {how}", None, [n], how)
+            for how in ("random", "by-verdict")
+            for n in (200, 400)
+        ),
+    ):
+        rng = np.random.default_rng([seed, sum(numbers)])
+        inside, widths, foreseen = [], [], []
+        for repeat in range(repeats):
+            items, y = weighted(rng) if correlation is None else in_clusters(correlation, rng)
+            found, width = planned(items, y, numbers, how, 10 * repeat)
+            truth = float(items.item_weights @ y / items.item_weights.sum())
+            inside.append(bool(found.low[1] <= truth <= found.high[1]))
+            widths.append(float(found.high[1] - found.low[1]))
+            foreseen.append(width)
+        row(name, inside, widths, f"foreseen {np.mean(foreseen):.3f}")
+
+
+@dataclass
+class Real:
+    """A real table as two classes; groups: systems or queries; clusters: items that are alike."""
+
+    name: str
+    v: Ints
+    y: Ints
+    groups: dict[str, NDArray[np.str_]]
+    clusters: Ints
+    n_clusters: int
+
+
+def real() -> Iterator[Real]:
     mtbench = pl.read_csv(tables_dir() / "llm_judge_mtbench.csv")
-    for group in ("model_a", "category"):
-        v, y = ((mtbench[c] == "model_b").to_numpy().astype(int) for c in ("judge", "human"))
-        yield f"mtbench by {group}", v, y, mtbench[group].cast(str).to_numpy()
+    v, y = ((mtbench[c] == "model_b").to_numpy().astype(int) for c in ("judge", "human"))
+    groups = {
+        name: mtbench[name].cast(str).to_numpy() for name in ("model_a", "model_b", "category")
+    }
+    yield Real("mtbench", v, y, groups, mtbench["question_id"].to_numpy(), 20)
     relevance = pl.read_csv(tables_dir() / "llm_judge_relevance.csv")
     v, y = ((relevance[c] >= 1).to_numpy().astype(int) for c in ("judge_questions", "human"))
-    yield "relevance by query", v, y, relevance["query"].cast(str).to_numpy()
-    yield "relevance by split", v, y, relevance["split"].cast(str).to_numpy()
+    groups = {name: relevance[name].cast(str).to_numpy() for name in ("query", "split")}
+    queries = np.unique(groups["query"], return_inverse=True)[1]
+    yield Real("relevance", v, y, groups, queries, 12)
 
 
-def tables(repeats: int) -> None:
-    meaning = Meaning.of_codes(2)
-    for name, v, y, groups in real():
-        rng = np.random.default_rng(0)
-        if name in ("mtbench by model_a", "relevance by query"):
-            for design in DESIGNS[:3]:
-                inside, widths = [], []
-                by = {"random": np.zeros_like(y), "by-verdict": v, "by-label": y}[design]
-                for _ in range(repeats):
-                    labels, order = np.full(len(y), -1), rng.permutation(len(y))
-                    for value in np.unique(by):
-                        rows = order[by[order] == value][: 200 // len(np.unique(by))]
-                        labels[rows] = y[rows]
-                    found = shares(JudgedItems.of(v, labels, meaning), design, Settings())
-                    inside.append(bool(found.low[1] <= y.mean() <= found.high[1]))
-                    widths.append(float(found.high[1] - found.low[1]))
-                row(f"{name.split(' by ')[0]}, 200 labels {design}", inside, widths)
-        names = [g for g in np.unique(groups) if (groups == g).sum() >= 100]
-        counts: Counter[str] = Counter()
-        intervals: list[bool] = []
-        widths = []
-        for here in names:
-            for there in names:
-                if here == there:
+def drawn(table: Real, design: str, rng: np.random.Generator) -> Ints:
+    """200 labels, or those of whole clusters."""
+    y, labels = table.y, np.full(len(table.y), -1)
+    if design == "clusters":
+        chosen = rng.choice(np.unique(table.clusters), table.n_clusters, replace=False)
+        return np.where(np.isin(table.clusters, chosen), y, -1)
+    by = {"by-verdict": table.v, "by-label": y}.get(design, np.zeros_like(y))
+    order = rng.permutation(len(y))
+    for value in np.unique(by):
+        rows = order[by[order] == value][: 200 // len(np.unique(by))]
+        labels[rows] = y[rows]
+    return labels
+
+
+def labels_drawn(table: Real, repeats: int, seed: int, rivals: dict[str, Rival]) -> None:
+    meaning, truth = Meaning.of_codes(2), table.y.mean()
+    for number, design in enumerate((*DESIGNS[:3], "clusters", "by-verdict unstated")):
+        rng = np.random.default_rng([seed, number])
+        inside, widths, beside, missed = [], [], Beside(rivals), 0
+        kinds: Counter[str] = Counter()
+        whole = design == "clusters"
+        for _ in range(repeats):
+            labels = drawn(table, design.split()[0], rng)
+            clusters_of = table.clusters if whole else None
+            items = JudgedItems.of(table.v, labels, meaning, clusters=clusters_of)
+            used = {"clusters": "random"}.get(design, design)
+            if "unstated" in design:
+                try:
+                    used = guess_design(items).design.name
+                except UserError:
+                    kinds["asked"] += 1
                     continue
-                a, b = groups == here, groups == there
-                external = ExternalLabels(y[b], v[b])
-                items = JudgedItems.of(v[a], np.full(a.sum(), -1), meaning, external=external)
-                found = shares(items, "elsewhere", Settings())
-                low, high, truth = found.low[1], found.high[1], y[a].mean()
-                off = max(low - truth, truth - high, 0.0)
-                kind = "range" if is_range(found.kind) or found.no_estimate_reason else "interval"
-                counts[kind] += 1
-                counts[f"{kind} missed"] += bool(off > high - low)
-                if kind == "interval":
-                    intervals.append(bool(off == 0))
-                    widths.append(float(high - low))
-        said = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))
-        row(f"{name}, transfers: {len(intervals)} intervals", intervals, widths or [0.0], said)
+            kinds[used] += 1
+            refused = not check_design(design_named(used), items).ok
+            kinds["refused"] += refused
+            found = shares(items, used, Settings())
+            low, high = float(found.low[1]), float(found.high[1])
+            inside.append(bool(low <= truth <= high))
+            widths.append(high - low)
+            missed += max(low - truth, truth - high, 0.0) > high - low
+            beside.add(table.v, labels, truth, clusters_of)
+        said = ", ".join(f"{kind} {n / repeats:.3f}" for kind, n in kinds.items() if n)
+        what = f"{table.n_clusters} whole clusters" if whole else f"200 labels {design}"
+        row(f"{table.name}, {what}", inside, widths or [0.0], f"missed {missed}, {said}{beside}")
+
+
+def transfers(table: Real, grouped_by: str, assume: str) -> None:
+    meaning, groups = Meaning.of_codes(2), table.groups[grouped_by]
+    names = [g for g in np.unique(groups) if (groups == g).sum() >= 100]
+    counts: Counter[str] = Counter()
+    held: dict[str, list[bool]] = {"interval": [], "range": []}
+    widths = []
+    for here, there in itertools.permutations(names, 2):
+        a, b = groups == here, groups == there
+        external = ExternalLabels(table.y[b], table.v[b])
+        items = JudgedItems.of(table.v[a], np.full(a.sum(), -1), meaning, external=external)
+        found = shares(items, "elsewhere", Settings(assume=assume))
+        low, high, truth = float(found.low[1]), float(found.high[1]), table.y[a].mean()
+        off = max(low - truth, truth - high, 0.0)
+        ranged = is_range(found.kind) or bool(found.no_estimate_reason)
+        kind = "range" if ranged else "interval"
+        counts[kind] += 1
+        counts[f"{kind} missed"] += bool(off > high - low)
+        held[kind].append(off == 0)
+        widths.append(high - low)
+    said = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))
+    ranges = f", ranges hold {np.mean(held['range']):.2f}" if held["range"] else ""
+    name = f"{table.name} by {grouped_by}, transfers, {assume}"
+    inside = held["interval"] if assume != AUTO else held["range"]
+    row(name, inside, widths, f"{said}{ranges}")
+
+
+def tables(repeats: int, seed: int) -> None:
+    rivals = installed()
+    for table in real():
+        labels_drawn(table, repeats, seed, rivals)
+        for grouped_by in table.groups:
+            for assume in (AUTO, RATES, VERDICTS):
+                transfers(table, grouped_by, assume)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["clusters", "designs", "tables"])
+    parser.add_argument("what", choices=["clusters", "designs", "plans", "tables"])
     parser.add_argument("--repeats", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", default=[], help="names of rows of `clusters`")
     asked = parser.parse_args()
     with threadpool_limits(1):
         if asked.what == "clusters":
-            clusters(asked.repeats or 300)
+            clusters(asked.repeats or 300, asked.seed, asked.only)
         elif asked.what == "designs":
-            designs(asked.repeats or 200)
+            designs(asked.repeats or 200, asked.seed)
+        elif asked.what == "plans":
+            plans(asked.repeats or 500, asked.seed)
         else:
-            tables(asked.repeats or 200)
+            tables(asked.repeats or 500, asked.seed)
 
 
 if __name__ == "__main__":

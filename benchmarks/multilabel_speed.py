@@ -33,7 +33,7 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Reals
 from quantshift.multilabel import RegressedShares, TiltedLabelSets, natural_samples
 from quantshift.multilabel.label_models import LabelFolds, fit_label_models, with_absence
-from quantshift.multilabel.label_table import FEWEST
+from quantshift.multilabel.label_tables import FEWEST
 
 N_TOPICS, N_FEATURES, N_POOL = 10, 20, 5000
 WHOLE = 5

@@ -2,6 +2,7 @@
 
 Contents of the pages:
 
+json_schemas  the schemas of everything that is printed as JSON
 blocks      marked blocks, written from the registries and schemas (commands, schema, tables)
 measured    tables of measured figures, from a run to CSV files to Markdown
 examples    the code blocks: runs them, and compares or fills in the outputs shown
@@ -19,5 +20,6 @@ links       checks the links of the built site
 
 For distributions:
 
+versions        the documentation of several versions side by side
 package_readme  the README without relative links, for a package index
 """

@@ -19,7 +19,7 @@ from quantshift import judging, metrics, quantifying
 from quantshift.experiments.documents.loading import library
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
-from website import commands, json_layout, schema
+from website import commands, json_layout, json_schemas, schema
 from website.pages import ROOT, name_of, page_of_method, pages
 from website.tables import code, table
 
@@ -99,6 +99,10 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "commands": lambda page: commands.reference(),
         "gallery-script": gallery_script,
         "quantification-json": lambda page: json_layout.layout(quantifying.json_schema()),
+        "json-schemas": lambda page: json_schemas.overview(),
+        "label-quantification-json": lambda page: json_layout.layout(
+            quantifying.label_json_schema(), "LabelBatch", "LabelAnswer", "LeftOutLabel"
+        ),
         "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
     }
 )

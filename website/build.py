@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from website import blocks, links, measured, reference
+from website import blocks, json_schemas, links, measured, reference
 from website.pages import DOCS, ROOT, name_of, pages
 
 SITE = ROOT / "site"
@@ -31,6 +31,8 @@ def problems_before() -> Iterator[str]:
         text = page.read_text(encoding="utf-8")
         if measured.fill_blocks(text, tables) != text:
             yield f"{name_of(page)}: a measured table is out of date; run `make docs-refresh`"
+    for file in json_schemas.stale():
+        yield f"{name_of(file)}: is out of date; run `make docs-refresh`"
     existing = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
     listed = set(navigation())
     for name in sorted(existing - listed):

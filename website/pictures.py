@@ -1,4 +1,4 @@
-"""The pictures of the documentation: how to choose a method, what causes what, kinds of shift.
+"""The pictures of the documentation: decisions, what causes what, kinds of shift.
 
     python -m website.pictures
 
@@ -149,7 +149,65 @@ DIRECTIONS = (
 )
 """Which distribution stays the same at another place or time depends on the causal direction."""
 
-DECISIONS = {"choose": (HEAD, STEPS), "directions": (DIRECTIONS_HEAD, DIRECTIONS)}
+JUDGE_LABELS_HEAD = Box(("Which items have labels", "by people?"), QUESTION, bold=True)
+
+JUDGE_LABELS = (
+    Step(
+        situation("None yet"),
+        method("judge plan", small="says how many, which"),
+    ),
+    Step(
+        situation("Random ones", small="best, if you can choose"),
+        method("--labels random", small="assumes nothing"),
+    ),
+    Step(
+        situation("So many of each verdict", small="50 passed, 50 failed"),
+        method("--labels by-verdict", small="assumes nothing"),
+    ),
+    Step(
+        situation("So many of each label", small="50 good, 50 bad"),
+        method("--labels by-label", small="a wider interval"),
+    ),
+    Step(
+        situation("Whole conversations", small="in any of these ways"),
+        method("add --cluster", small="they say less"),
+    ),
+    Step(
+        situation("Disputed ones, or those", "complained about"),
+        method("--labels picked", small="a range"),
+    ),
+    Step(
+        situation("you can label more"),
+        labels("100 random items", small="judge plan --how random"),
+        depends=True,
+    ),
+    Step(
+        situation("Other items", small="an older evaluation set"),
+        method("--labelled FILE", small="a range"),
+    ),
+    Step(
+        situation("the judge errs", "as often here"),
+        method("--assume rates", small="an interval"),
+        depends=True,
+    ),
+    Step(
+        situation("a verdict means", "the same here"),
+        method("--assume verdicts", small="an interval"),
+        depends=True,
+    ),
+    Step(
+        situation("neither is known"),
+        labels("100 random items", small="judge plan --how random"),
+        depends=True,
+    ),
+)
+"""What to tell `judge` about labels, and which ones to collect."""
+
+DECISIONS = {
+    "choose": (HEAD, STEPS),
+    "directions": (DIRECTIONS_HEAD, DIRECTIONS),
+    "judge-labels": (JUDGE_LABELS_HEAD, JUDGE_LABELS),
+}
 
 
 def main() -> None:

@@ -6,8 +6,8 @@
 ['no', 'yes']
 """
 
-import lazy_loader
+from quantshift.extras import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
 
 __version__ = "0.2.0"

@@ -28,6 +28,14 @@ class DataError(UserError):
     """A file, an array or a column does not hold what it should."""
 
 
+class MissingPackageError(UserError, ModuleNotFoundError):
+    """A package is not installed; the message names the extra that installs it."""
+
+    def __init__(self, message: str, *, name: str | None) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 class PoolTooSmallError(UserError):
     """A draw asks for more items than its pool has."""
 

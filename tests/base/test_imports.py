@@ -78,5 +78,5 @@ def test_a_report_with_figures_names_the_extra_before_it_begins(no_matplotlib, t
 
 
 def test_a_missing_module_of_our_own_is_no_missing_extra() -> None:
-    with pytest.raises(ModuleNotFoundError), extra_needed("report", "plots"):
+    with pytest.raises(ModuleNotFoundError), extra_needed("plots"):
         import quantshift.nothing_of_this_name  # noqa: F401

@@ -138,3 +138,12 @@ def test_people_and_another_table_of_labels_do_not_go_together():
         judge(frame, label=["ann", "ben"], labelled=frame, **ASKED)
     with pytest.raises(UserError, match="no column 'eve'"):
         judge(frame, label=["ann", "eve"], **ASKED)
+
+
+def test_rows_of_annotators_without_any_verdict_are_refused_in_a_line():
+    nothing = pl.DataFrame(
+        {"id": ["a", "b"], "who": ["x", "y"], "judge": [None, None], "human": ["0", "1"]},
+        schema_overrides={"judge": pl.String},
+    )
+    with pytest.raises(UserError, match="no row has a verdict"):
+        judge(nothing, verdict="judge", label="human", annotator="who", id="id")

@@ -147,3 +147,19 @@ def test_a_view_has_an_address_and_a_frame_has_no_contents(open_quietly, page_of
     assert inner.locator(".contents").is_hidden()
     assert "relative absolute error" in inner.locator("#board-facts").inner_text()
     assert inner.locator("#board-table thead th").count() == 6 + 15
+
+
+def test_nothing_is_ranked_over_few_samples(tmp_path, open_quietly):
+    store = make_store(
+        tmp_path / "store",
+        methods=("ACC", "CC", "PCC"),
+        datasets={"mixed-table": 2, "other": 2},
+        cells=1,
+        samples=6,
+    )
+    page = open_quietly(build_leaderboard(store).page, ready=DRAWN)
+    said = page.locator("#ranks-said").inner_text()
+    assert "Not ranked, with fewer than 10 samples: mixed-table (6), other (6)." in said
+    # The methods are sorted by their mean error instead.
+    assert page.locator(f"{ROWS} th").all_inner_texts() == ["ACC", "CC", "PCC"]
+    assert "PCC wins between them by construction" in page.locator(".notice").inner_text()

@@ -23,6 +23,7 @@ import pytest
 
 from quantshift.errors import DataError, UserError
 from quantshift.tables.formats import csv as csv_tables
+from quantshift.tables.formats import csv_rows
 from quantshift.tables.formats import json as json_tables
 from quantshift.tables.formats import parquet as parquet_tables
 from quantshift.tables.reading import expanded, files_of, open_table, read_frame
@@ -127,7 +128,8 @@ def test_ragged_rows_are_counted(tmp_path):
 
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     # The parser reads up to 32 blocks ahead, which is 2 MB.
-    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", 1 << 16)
+    for module in (csv_tables, csv_rows):
+        monkeypatch.setattr(module, "BLOCK_BYTES", 1 << 16)
     path = tmp_path / "long.csv"
     with path.open("w") as file:
         file.write("text,n\n")
@@ -156,7 +158,7 @@ def test_a_table_waits_for_threads_that_hold_its_function():
         held.clear()
 
     held = []
-    with csv_tables._released_by_threads(function):
+    with csv_rows._released_by_threads(function):
         held.append(function)
         thread = threading.Thread(target=let_go, args=(held,))
         thread.start()

@@ -88,6 +88,17 @@ def _bar(share: Share) -> str:
     return "█" * low + "▒" * (high - low) + "·" * (BAR - high)
 
 
+def range_bar(low: float, high: float) -> str:
+    """A range as a part of a line from 0 to 100%.
+
+    >>> range_bar(0.25, 0.75)
+    '······▒▒▒▒▒▒▒▒▒▒▒▒······'
+    """
+    start = min(round(low * BAR), BAR - 1)
+    end = max(round(high * BAR), start + 1)
+    return "·" * start + "▒" * (end - start) + "·" * (BAR - end)
+
+
 def headed(head: str, lines: Iterable[str]) -> Iterator[str]:
     """The lines, indented, with a heading before the first."""
     for i, line in enumerate(lines):

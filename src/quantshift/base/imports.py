@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from quantshift.errors import UserError, unknown_name
+from quantshift.extras import missing_package
 
 
 def is_import_path(text: str) -> bool:
@@ -86,7 +87,7 @@ def made(path: str, found: Any) -> Any:
 
 
 @contextmanager
-def extra_needed(extra: str, work: str) -> Iterator[None]:
+def extra_needed(work: str) -> Iterator[None]:
     """Around imports: a missing package becomes an error that says how to install it.
 
     work: what needs the package, as the (plural) subject of the sentence.
@@ -94,12 +95,7 @@ def extra_needed(extra: str, work: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package == "quantshift":
-            raise
-        raise UserError(
-            f"{work} need {package}, which is not installed: pip install 'quantshift[{extra}]'"
-        ) from None
+        raise missing_package(error, f"{work} need") or error from None
 
 
 def one_line(error: BaseException) -> str:

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quantshift.base.arrow import with_arrow_errors
 from quantshift.errors import DataError
 
 if TYPE_CHECKING:
@@ -99,17 +100,12 @@ _TEXTS_AT_ONCE = 1 << 16
 def broken_parquet(error: DataError) -> Iterator[None]:
     """Raise this error in place of those by which libraries refuse a broken Parquet file."""
     import polars as pl
-    import pyarrow as pa
 
     try:
         yield
     # Polars panics on some broken files, which is no Exception; a changed text is no UTF-8.
-    except (
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-        pa.ArrowException,
-        OSError,
-        UnicodeError,
+    except with_arrow_errors(
+        pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError
     ) as cause:
         raise error from cause
 

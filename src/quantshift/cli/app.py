@@ -29,6 +29,7 @@ from quantshift.cli.failing import (
 from quantshift.cli.help_text import fill_width
 from quantshift.credentials import without_credentials
 from quantshift.errors import UserError
+from quantshift.extras import missing_package
 
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """The error of a command line that cannot be read; it repeats what was typed."""
@@ -39,11 +40,13 @@ class Verb(NamedTuple):
 
     name: of its function in the module or, for a group of commands, of its app.
     summary: the first sentence of its help, so that the list of verbs needs no imports.
+    extra: installs all that the verb needs, if that is more than the extra of a single package.
     """
 
     module: str
     name: str
     summary: str
+    extra: str = ""
 
 
 VERBS: Mapping[str, Verb] = MappingProxyType(
@@ -71,7 +74,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "history": Verb(
             "history",
             "app",
-            "Show, export and prune a history of `quantify` estimates.",
+            "Show, export and prune a history of `quantify` or `judge` estimates.",
         ),
         "sketch": Verb(
             "sketch",
@@ -87,42 +90,55 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "data",
             "app",
             "Create and inspect data sets from your own tables, texts, arrays and posteriors.",
+            extra="all",
         ),
         "run": Verb(
             "run",
             "run",
             "Run experiments; results that exist are not computed again.",
+            extra="all",
         ),
         "bench": Verb(
             "bench",
             "bench",
             "Run all methods on suites of experiments, and write the leaderboard.",
+            extra="all",
         ),
         "status": Verb(
             "status",
             "status",
             "Show what is done, failed and pending in each experiment and data set, and how "
             "fast it ran.",
+            extra="all",
         ),
         "verify": Verb(
             "status",
             "verify",
             "Check every result file against its checksum, and that nothing planned is missing.",
+            extra="all",
         ),
         "report": Verb(
             "report",
             "report",
             "Turn results into a web page, tables, figures and a summary; nothing is run again.",
+            extra="all",
         ),
         "demo": Verb(
             "demo",
             "demo",
             "A small-scale run of all the paper's experiments, on embedded synthetic reviews.",
+            extra="all",
         ),
         "list": Verb(
             "listing",
             "list_",
             "List the quantifiers and shifts, with what each assumes, and the experiments.",
+            extra="all",
+        ),
+        "cite": Verb(
+            "cite",
+            "cite",
+            "Print BibTeX of quantshift, and of the publications behind the methods you used.",
         ),
         "doctor": Verb(
             "doctor",
@@ -201,9 +217,7 @@ def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
         # Help and version need none of the libraries behind it.
         from quantshift.cli.declared import with_options
     for verb in verbs:
-        function = getattr(
-            import_module(f"quantshift.cli.commands.{VERBS[verb].module}"), VERBS[verb].name
-        )
+        function = _function(verb)
         if isinstance(function, typer.Typer):
             for command in function.registered_commands:
                 if command.callback is not None:
@@ -216,6 +230,15 @@ def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
             app.command(verb, help=VERBS[verb].summary)(_placeholder)
     fill_width(app)
     return app
+
+
+def _function(verb: str) -> Any:
+    """The function or the app of a verb, imported now."""
+    module, name, _, extra = VERBS[verb]
+    try:
+        return getattr(import_module(f"quantshift.cli.commands.{module}"), name)
+    except ModuleNotFoundError as error:
+        raise missing_package(error, f"quantshift {verb} needs", extra) or error from None
 
 
 def _placeholder() -> None:
@@ -265,7 +288,7 @@ def main() -> None:
         if debug:
             show_traceback(error)
         how = ending(error)
-        if isinstance(error, UserError):
+        if isinstance(error, UserError) and error.arguments:
             how = Ending(f"{how.message}{_options_to_use(error, wanted, arguments)}", how.code)
         fail(how)
 

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from quantshift.credentials import without_credentials
 from quantshift.errors import DataError, UserError
+from quantshift.extras import missing_package
 
 BAD_INPUT, OWN_FAILURE = 2, 1
 """Exit codes: something that the user can change is wrong, or quantshift is."""
@@ -50,6 +51,8 @@ def ending(error: BaseException) -> Ending:
     """The line and the exit code for any error."""
     if isinstance(error, UserError):
         return Ending(str(error), BAD_INPUT)
+    if isinstance(error, ModuleNotFoundError) and (named := missing_package(error, "this needs")):
+        return Ending(str(named), BAD_INPUT)
     if isinstance(error, MemoryError):
         reason = f" ({error})" if str(error) else ""
         return Ending(

@@ -203,7 +203,7 @@ class _Refused(Exception):  # noqa: N818 - becomes a UserError
 
 def _download(file: RemoteFile, folder: Path, bar: _Bar | None) -> None:
     """Download a file that is not there; one that is there must have its checksum."""
-    with extra_needed("fetch", "downloads"):
+    with extra_needed("downloads"):
         import pooch
         import requests
 
@@ -253,7 +253,7 @@ def _silent(logger: logging.Logger) -> Iterator[None]:
 @contextmanager
 def _told(url: str, what: str) -> Iterator[None]:
     """Turn the errors of a download into one line; what: could not be done."""
-    with extra_needed("fetch", "downloads"):
+    with extra_needed("downloads"):
         import requests
 
     try:

@@ -1,5 +1,5 @@
 """Confidence intervals and regions of estimated shares."""
 
-import lazy_loader
+from quantshift.extras import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -8,7 +8,7 @@ of other items altogether, with verdicts of their own. No row is lost without be
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,10 @@ class ReadItems:
 
 @dataclass(frozen=True, eq=False)
 class JudgedTable:
-    """All that was read; external: items that are not among `items`, all of them labelled."""
+    """All that was read; external: items that are not among `items`, all of them labelled.
+
+    beside: further columns of the items.
+    """
 
     name: str
     table: OpenTable
@@ -112,6 +115,7 @@ class JudgedTable:
     meaning: Meaning
     rows: tuple[Rows, ...]
     warnings: tuple[str, ...]
+    beside: pl.DataFrame
     votes: Votes | None = None
 
 
@@ -128,12 +132,25 @@ class _Cells:
     groups: pl.Series | None
     rows: Rows
     warnings: tuple[str, ...]
+    beside: pl.DataFrame
     inclusion: NDArray[np.float64] | None = None
     clusters: pl.Series | None = None
     weights: NDArray[np.float64] | None = None
     other_labels: pl.Series | None = None
     votes: Votes | None = None
     people: pl.Series | None = None
+
+    def take(self, positions: NDArray[Any]) -> "_Cells":
+        """Some of the rows, in the order asked for; what is known of the table stays."""
+        columns: dict[str, Any] = {
+            field.name: column[positions]
+            for field in fields(self)
+            if isinstance(column := getattr(self, field.name), pl.Series | np.ndarray)
+        }
+        verdicts = tuple(column[positions] for column in self.verdicts)
+        votes = None if self.votes is None else tuple(self.votes[i] for i in positions)
+        beside = self.beside[positions] if self.beside.width else self.beside
+        return replace(self, **columns, verdicts=verdicts, votes=votes, beside=beside)
 
 
 def read_judged(
@@ -197,7 +214,9 @@ def _check_roles(options: JudgeOptions) -> None:
 
 
 def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells:
-    wanted = [*options.columns, *([label] if label is not None else []), *options.people]
+    beside = options.beside(table.columns)
+    named = [*options.columns, *([label] if label is not None else []), *options.people, *beside]
+    wanted = list(dict.fromkeys(named))
     table.require(wanted)
     parts, ragged, undecodable = [], 0, 0
     with closing(table.chunks(wanted)) as chunks:
@@ -233,6 +252,7 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
         None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
         rows,
         tuple(warnings),
+        frame.select(beside),
         clusters=None if options.cluster is None else names_of(frame[options.cluster]),
         weights=None if options.weights is None else _weights(frame, kept, options.weights, table),
         other_labels=other_labels,
@@ -300,21 +320,8 @@ def _one_row_an_item(cells: _Cells, options: JudgeOptions) -> _Cells:
             )
         votes[place][str(person)] = label
     one, other = _decided(tuple(votes))
-    at = np.array(places)
-    return replace(
-        cells,
-        numbers=cells.numbers[at],
-        verdicts=tuple(column.gather(at) for column in cells.verdicts),
-        score=None if cells.score is None else cells.score[at],
-        ids=cells.ids.gather(at),
-        groups=None if cells.groups is None else cells.groups.gather(at),
-        clusters=None if cells.clusters is None else cells.clusters.gather(at),
-        weights=None if cells.weights is None else cells.weights[at],
-        labels=one,
-        other_labels=other,
-        votes=tuple(votes),
-        people=None,
-    )
+    item_rows = replace(cells.take(np.array(places, dtype=np.int64)), people=None)
+    return replace(item_rows, labels=one, other_labels=other, votes=tuple(votes))
 
 
 def _rows(table: OpenTable, read: int, used: int, left_out: Mapping[str, int]) -> Rows:
@@ -488,21 +495,13 @@ def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _C
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
     here = [name if name in beside.columns else None for name in (options.cluster, options.weights)]
     wanted = replace(options, id=None, by=None, cluster=here[0], weights=here[1])
+    wanted = replace(wanted, first=None, errors_by=(), every_column=False)
     cells = _cells(beside, wanted, options.label)
     labelled = cells.labels.is_not_null().to_numpy()
     kept = np.flatnonzero(labelled)
     n_open = int((~labelled).sum())
     left_out = {**cells.rows.left_out, **({NO_LABEL: n_open} if n_open else {})}
-    return replace(
-        cells,
-        numbers=cells.numbers[kept],
-        verdicts=tuple(v.gather(kept) for v in cells.verdicts),
-        score=None if cells.score is None else cells.score[kept],
-        labels=cells.labels.gather(kept),
-        clusters=None if cells.clusters is None else cells.clusters.gather(kept),
-        weights=None if cells.weights is None else cells.weights[kept],
-        rows=replace(cells.rows, used=len(kept), left_out=left_out),
-    )
+    return replace(cells.take(kept), rows=replace(cells.rows, used=len(kept), left_out=left_out))
 
 
 def _coded(
@@ -550,6 +549,7 @@ def _coded(
         meaning=meant,
         rows=(*(part.rows for part in both), *joined),
         warnings=tuple(warnings),
+        beside=cells.beside,
         votes=cells.votes,
     )
 

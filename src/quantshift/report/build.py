@@ -137,7 +137,7 @@ def write_report(
         if name not in FORMATS:
             raise unknown_name("report format", name, FORMATS)
     if set(options.formats) & set(FIGURE_FORMATS):
-        with extra_needed("report", f"figures ({', '.join(FIGURE_FORMATS)})"):
+        with extra_needed(f"figures ({', '.join(FIGURE_FORMATS)})"):
             import_module("matplotlib")
     methods = options.methods
     if isinstance(results, pl.DataFrame):

@@ -5,12 +5,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pyarrow as pa
-
+from quantshift.base.arrow import with_arrow_errors
 from quantshift.errors import DataError
 
 LONGEST_ROW = 1 << 22
 """The most bytes of a row of a CSV file, which is also the size of the blocks that are parsed."""
+
+TOO_LONG = f"a row is longer than {LONGEST_ROW >> 20} MB; is every row on its own line?"
 
 
 @contextmanager
@@ -31,7 +32,7 @@ def explained(name: str) -> Iterator[None]:
     except (RuntimeError, NotImplementedError) as error:
         # zipfile raises these for a password and for an unknown compression method.
         raise DataError(f"{name}: cannot unpack ({error})") from error
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+    except with_arrow_errors(UnicodeDecodeError) as error:
         raise DataError(f"{name}: {_reason(error)}") from error
     except OSError as error:
         reason = str(error)
@@ -42,12 +43,12 @@ def explained(name: str) -> Iterator[None]:
         raise DataError(f"{name}: cannot be read ({reason})") from error
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     reason = str(error).splitlines()[0]
     if "Empty CSV" in reason:
         return "the file is empty"
     if "straddling" in reason:
-        return f"a row is longer than {LONGEST_ROW >> 20} MB; is every row on its own line?"
+        return TOO_LONG
     if "Parquet" in reason or "parquet" in reason:
         return f"not a readable Parquet file ({reason})"
     return f"its content does not match its file name ({reason})"

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
-import pyarrow as pa
 
 from quantshift.errors import DataError
 from quantshift.tables.broken_files import explained
@@ -125,19 +124,25 @@ def polars_frame(table: Any) -> pl.DataFrame:
     try:
         frame = pl.DataFrame(table)
     except pl.exceptions.PanicException as error:
-        raise pa.ArrowInvalid("the description of its columns is damaged") from error
+        raise _damaged() from error
     # Polars would invent a name for a column without one.
     frame.columns = table.schema.names
     return frame
 
 
-def _check_descriptions(schema: pa.Schema) -> None:
+def _check_descriptions(schema: Any) -> None:
     for described in (schema, *schema):
         for text in chain.from_iterable((described.metadata or {}).items()):
             try:
                 text.decode()
             except UnicodeDecodeError as error:
-                raise pa.ArrowInvalid("the description of its columns is damaged") from error
+                raise _damaged() from error
+
+
+def _damaged() -> Exception:
+    import pyarrow as pa
+
+    return pa.ArrowInvalid("the description of its columns is damaged")  # type: ignore[no-any-return]
 
 
 def without_gaps(frame: pl.DataFrame) -> pl.DataFrame:

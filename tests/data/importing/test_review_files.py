@@ -12,7 +12,7 @@ import pytest
 from quantshift.data import DataFolder, ImportOptions
 from quantshift.data.importing.review_layouts import ReviewTally
 from quantshift.errors import DataError, UserError
-from quantshift.tables.formats import csv as csv_tables
+from quantshift.tables.formats import csv_rows
 from tests.data.made_reviews import imported, rows_of, tally_of
 from tests.data.made_workbooks import workbook
 
@@ -71,7 +71,7 @@ def written(path: Path, content: bytes) -> Path:
 @pytest.mark.parametrize("block_bytes", [1 << 22, 64])
 def test_layouts(tmp_path, monkeypatch, name, content, block_bytes):
     monkeypatch.setattr(f"{LAYOUTS}.BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", block_bytes)
     assert rows_of(run(written(tmp_path / name, content))) == REVIEWS
 
 
@@ -136,7 +136,7 @@ def test_parquet_with_missing_values_and_stars_that_are_none(tmp_path):
 
 
 def test_ragged_and_undecodable_rows_of_a_csv_are_skipped_and_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", 48)
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 48)
     good = b"5,good text\n"
     content = b"stars,text\n" + good * 6 + b"4,x,y\n" + good * 3 + b"4,\xff\n" + b"7,b\n" + b"1\n"
     data = run(written(tmp_path / "a.csv", content))
@@ -291,13 +291,13 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
 
 
 def test_an_open_quote_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 64)
     with pytest.raises(DataError, match=r"line 2: a quote .* in column 'text' and never closed"):
         run(written(tmp_path / "a.csv", b'stars,text\n1,"open\n' + b"2,b\n" * 100))
 
 
 def test_a_row_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 64)
     with pytest.raises(DataError, match="a row is longer than 4 MB; is every row"):
         run(written(tmp_path / "a.csv", b"stars,text\n1," + b"word " * 100 + b"\n"))
 

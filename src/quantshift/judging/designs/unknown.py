@@ -6,23 +6,22 @@ the range of what follows from the first two; it is not a confidence interval.
 """
 
 from quantshift.judging.designs.by_label import ByLabel
-from quantshift.judging.designs.design import Check, Design
-from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
+from quantshift.judging.designs.design import Check
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence, Strength
 from quantshift.judging.designs.parts.ranges import (
     LABEL_AT_RANDOM,
     hull,
-    unknown_quality,
     within_cells,
 )
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.designs.ranged import AbstractRangedDesign
 from quantshift.judging.judged_items import JudgedItems, Settings
 
 BY_VERDICT = "if they are random ones among items with the same verdicts (by-verdict)"
 BY_LABEL = "if they are random ones among items of their class (by-label)"
 
 
-class Unknown(Design):
+class Unknown(AbstractRangedDesign):
     """Nothing fits."""
 
     name = "unknown"
@@ -36,13 +35,6 @@ class Unknown(Design):
     source = "you did not say, and nothing shows it"
     cannot_be_stated = "say how they were chosen, or that they were picked"
     cannot_be_planned = "say how the plan chooses items"
-    labelled_are_items = True
-    shares_labels = False
-    uses_labels = True
-
-    def is_implied_by(self, items: JudgedItems) -> bool:
-        """Never."""
-        return False
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """Other verdicts or scores than random items would have."""
@@ -63,7 +55,3 @@ class Unknown(Design):
         if not by_label.no_estimate_reason:
             found.append((BY_LABEL, by_label))
         return hull(found, LABEL_AT_RANDOM, first=by_cells)
-
-    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """Not known."""
-        return unknown_quality(counts)

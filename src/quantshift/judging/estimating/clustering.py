@@ -69,6 +69,7 @@ def allowing_for_clusters(
         by_labels=found.by_labels * effect,
         by_items=found.by_items * effect,
         notes=notes,
+        clusters=labelled,
     )
 
 

@@ -65,6 +65,7 @@ def combined(by_items: Judged, by_external: Judged, items: JudgedItems) -> Judge
             f"items alike as far as can be seen (p = {p_value:.2g}).",
         ),
         labels_for_half_width=None,
+        clusters_for_half_width=None,
     )
 
 

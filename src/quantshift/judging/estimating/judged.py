@@ -1,16 +1,21 @@
 """An estimate by one design, with what goes with it: checks, quality of the judges, notes."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
 
 from quantshift.errors import UserError
+from quantshift.judging.clusters import LabelledClusters
 from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.guessing import check_design, guess_design, implied_design
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.estimating.clustering import allowing_for_clusters
 from quantshift.judging.judged_items import JudgedItems, Settings
+
+MANY_TIMES = 1_000
+"""As many labels as there are: more are not asked for from elsewhere."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +26,8 @@ class Judged:
     check: what the data say of the design; assumption: one sentence on what the estimate rests on.
     notes: further sentences the user should read.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels of
-        these items cannot do it.
+        these items cannot do it. clusters_for_half_width: in how many clusters, if the limits allow
+        for clusters.
     """
 
     shares: ShareEstimate
@@ -34,6 +40,7 @@ class Judged:
     assumption: str
     notes: tuple[str, ...]
     labels_for_half_width: int | None
+    clusters_for_half_width: int | None = None
 
 
 def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Settings) -> Judged:
@@ -48,6 +55,7 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
         )
     shares = design.estimate(items, settings).within_limits()
     shares = allowing_for_clusters(shares, items, design, settings)
+    needed = _labels_for_half_width(shares, items, design, settings)
     return Judged(
         shares=shares,
         level=settings.level,
@@ -56,9 +64,10 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
         n_labelled=items.n_labelled,
         judges=_qualities(items, design, shares, settings),
         check=checked,
-        assumption=design.assumption,
+        assumption=shares.assumption or design.assumption,
         notes=(*about, *shares.notes, *(items.notes() if design.uses_labels else ())),
-        labels_for_half_width=_labels_for_half_width(shares, items, design, settings),
+        labels_for_half_width=needed,
+        clusters_for_half_width=_clusters_with(needed, shares, items),
     )
 
 
@@ -103,7 +112,15 @@ def _labels_for_half_width(
     widest = int(np.argmax(shares.high - shares.low))
     by_labels, by_items = float(shares.by_labels[widest]), float(shares.by_items[widest])
     factor = 2.0
-    if settings.of_items and design.labelled_are_items and not by_items:
+    finite = settings.of_items and design.labelled_are_items and not by_items
+    if shares.clusters is not None and by_labels > 0:
+        n_known = len(items) if finite else None
+        most = len(items) if design.labelled_are_items else MANY_TIMES * items.n_labelled
+        width = _ClusteredWidth(
+            shares.clusters, items.n_labelled, by_labels, by_items, settings.level, n_known
+        )
+        return width.labels_for_half(most)
+    if finite:
         k, n = items.n_labelled, len(items)
         return int(np.ceil(4 / (1 / k + 3 / n))) if by_labels > 0 else min(2 * k, n)
     if by_labels > 0:
@@ -113,3 +130,41 @@ def _labels_for_half_width(
         factor = max(by_labels / rest, 2.0)
     needed = int(np.ceil(factor * items.n_labelled))
     return needed if not design.labelled_are_items or needed <= len(items) else None
+
+
+@dataclass(frozen=True)
+class _ClusteredWidth:
+    """How the width of an interval falls with labels in clusters like those there are.
+
+    by_labels, by_items: parts of the variance with n_labels labels. n_items: of the items if the
+    share is that among them, which is known once all are labelled.
+    """
+
+    clusters: LabelledClusters
+    n_labels: int
+    by_labels: float
+    by_items: float
+    level: float
+    n_items: int | None
+
+    def labels_for_half(self, most: int) -> int | None:
+        """The fewest labels that halve the width; None if more than `most`."""
+        half = self._width(self.n_labels) / 2
+        if most <= self.n_labels or self._width(most) > half:
+            return None
+        return bisect_left(range(most + 1), -half, lo=self.n_labels, key=lambda k: -self._width(k))
+
+    def _width(self, k: int) -> float:
+        known = 0.0 if self.n_items is None else 1 / self.n_items
+        left = 1 / self.n_labels - known
+        part = (1 / k - known) / left if left > 0 else 0.0
+        n_clusters = self.clusters.n * k // self.n_labels
+        student = LabelledClusters(n_clusters, self.clusters.size).student(self.level)
+        return student * float(np.sqrt(self.by_labels * part + self.by_items))
+
+
+def _clusters_with(needed: int | None, shares: ShareEstimate, items: JudgedItems) -> int | None:
+    """Clusters that so many labels are of, if clusters matter."""
+    if needed is None or shares.clusters is None:
+        return None
+    return int(np.ceil(needed * shares.clusters.n / items.n_labelled))

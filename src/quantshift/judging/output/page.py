@@ -17,8 +17,29 @@ from quantshift.answers.text import estimate_text, shown
 from quantshift.answers.words import limits, one_line, percent, shortened
 from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
-from quantshift.judging.output.text import alarms, answer, design_text, needed_text, summary_rows
-from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
+from quantshift.judging.output.comparisons import (
+    decided_by,
+    leading_differences,
+    pair_text,
+    points,
+    which_is_better,
+)
+from quantshift.judging.output.judges import about_judges
+from quantshift.judging.output.text import (
+    alarms,
+    answer,
+    design_text,
+    moved_rows,
+    needed_text,
+    summary_rows,
+)
+from quantshift.judging.result import (
+    JudgedBatch,
+    Judgement,
+    JudgeQuality,
+    MeanDifference,
+    SystemDifference,
+)
 
 
 def render_page(
@@ -46,19 +67,25 @@ def render_page(
         classes=[(label, shown(result, label)) for label in result.classes],
         has_naive=any(judge.naive for judge in overall.judges),
         tables=_tables(result, several=several),
+        what_limits_are=_what_limits_are(result),
+        alternatives=[(limits(a.low, a.high), a.assumption) for a in overall.alternatives],
+        alternatives_of=shown(result, result.headline),
+        moved=moved_rows(result, overall),
+        settle=_sentence_and_command(overall.settle),
         other_assumption=[
             (shown(result, s.label), limits(s.low, s.high))
-            for s in overall.if_verdicts_mean_the_same
+            for s in ([] if overall.alternatives else overall.if_verdicts_mean_the_same)
         ],
         differences=_differences(result),
         compared=_compared(result),
         compared_how=_compared_how(result),
+        about_judges=[_sentence(line) for _, lines in about_judges(result) for line in lines],
         judges=[_judge(result, judge) for judge in overall.judges if judge.rates],
         state=_state(overall),
         check=overall.labels.sentence,
         assumed=overall.assumed,
         needed=needed_text(overall),
-        advices=[advice.replace("`", "") for advice in overall.advice],
+        advices=[a.replace("`", "") for a in overall.advice if a != overall.settle],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=[*alarms(result), *_unknown(result)],
         crossed=[line for condition in conditions for line in condition.failures(result)],
@@ -68,6 +95,28 @@ def render_page(
         level=f"{100 * result.level:g}%",
         data=_chart_data(result, conditions, several=several),
     )
+
+
+def _what_limits_are(result: Judgement) -> str:
+    """The sentence under the title of the chart."""
+    level = f"the {100 * result.level:g}% interval"
+    ranges = [is_range(batch.kind) for batch in result.batches]
+    if all(ranges):
+        return (
+            "A dashed bar is the range of what remains possible. It is not a confidence interval: "
+            "no share within it is more likely than another, and the ring is one of them."
+        )
+    dashed = (
+        " A dashed bar with a ring is a range, not a confidence interval." if any(ranges) else ""
+    )
+    return f"A dot is the best estimate of the true share and its bar {level}.{dashed}"
+
+
+def _sentence_and_command(settle: str) -> tuple[str, str]:
+    """What would settle a range, without its command; and the command."""
+    sentence, _, rest = settle.partition(": `")
+    command, _, _ = rest.partition("`")
+    return (f"{sentence}:" if command else sentence), command
 
 
 def _found(result: Judgement, label: str) -> Headline:
@@ -83,18 +132,30 @@ def _found(result: Judgement, label: str) -> Headline:
             numbers=_numbers(result, share),
         )
     items = counted(overall.n_items, "item")
+    if overall.mean is not None and label == result.headline:
+        # Of ordered classes the mean comes first.
+        return Headline(
+            heading=f"The mean of the {items} in {where} is {overall.mean.estimate:.2f}",
+            limits=_of_level(result, f"{overall.mean.low:.2f} to {overall.mean.high:.2f}"),
+            lead=f"{percent(share.estimate)} of them are “{name}” "
+            f"({limits(share.low, share.high)}). {_against_verdicts(overall, share)}",
+            numbers=_numbers(result, share),
+        )
+    what = percent(share.estimate)
+    if overall.kind == RANGE:
+        what = limits(share.low, share.high)
     return Headline(
-        heading=f"{percent(share.estimate)} of the {items} in {where} are “{name}”",
-        limits=_limits_in_words(result, share),
+        heading=f"{what} of the {items} in {where} are “{name}”",
+        limits=_of_level(result, limits(share.low, share.high)),
         lead=_against_verdicts(overall, share),
         numbers=_numbers(result, share),
     )
 
 
-def _limits_in_words(result: Judgement, share: Share) -> str:
+def _of_level(result: Judgement, bounds: str) -> str:
     if result.overall.kind == RANGE:
-        return f"range {limits(share.low, share.high)}; this is not a confidence interval"
-    return f"{100 * result.level:g}% confidence interval {limits(share.low, share.high)}"
+        return "a range of what remains possible, not a confidence interval"
+    return f"{100 * result.level:g}% confidence interval {bounds}"
 
 
 def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
@@ -109,15 +170,22 @@ def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
 
 def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
     naive = result.overall.naive(share.label)
-    figures = [
-        (f"true share of {shown(result, share.label)}", estimate_text(share)),
-        (limits_head(result.overall.kind, result.level), limits(share.low, share.high)),
-    ]
+    name, bounds = shown(result, share.label), limits(share.low, share.high)
+    figures = [(f"range of the true share of {name}", bounds)]
+    if not is_range(result.overall.kind):
+        figures = [
+            (f"true share of {name}", estimate_text(share)),
+            (limits_head(result.overall.kind, result.level), bounds),
+        ]
     if naive is not None:
         figures.append(("by the verdicts alone", percent(naive)))
     mean = result.overall.mean
     if mean is not None:
-        figures.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+        figures.insert(0, (f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+    wins = result.overall.win_rate
+    if wins is not None:
+        name = f"win rate of {shown(result, wins.win)} ({limits(wins.low, wins.high)})"
+        figures.append((name, percent(wins.estimate)))
     return (*figures, ("labels by people", f"{result.overall.n_labelled:,}"))
 
 
@@ -181,28 +249,30 @@ def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
 
 
 def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
-    rows = [
-        (
-            shown(result, d.label),
-            f"{100 * d.estimate:+.1f} points",
-            f"{100 * d.low:+.1f} to {100 * d.high:+.1f}",
-            "could be chance" if d.low <= 0 <= d.high else "more than chance",
-        )
-        for d in result.differences
-    ]
-    mean = result.mean_difference
-    if mean is not None:
-        chance = "could be chance" if mean.low <= 0 <= mean.high else "more than chance"
-        rows.append(
-            ("mean", f"{mean.estimate:+.2f}", f"{mean.low:+.2f} to {mean.high:+.2f}", chance)
-        )
+    """Of two systems class by class, of several pair by pair for what stands for all."""
+    several = _n_pairs(result) > 1
+    compared: list[SystemDifference | MeanDifference] = [*result.differences]
+    rows = []
+    for d in leading_differences(result) if several else [*compared, *result.mean_differences]:
+        name = shown(result, d.label) if isinstance(d, SystemDifference) else "mean"
+        estimate, bounds = points(d)
+        found = "more than chance" if d.more_than_chance else decided_by(d)
+        if several:
+            name, found = pair_text(d), f"{found} (p = {d.p_adjusted:.2g})"
+        rows.append((name, estimate, bounds.strip("()"), found))
     return rows
+
+
+def _n_pairs(result: Judgement) -> int:
+    return len({(d.system, d.other) for d in result.differences})
 
 
 def _compared(result: Judgement) -> str:
     if not result.differences:
         return ""
     first = result.differences[0]
+    if _n_pairs(result) > 1:
+        return "Which system is better"
     return f"{shortened(first.system)} against {shortened(first.other)}"
 
 
@@ -210,6 +280,9 @@ def _compared_how(result: Judgement) -> str:
     if not result.differences:
         return ""
     first = result.differences[0]
+    if _n_pairs(result) > 1:
+        what = "means" if result.mean_differences else f"shares of {shown(result, result.headline)}"
+        return f"True {what}, in pairs. p-values are adjusted for the number of pairs (Holm)."
     n, m = first.n_items, first.n_other
     how = (
         f"On the same {n:,} items"
@@ -219,8 +292,13 @@ def _compared_how(result: Judgement) -> str:
     return (
         f"{how}: the true share in {shortened(first.system)} minus that in "
         f"{shortened(first.other)}, in points of a percentage"
-        f"{', and the same of the means' if result.mean_difference else ''}."
+        f"{', and the same of the means' if result.mean_difference else ''}. "
+        f"{_sentence(which_is_better(result))}"
     )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _state(batch: JudgedBatch) -> tuple[str, str, str]:
@@ -257,6 +335,7 @@ def _chart_data(
             "low": share.low,
             "high": share.high,
             "naive": batch.naive(share.label),
+            "range": is_range(batch.kind),
         }
         for batch in result.batches
         for share in batch.shares
@@ -267,6 +346,10 @@ def _chart_data(
         "classes": [one_line(label) for label in result.classes],
         "names": {one_line(label): shown(result, label) for label in result.classes},
         "rows": rows,
+        "alternatives": [
+            {"name": f"if {i}", "low": a.low, "high": a.high, "assumption": one_line(a.assumption)}
+            for i, a in enumerate(result.overall.alternatives, 1)
+        ],
         "found": [asdict(_found(result, label)) for label in result.classes],
         "thresholds": thresholds(result, conditions),
     }

@@ -2,13 +2,15 @@
 
 from matplotlib.axes import Axes
 
+from quantshift.answers.kinds import RANGE, is_range
 from quantshift.answers.plotting import plot_shares
 from quantshift.judging.result import Judgement
 
 
 def plot_judgement(result: Judgement, label: str | None, ax: Axes | None) -> Axes:
-    """Points with their intervals, and the naive rates as crosses."""
-    ax = plot_shares(result, label, ax)
+    """Points with their intervals or ranges, and the naive rates as crosses."""
+    ranges = all(is_range(batch.kind) for batch in result.batches)
+    ax = plot_shares(result, label, ax, RANGE if ranges else None)
     if len(result.batches) == 1 and label is None:
         naive = [result.batches[0].naive(share.label) for share in result.batches[0].shares]
     else:

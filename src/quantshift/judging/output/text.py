@@ -14,6 +14,7 @@ from quantshift.answers.text import (
     estimate_in_a_line,
     estimate_text,
     headed,
+    range_bar,
     share_table,
     shown,
     some,
@@ -29,11 +30,13 @@ from quantshift.answers.words import (
 from quantshift.base.nouns import counted
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.judged_batches import lost_rows
+from quantshift.judging.output.comparisons import difference_lines, win_rate_lines
+from quantshift.judging.output.judges import about_judges
 from quantshift.judging.result import (
     JudgedBatch,
     Judgement,
     JudgeQuality,
-    MeanDifference,
+    MeanLevel,
     Rate,
 )
 
@@ -52,8 +55,10 @@ def render_text(result: Judgement) -> str:
     """What a terminal shows."""
     single = len(result.batches) == 1 and result.by is None
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
-    lines += _differences(result)
+    lines += difference_lines(result)
     lines += _judges(result)
+    for head, about in about_judges(result):
+        lines += headed(head, list(about))
     lines += _labels(result.overall)
     lines += _people(result)
     lines += rows_of_tables(result.rows)
@@ -104,28 +109,35 @@ def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
         yield f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
 
 
-def mean_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def leading_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """What was found, in a few lines: of ordered classes the mean comes first."""
+    if batch.mean is not None:
+        yield mean_text(result, batch, batch.mean)
+    yield answer(result, batch)
+    yield from naive_lines(result, batch)
+    yield from win_rate_lines(result, batch)
+
+
+def mean_text(result: Judgement, batch: JudgedBatch, found: MeanLevel) -> str:
     """The mean of ordered classes."""
-    if batch.mean is None:
-        return
-    found = batch.mean
-    interval = f"{100 * result.level:g}% interval {found.low:.2f} to {found.high:.2f}"
+    what = RANGE if is_range(batch.kind) else f"{100 * result.level:g}% interval"
+    interval = f"{what} {found.low:.2f} to {found.high:.2f}"
+    items = f"of the {counted(batch.n_items, 'item')} in {shortened(batch.name)}"
     naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:.2f}"
-    yield f"mean: {found.estimate:.2f} ({interval}){naive}"
+    return f"mean: {found.estimate:.2f} {items} ({interval}){naive}"
 
 
 def summary_of(result: Judgement) -> Summary:
     """The shares of one batch, or the share of the headline class in each of several."""
-    headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
-    return Summary([*headline, *alarms(result)], summary_rows(result))
+    return Summary([*leading_lines(result, result.overall), *alarms(result)], summary_rows(result))
 
 
 def summary_rows(result: Judgement) -> list[list[str]]:
     """The shares of one batch class by class, or the headline's batch by batch, under a header."""
-    interval = limits_head(INTERVAL, result.level)
+    ranges = all(is_range(batch.kind) for batch in result.batches)
+    interval = limits_head(RANGE if ranges else INTERVAL, result.level)
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
-        interval = limits_head(batch.kind, result.level)
         found = zip(
             batch.shares,
             estimates_and_limits(batch.shares),
@@ -140,7 +152,9 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     by_verdicts = _naive([batch.naive(result.headline) for batch in result.batches])
     for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        mark = RANGE if batch.kind == RANGE else batch.no_estimate_reason
+        mark = batch.no_estimate_reason
+        if batch.kind == RANGE and not ranges:
+            mark = RANGE
         rows.append([shortened(batch.name), *counts, *texts, naive, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
@@ -196,19 +210,21 @@ def needed_text(batch: JudgedBatch) -> str:
     if not design_named(batch.labels.design).uses_labels:
         return ""
     if batch.labels_for_half_width is None:
-        return "more labels like these cannot halve the interval"
+        what = RANGE if is_range(batch.kind) else "interval"
+        return f"more labels like these cannot halve the {what}"
     if batch.n_labelled < FEWEST:
         return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
     if batch.n_labelled == batch.n_items:
         return "all items are labelled: the share among them is known"
-    return f"about {batch.labels_for_half_width:,} labels in all for an interval of half the width"
+    clusters = batch.clusters_for_half_width
+    where = "" if clusters is None else f", in {counted(clusters, 'cluster')},"
+    needed = f"about {batch.labels_for_half_width:,} labels in all{where}"
+    return f"{needed} for an interval of half the width"
 
 
 def _single(result: Judgement) -> Iterator[str]:
     (batch,) = result.batches
-    yield answer(result, batch)
-    yield from naive_lines(result, batch)
-    yield from mean_lines(result, batch)
+    yield from leading_lines(result, batch)
     yield ""
     yield from share_table(result, batch.shares, batch.kind)
     yield from _alternatives(result, batch)
@@ -218,39 +234,49 @@ def _single(result: Judgement) -> Iterator[str]:
 
 
 def _several(result: Judgement) -> Iterator[str]:
-    yield answer(result, result.overall)
-    yield from naive_lines(result, result.overall)
-    yield from mean_lines(result, result.overall)
+    yield from leading_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
+    yield from _alternatives(result, result.overall)
+    yield from _if_rates_move(result, result.overall)
 
 
 def _alternatives(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
-    """What the limits of a range are made of."""
-    if batch.alternatives:
-        yield ""
-        yield f"Share of {shown(result, result.headline)}:"
-        for other in batch.alternatives:
-            yield f"  {limits(other.low, other.high)} {other.assumption}"
+    """What the limits of a range are made of, each drawn as a range."""
+    if not batch.alternatives:
+        return
+    yield ""
+    yield f"Share of {shown(result, result.headline)}:"
+    yield from aligned(
+        [
+            ["", limits(a.low, a.high), f"{range_bar(a.low, a.high)}  {a.assumption}"]
+            for a in batch.alternatives
+        ]
+    )
+
+
+def moved_rows(result: Judgement, batch: JudgedBatch) -> list[list[str]]:
+    """How far the share moves with each rate of the judge, under a header; empty if not known."""
+    if not batch.if_rates_move:
+        return []
+    found = {(moved.label, moved.moved_by): moved.estimate for moved in batch.if_rates_move}
+    steps = sorted({moved_by for _, moved_by in found})
+    points = [f"{100 * abs(step):.0f} points {'lower' if step < 0 else 'higher'}" for step in steps]
+    rows = [["if it is", *points, ""]]
+    for label in dict.fromkeys(moved.label for moved in batch.if_rates_move):
+        moved = [percent(found[label, step]) for step in steps]
+        rows.append([f"{_rate_name(result, label)} (of {shown(result, label)})", *moved, ""])
+    return rows
 
 
 def _if_rates_move(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     """How much the share depends on the rates of the judge."""
-    if not batch.if_rates_move:
-        return
-    points = f"{100 * abs(batch.if_rates_move[0].moved_by):.0f} points"
-    yield ""
-    lead = shown(result, result.headline)
-    yield f"Share of {lead} if the judge is right more or less often here:"
-    for label in dict.fromkeys(moved.label for moved in batch.if_rates_move):
-        less, more = (
-            next(m for m in batch.if_rates_move if m.label == label and (m.moved_by > 0) == up)
-            for up in (False, True)
-        )
-        yield (
-            f"  {percent(less.estimate)} to {percent(more.estimate)} with a "
-            f"{_rate_name(result, label)} {points} lower to {points} higher"
-        )
+    rows = moved_rows(result, batch)
+    if rows:
+        yield ""
+        lead = shown(result, result.headline)
+        yield f"Share of {lead} if the judge is right less or more often here:"
+        yield from (f"  {line}" for line in aligned(rows))
 
 
 def _other_assumption(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
@@ -270,43 +296,6 @@ def _without_empty(header: list[str], rows: list[list[str]]) -> list[list[str]]:
 def _naive(rates: Sequence[float | None]) -> list[str]:
     """The column of the rates by verdicts alone, empty where there is none."""
     return ["" if rate is None else text for rate, text in zip(rates, percents(rates), strict=True)]
-
-
-def _differences(result: Judgement) -> Iterator[str]:
-    if not result.differences:
-        return
-    first = result.differences[0]
-    pair = f"{shortened(first.system)} minus {shortened(first.other)}"
-    n, m = first.n_items, first.n_other
-    how = f"the same {n:,} items" if first.paired else f"{n:,} and {m:,} different items"
-    yield f"Compared {pair}, {how}:"
-    wanted = [
-        d for d in result.differences if len(result.classes) > 2 or d.label == result.headline
-    ]
-    yield from (
-        f"         {line}"
-        for line in aligned(
-            [
-                [
-                    shown(result, d.label),
-                    f"{100 * d.estimate:+.1f} points",
-                    f"({100 * d.low:+.1f} to {100 * d.high:+.1f})",
-                    "" if d.low <= 0 <= d.high else "more than chance",
-                ]
-                for d in wanted
-            ]
-        )
-    )
-    if result.mean_difference is not None:
-        yield f"         {mean_difference_text(result.mean_difference)}"
-    yield ""
-
-
-def mean_difference_text(found: MeanDifference) -> str:
-    """The difference of two means in a line."""
-    naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:+.2f}"
-    chance = "" if found.low <= 0 <= found.high else ", more than chance"
-    return f"mean {found.estimate:+.2f} ({found.low:+.2f} to {found.high:+.2f}){chance}{naive}"
 
 
 def _judges(result: Judgement) -> Iterator[str]:

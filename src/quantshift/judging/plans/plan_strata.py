@@ -11,10 +11,16 @@ constant factor; beyond a third of the items the rest is one stratum. Rates to p
 the labels so far (by a curve through the strata, see `_smooth`), else from scores between 0 and 1
 as they are, else from a guess that falls from stratum to stratum as these grow.
 
-Reference: J. Neyman, "On the two different aspects of the representative method", 1934.
+If items have weights, the share is that of the weight, and labels do most where there is much of
+it: each verdict is divided into bands of weight (`BANDS`), and W_h is the share of the weight.
+Within a stratum a label counts for less the more weights differ (Kish).
+
+References: J. Neyman, "On the two different aspects of the representative method", 1934; L. Kish,
+"Survey Sampling", 1965.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +56,8 @@ LEAST = 3.0
 """Labels of a stratum."""
 SAME = 1e-6
 """Relative difference of probabilities that are the same but for rounding on a sheet."""
+BANDS = 3
+"""Bands of weight that a verdict is divided into, each with as much of the weight."""
 FLOORS = np.concatenate([[0.0], np.geomspace(0.003, 0.5, 16)])
 """Standard deviations that strata are taken to have at least; the best of them is used."""
 
@@ -62,6 +70,7 @@ class PlanStrata:
     rates: the shares of the classes to expect in them, (n_strata, n_classes).
     cautious: the rates by which labels are divided among the strata, nearer to each other.
     of_items: whether the share is that among these items, which are known once they are labelled.
+    weights: of every item, of mean 1; None if each counts the same.
     """
 
     codes: Codes
@@ -70,24 +79,50 @@ class PlanStrata:
     rates: Reals
     cautious: Reals
     of_items: bool = False
+    weights: Reals | None = None
+
+    @cached_property
+    def total_weights(self) -> Reals:
+        """Of the items of each stratum."""
+        sums = np.bincount(self.codes, weights=self.weights, minlength=len(self.sizes))
+        return np.asarray(sums, dtype=np.float64)
+
+    @property
+    def shares(self) -> Reals:
+        """Of the weight of all items."""
+        return np.asarray(self.total_weights / self.total_weights.sum())
+
+    @cached_property
+    def worth(self) -> Reals:
+        """How many labels of one weight a label of each stratum counts for, (n_strata,)."""
+        if self.weights is None:
+            return np.ones(len(self.sizes))
+        squares = np.bincount(self.codes, weights=self.weights**2, minlength=len(self.sizes))
+        return np.asarray(self.total_weights**2 / np.maximum(squares * self.sizes, 1e-300))
+
+    @cached_property
+    def n_items(self) -> float:
+        """Items of one weight that all of them count for."""
+        w = self.weights
+        return float(self.sizes.sum() if w is None else w.sum() ** 2 / (w**2).sum())
 
     def allocated(self, total: float, had: NDArray[np.int64], level: float) -> Reals:
         """Labels of the strata, `had` of which exist already."""
         spread = np.sqrt((self.cautious * (1 - self.cautious)).max(axis=1))
         most = np.asarray(self.sizes, dtype=np.float64)
         least = np.asarray(np.minimum(np.maximum(had, LEAST), most), dtype=np.float64)
+        scale = self.sizes if self.weights is None else self.shares / np.sqrt(self.worth)
         found = [
-            _between(self.sizes * np.maximum(spread, floor), total, least, most) for floor in FLOORS
+            _between(scale * np.maximum(spread, floor), total, least, most) for floor in FLOORS
         ]
         return min(found, key=lambda n: self.half_width(n, level))
 
     def half_width(self, n: Reals, level: float) -> float:
         """To expect with n labels in the strata, of the class with the widest interval."""
-        shares = self.sizes / self.sizes.sum()
         found = stratified(
-            shares,
-            n[:, np.newaxis] * self.rates,
-            self.sizes.sum(),
+            self.shares,
+            (n * self.worth)[:, np.newaxis] * self.rates,
+            self.n_items,
             level=level,
             covered=n / np.maximum(self.sizes, 1) if self.of_items else None,
         )
@@ -95,14 +130,40 @@ class PlanStrata:
 
     def together(self) -> "PlanStrata":
         """All in one stratum: plain counting."""
-        rates = self.sizes @ self.rates / self.sizes.sum()
-        return PlanStrata(
+        rates = self.total_weights @ self.rates / self.total_weights.sum()
+        return replace(
+            self,
             codes=np.zeros_like(self.codes),
             sizes=self.sizes.sum(keepdims=True),
             names=("all items",),
             rates=rates[np.newaxis],
             cautious=rates[np.newaxis],
-            of_items=self.of_items,
+        )
+
+    def in_bands(self) -> "PlanStrata":
+        """The same with strata divided by the weight of their items."""
+        if self.weights is None:
+            return self
+        codes = np.zeros_like(self.codes)
+        names: list[str] = []
+        parents: list[int] = []
+        for h, name in enumerate(self.names):
+            rows = np.flatnonzero(self.codes == h)
+            bands = _bands(self.weights[rows])
+            codes[rows] = len(names) + bands
+            n_bands = int(bands.max()) + 1
+            names += [
+                f"{name}, weight {_ends(self.weights[rows][bands == b])}" if n_bands > 1 else name
+                for b in range(n_bands)
+            ]
+            parents += [h] * n_bands
+        return replace(
+            self,
+            codes=codes,
+            sizes=np.bincount(codes),
+            names=tuple(names),
+            rates=self.rates[parents],
+            cautious=self.cautious[parents],
         )
 
 
@@ -124,6 +185,7 @@ def strata_by_verdict(items: JudgedItems) -> PlanStrata:
         names=tuple(f"verdict {items.meaning.verdicts[0][v]}" for v in values),
         rates=_shares(counts + PRIOR_LABELS * guess),
         cautious=_shares(counts + SHARED_LABELS * guess),
+        weights=items.weights,
     )
 
 
@@ -163,6 +225,7 @@ def strata_by_score(items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
         names=tuple(f"score {ends[u]:.4g} to {ends[u + 1]:.4g}" for u in used),
         rates=rates,
         cautious=rates,
+        weights=items.weights,
     )
 
 
@@ -235,6 +298,21 @@ def constant_within(probabilities: Reals, codes: Codes) -> bool:
     """Whether the probabilities within each stratum are the same."""
     groups = [probabilities[codes == code] for code in np.unique(codes)]
     return all(group.max() <= group.min() * (1 + SAME) for group in groups)
+
+
+def _bands(weights: Reals) -> Codes:
+    """The band of each item, from the lightest; items of one weight are in one band."""
+    codes = np.unique(weights, return_inverse=True)[1].ravel()
+    total = np.cumsum(np.bincount(codes, weights=weights))
+    # A band begins where those below have their part of the weight.
+    below = np.concatenate([[0.0], total[:-1]]) / max(float(total[-1]), 1e-300)
+    band = np.minimum((below * BANDS).astype(np.int64), BANDS - 1)
+    return np.asarray(np.unique(band[codes], return_inverse=True)[1]).ravel()
+
+
+def _ends(weights: Reals) -> str:
+    """The least and the most weight of items; weights are in units of the mean."""
+    return f"{weights.min():.2g} to {weights.max():.2g} of the mean"
 
 
 def _edges(score: Reals, share: float) -> tuple[Reals, bool, bool]:

@@ -6,6 +6,9 @@ A second plan keeps the strata of the first, because labels are random draws onl
 they were drawn in. Strata by score depend on the scores, and on labels only as far as these are
 random ones. If it is known with what probability each label was drawn, strata are used in which
 all labels have the same.
+
+Of items in clusters whole clusters are drawn, at random: who reads a conversation labels all of it
+(`plan_clusters`).
 """
 
 from bisect import bisect_left
@@ -24,6 +27,7 @@ from quantshift.judging.designs.design import Plannable
 from quantshift.judging.designs.guessing import check_design
 from quantshift.judging.designs.registry import design_named, plan_named
 from quantshift.judging.judged_items import DEFAULTS, JudgedItems, Settings
+from quantshift.judging.plans.plan_clusters import PlanClusters
 from quantshift.judging.plans.plan_strata import (
     FEWEST,
     PlanStrata,
@@ -64,6 +68,8 @@ class JudgePlan:
     per_stratum: new labels in each stratum.
     half_width: to expect of the interval, of the class with the widest.
     n_random: labels of random items for the same; as many as there are items if they are too few.
+        If whole clusters are drawn these are single items, whatever their cluster.
+    clusters: of all items, if whole clusters are drawn; n_clusters: to label.
     """
 
     how: str
@@ -75,6 +81,8 @@ class JudgePlan:
     half_width: float
     n_random: int
     level: float
+    clusters: PlanClusters | None = None
+    n_clusters: int = 0
 
 
 def plan(
@@ -90,16 +98,12 @@ def plan(
         the verdicts are. They have to be random within the strata of the plan: random items, or
         those of an earlier plan by verdict for one by verdict, and by score for one by score.
         Probabilities with which they were drawn (`JudgePlan.inclusion` of the earlier plan) that
-        differ within the strata of the plan are an error.
-    how: the name of a way to plan; None: by score if there is one, else by verdict.
+        differ within the strata of the plan are an error. Items in clusters are labelled by whole
+        clusters.
+    how: the name of a way to plan; None: random ones of clusters, else by score if there is one,
+        else by verdict.
     """
-    way = plan_named(how or (ByVerdict.name if items.raw_score is None else ByScore.name))
-    given = {"verdict": items.verdicts, "score": items.raw_score}
-    for column in way.plan_needs:
-        if given[column] is None:
-            raise UserError(
-                f"a plan {way.plan_words} needs the {column} of every item", arguments=[column]
-            )
+    way = _way(how, items)
     strata = replace(
         way.plan_strata(items, random_so_far=_random_so_far(items)), of_items=settings.of_items
     )
@@ -110,36 +114,99 @@ def plan(
             f"{way.plan_words}: they were drawn by another plan; plan in the way of the first one",
             arguments=["how"],
         )
-    wanted = _Wanted(way, strata, _numbers(strata, items), settings.level)
+    clusters = None
+    if items.clusters is not None:
+        clusters = PlanClusters.of(items, strata.codes, strata.rates)
+        if goal.n_labels is not None and not items.known.any():
+            clusters.check_number(goal.n_labels)
+    wanted = _Wanted(way, strata, _numbers(strata, items), settings.level, clusters)
     n_new = goal.n_labels if goal.precision is None else wanted.labels_for(goal.precision)
     assert n_new is not None
     n_new = min(n_new, wanted.n_left)
-    half_width = wanted.half_width(n_new)
-    new, before = np.array([n_new]), _numbers(final, items)
-    if not way.plans_together:
-        new = _whole(wanted.labels(n_new) - before, n_new, final.sizes - before)
     rng = generator(settings.seed, purpose="judge plan", n_items=len(items))
+    drawn_now = _drawn(wanted, final, items, n_new, rng)
+    half_width = wanted.half_width(len(drawn_now.items))
+    at_random = strata
+    if items.weights is not None:
+        at_random = replace(
+            AtRandom().plan_strata(items, random_so_far=_random_so_far(items)),
+            of_items=settings.of_items,
+        )
     return JudgePlan(
         how=way.name,
-        items=_in_turns(final.codes, ~items.known, new, rng),
+        items=drawn_now.items,
         strata=final.codes,
         names=final.names,
-        inclusion=((new + before) / np.maximum(final.sizes, 1))[final.codes],
-        per_stratum=new,
+        inclusion=drawn_now.inclusion,
+        per_stratum=drawn_now.per_stratum,
         half_width=half_width,
-        n_random=_random_labels_for(strata, half_width, settings.level),
+        n_random=_random_labels_for(at_random, half_width, settings.level, clusters),
         level=settings.level,
+        clusters=clusters,
+        n_clusters=drawn_now.n_clusters,
     )
+
+
+def _way(how: str | None, items: JudgedItems) -> Plannable:
+    """The way to plan by its name, or the usual one for such items."""
+    usual = ByVerdict.name if items.raw_score is None else ByScore.name
+    if items.clusters is not None:
+        usual = AtRandom.name
+    way = plan_named(how or usual)
+    given = {"verdict": items.verdicts, "score": items.raw_score}
+    for column in way.plan_needs:
+        if given[column] is None:
+            raise UserError(
+                f"a plan {way.plan_words} needs the {column} of every item", arguments=[column]
+            )
+    if items.clusters is not None and not way.plans_together:
+        raise UserError(
+            f"whole clusters are drawn at random, and a plan {way.plan_words} draws single items: "
+            "leave out one of the two",
+            arguments=["cluster", "how"],
+        )
+    return way
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Items to label in their order, with the probabilities and numbers that a plan keeps."""
+
+    items: Indices
+    inclusion: Reals
+    per_stratum: NDArray[np.int64]
+    n_clusters: int = 0
+
+
+def _drawn(
+    wanted: "_Wanted", final: PlanStrata, items: JudgedItems, n_new: int, rng: np.random.Generator
+) -> _Drawn:
+    """So many new items, or about as many in whole clusters; final: the strata drawn in."""
+    clusters, before = wanted.clusters, _numbers(final, items)
+    if clusters is not None:
+        rows, labelled = clusters.drawn(n_new, items.known, rng)
+        inclusion = np.full(len(items), labelled.mean())
+        n_clusters = len(np.unique(clusters.codes[rows]))
+        return _Drawn(rows, inclusion, np.array([len(rows)]), n_clusters)
+    new = np.array([n_new])
+    if not wanted.way.plans_together:
+        new = _whole(wanted.labels(n_new) - before, n_new, final.sizes - before)
+    inclusion = ((new + before) / np.maximum(final.sizes, 1))[final.codes]
+    return _Drawn(_in_turns(final.codes, ~items.known, new, rng), inclusion, new)
 
 
 @dataclass(frozen=True, eq=False)
 class _Wanted:
-    """What numbers of labels do; had: labels of the strata so far."""
+    """What numbers of labels do; had: labels of the strata so far.
+
+    clusters: that are labelled as a whole, if items are in clusters.
+    """
 
     way: Plannable
     strata: PlanStrata
     had: NDArray[np.int64]
     level: float
+    clusters: PlanClusters | None = None
 
     @property
     def n_left(self) -> int:
@@ -153,7 +220,11 @@ class _Wanted:
 
     def half_width(self, n_new: int) -> float:
         """Of the interval to expect."""
-        return self.strata.half_width(self.labels(n_new), self.level)
+        labels = self.labels(n_new)
+        alone = self.strata.half_width(labels, self.level)
+        if self.clusters is None:
+            return alone
+        return min(self.clusters.widening(float(labels.sum()), self.level) * alone, 1.0)
 
     def labels_for(self, precision: float) -> int:
         """The fewest new labels with which half the width is no more than this."""
@@ -178,20 +249,22 @@ def _random_so_far(items: JudgedItems) -> bool:
     return check_design(design_named(AtRandom.name), by_score).ok
 
 
-def _random_labels_for(strata: PlanStrata, half_width: float, level: float) -> int:
+def _random_labels_for(
+    strata: PlanStrata, half_width: float, level: float, clusters: PlanClusters | None
+) -> int:
     """Labels of random items for an interval as narrow; all items if they are too few."""
     n_items, together = int(strata.sizes.sum()), strata.together()
-    return bisect_left(
-        range(n_items),
-        -half_width - 1e-12,
-        lo=1,
-        key=lambda n: (
-            -min(
-                strata.half_width(n * strata.sizes / n_items, level),
-                together.half_width(np.array([float(n)]), level),
-            )
-        ),
-    )
+
+    def expected(n: int) -> float:
+        found = min(
+            strata.half_width(n * strata.sizes / n_items, level),
+            together.half_width(np.array([float(n)]), level),
+        )
+        if clusters is None:
+            return found
+        return found * clusters.widening_one_by_one(n, of_items=strata.of_items)
+
+    return bisect_left(range(n_items), -half_width - 1e-12, lo=1, key=lambda n: -expected(n))
 
 
 def _whole(n: Reals, total: int, most: NDArray[np.int64]) -> NDArray[np.int64]:

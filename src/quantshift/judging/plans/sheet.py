@@ -56,6 +56,8 @@ def plan_labels(
     labelled: Source | None = None,
     score: str | None = None,
     id: str | None = None,  # noqa: A002 - the name of the option
+    cluster: str | None = None,
+    weights: str | None = None,
     precision: float | None = None,
     n_labels: int | None = None,
     how: str | None = None,
@@ -71,12 +73,17 @@ def plan_labels(
 
     precision: half the width that the interval may have; n_labels: new labels, instead.
     how: "random", "by-verdict" or "by-score"; by default by score if there is one, else by verdict.
+    cluster: a column of questions or conversations, whole ones of which are labelled, at random:
+        labels of one say less than as many others. Judge them with the same column.
+    weights: a column of numbers, such as views: more of the items that count most are labelled.
     The other arguments are those of `judge`. Existing labels show how good the judge is.
     """
     goal = Goal(precision, n_labels)
     if how is not None:
         plan_named(how)
-    source, named = parse_inputs(table, verdict, label, score, id=id)
+    source, named = parse_inputs(
+        table, verdict, label, score, id=id, cluster=cluster, weights=weights
+    )
     options = named.saying(map=map, classes=classes, missing=missing, lenient=lenient)
     read = read_judged(source, labelled, options, labels_needed=False)
     if read.external is not None:
@@ -86,7 +93,9 @@ def plan_labels(
             arguments=["labelled", "id"],
         )
     settings = LevelOptions(level, seed, of).settings()
-    found = plan(_judged_items(read), goal, how=how, settings=settings)
+    found = plan(
+        _judged_items(read, whole_clusters=cluster is not None), goal, how=how, settings=settings
+    )
     return _sheet(read, found, (table, labelled), options)
 
 
@@ -113,8 +122,12 @@ def _sheet(
     )
 
 
-def _judged_items(read: JudgedTable) -> JudgedItems:
-    """The items, with what all judges say of each as one verdict."""
+def _judged_items(read: JudgedTable, *, whole_clusters: bool) -> JudgedItems:
+    """The items, with what all judges say of each as one verdict.
+
+    whole_clusters: are to be labelled. Rows of one id are a cluster when they are judged, but that
+    they are labelled together is for the user to say.
+    """
     items, classes = read.items, read.meaning.classes
     verdicts, meaning = None, Meaning(classes, (), ())
     if items.verdicts is not None:
@@ -132,4 +145,6 @@ def _judged_items(read: JudgedTable) -> JudgedItems:
         meaning,
         score=items.score,
         drawn=None if items.inclusion is None else KnownDraw(items.inclusion),
+        clusters=items.clusters if whole_clusters else None,
+        weights=items.weights,
     )

@@ -387,7 +387,7 @@ class Quantification(AbstractAnswer):
 
         label: the class, if there are several batches (default: the headline).
         """
-        with extra_needed("report", "plots"):
+        with extra_needed("plots"):
             from quantshift.answers.plotting import plot_shares
         from quantshift.quantifying.output.text import several_head
 

@@ -19,7 +19,6 @@ from typing import Any, get_type_hints
 
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 import sklearn
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -322,6 +321,8 @@ def _tried(path: Path, described: Mapping[str, Any], parts: Mapping[str, Any]) -
 def _profile(described: Mapping[str, Any], parts: Mapping[str, Any]) -> TrainingProfile | None:
     if parts["profile"] is None:
         return None
+    import pyarrow.parquet as pq
+
     data = parts["profile"].tobytes()
     about = pq.read_metadata(io.BytesIO(data))
     groups = [about.row_group(i) for i in range(about.num_row_groups)]

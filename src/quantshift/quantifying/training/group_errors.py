@@ -81,7 +81,7 @@ class GroupErrors:
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """The error of every method on every group, and the mean of each."""
-        with extra_needed("report", "plots"):
+        with extra_needed("plots"):
             from quantshift.quantifying.output.plotting import plot_group_errors
 
         return plot_group_errors(self, ax)

@@ -1,14 +1,5 @@
 """One self-contained web page of results."""
 
-from quantshift.report.page.builder import render_page
-from quantshift.report.page.contents import Contents, contents_of
-from quantshift.report.page.provenance import FailedCell, Provenance, provenance_of
+from quantshift.extras import attach
 
-__all__ = [
-    "Contents",
-    "FailedCell",
-    "Provenance",
-    "contents_of",
-    "provenance_of",
-    "render_page",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import polars as pl
-import pyarrow as pa
 
 from quantshift.credentials import public_url, without_credentials
 from quantshift.errors import DataError, UserError
@@ -23,7 +22,7 @@ from quantshift.tables.formats.table_format import Database
 
 BATCH_ROWS = 65_536
 
-Batches: TypeAlias = Callable[[str, str], AbstractContextManager[pa.RecordBatchReader]]
+Batches: TypeAlias = Callable[[str, str], AbstractContextManager[Any]]
 """From a URL and a query to the batches of the result."""
 
 
@@ -54,6 +53,8 @@ def _open(batches: Batches, url: str) -> OpenTable:
 
 
 def _types(batches: Batches, url: str) -> dict[str, pl.DataType]:
+    import pyarrow as pa
+
     schema = _schema(batches, url)
     # PostgreSQL's numbers of any precision, for instance, arrive as text.
     types = [
@@ -99,7 +100,7 @@ def _parts(url: str) -> SplitResult:
 
 
 @contextmanager
-def _duckdb_batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
+def _duckdb_batches(url: str, query: str) -> Iterator[Any]:
     with _explained(url):
         parts = _parts(url)
         # A URL has three slashes before a relative path, four before an absolute one.
@@ -118,7 +119,7 @@ def _duckdb_batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
 
 
 @contextmanager
-def _postgresql_batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
+def _postgresql_batches(url: str, query: str) -> Iterator[Any]:
     with _explained(url):
         parts = _parts(url)
         driver = _driver("adbc_driver_postgresql.dbapi", url)

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 import polars.selectors as cs
-import pyarrow as pa
 
+from quantshift.base.imports import extra_needed
 from quantshift.errors import DataError, UserError
 from quantshift.tables.chunks import ROWS, Chunk, OpenTable, check_names, polars_frame, without_gaps
 
@@ -25,6 +25,8 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
         source = source.set_axis(names, axis=1)
     if isinstance(source, type) or not hasattr(source, "__arrow_c_stream__"):
         raise UserError(f"{name} must be a path or a data frame, got {kind}")
+    with extra_needed("data frames of other libraries than polars"):
+        import pyarrow as pa
     try:
         table = pa.table(source)
         check_names(name, table.schema.names)
@@ -87,6 +89,8 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
 
 def arrow_types(schema: Any) -> tuple[dict[str, pl.DataType], frozenset[str]]:
     """The types of an Arrow schema's columns in chunks, and the columns that are nested."""
+    import pyarrow as pa
+
     empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
     types = {column.columns[0]: plain(column).dtypes[0] for column in empty}
     nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))

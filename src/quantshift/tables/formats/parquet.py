@@ -3,9 +3,11 @@
 import io
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from quantshift.base.imports import extra_needed
 from quantshift.tables.chunks import (
     ROWS,
     Chunk,
@@ -20,10 +22,15 @@ from quantshift.tables.formats.frames import arrow_types, plain
 from quantshift.tables.formats.table_format import Rows, StoredRows, TableFile, TableFormat
 
 
-def _open(file: TableFile) -> OpenTable:
-    # Imported inside functions, because most tables are not Parquet files.
-    from pyarrow.parquet import ParquetFile
+def _reader() -> Any:
+    # Imported late, because most tables are not Parquet files.
+    with extra_needed("Parquet files"):
+        from pyarrow.parquet import ParquetFile
+    return ParquetFile
 
+
+def _open(file: TableFile) -> OpenTable:
+    ParquetFile = _reader()
     with ParquetFile(file.path) as parquet:
         schema = parquet.schema_arrow
 
@@ -39,8 +46,7 @@ def _open(file: TableFile) -> OpenTable:
 
 
 def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
-    from pyarrow.parquet import ParquetFile
-
+    ParquetFile = _reader()
     with ParquetFile(file.path) as parquet:
         check_names(file.name, parquet.schema_arrow.names)
         frame = polars_frame(parquet.read())
@@ -48,8 +54,7 @@ def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
 
 
 def _stored(path: Path) -> StoredRows:
-    from pyarrow.parquet import ParquetFile
-
+    ParquetFile = _reader()
     with ParquetFile(path) as parquet:
         columns = tuple(parquet.schema_arrow.names)
         groups = range(parquet.num_row_groups)

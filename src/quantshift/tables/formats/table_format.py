@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
-import pyarrow as pa
 
+from quantshift.base.arrow import installed_arrow
 from quantshift.tables.chunks import Frame, OpenTable, Progress, without_gaps
 from quantshift.tables.places import Spool
 
@@ -100,8 +100,11 @@ class TableFile:
 
     def open(self) -> Any:
         """The uncompressed bytes."""
+        arrow = installed_arrow()
+        if arrow is None:
+            return self.lines()
         # Arrow's file, because its threads could not read a Python file while Python exits.
-        return pa.input_stream(str(self.path), compression="gzip" if self.compressed else None)
+        return arrow.input_stream(str(self.path), compression="gzip" if self.compressed else None)
 
     def lines(self) -> Any:
         """A Python file, for iteration over its lines."""

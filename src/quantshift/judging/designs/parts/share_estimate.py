@@ -12,6 +12,7 @@ import numpy as np
 from quantshift.answers.kinds import INTERVAL
 from quantshift.base.types import Codes, Flags, Prevalences, Reals
 from quantshift.intervals.limits import as_if_counted
+from quantshift.judging.clusters import LabelledClusters
 from quantshift.judging.judged_items import JudgedItems
 
 RARELY = 0.05
@@ -54,6 +55,8 @@ class ShareEstimate:
     kind: whether the limits are those of a confidence interval or a range. alternatives: what a
         range is made of. settle: which labels would make an interval of it, as a sentence.
     if_rates_move: how far the shares move if the judge errs a little more or less often.
+    clusters: those that have labels, if the limits allow for clusters.
+    assumption: what the estimate rests on, if not on what the design does.
     """
 
     prevalence: Prevalences
@@ -71,6 +74,8 @@ class ShareEstimate:
     alternatives: tuple[Alternative, ...] = ()
     settle: str = ""
     if_rates_move: tuple[MovedRate, ...] = ()
+    clusters: LabelledClusters | None = None
+    assumption: str = ""
 
     def within_limits(self) -> "ShareEstimate":
         """The same with limits that allow for the estimate itself."""

@@ -1,0 +1,42 @@
+"""The part of the changelog for a tag, checked: `python packaging/release_notes.py v1.2.3`.
+
+Exits with 1 and a line if the tag is not the version of the package, or the changelog has no part
+with that version as its title.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def notes(tag: str, package: str, changelog: str) -> str:
+    """The text under the title of the version.
+
+    package: the source of `__init__.py`.
+    """
+    version = re.search(r'^__version__ = "(.+)"', package, re.MULTILINE)
+    if version is None or tag != f"v{version[1]}":
+        raise ValueError(f"the tag is {tag}, the package {version[1] if version else 'has none'}")
+    parts = re.split(r"^## ", changelog, flags=re.MULTILINE)[1:]
+    for part in parts:
+        title, _, text = part.partition("\n")
+        if re.match(rf"\[?{re.escape(version[1])}\]?(\s|$)", title):
+            return text.strip() + "\n"
+    raise ValueError(f"CHANGELOG.md has no part for {version[1]}")
+
+
+def main(tag: str) -> str | None:
+    """Print the notes; the message of an error is for `sys.exit`."""
+    package = (ROOT / "src" / "quantshift" / "__init__.py").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    try:
+        sys.stdout.write(notes(tag, package, changelog))
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,176 @@
+"""The rows of a CSV file whose quotes have been checked, in blocks of texts.
+
+Arrow parses them where it is installed. Python's own parser, several times slower, gives the same
+rows where it is not.
+"""
+
+import csv
+import io
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from quantshift.base.arrow import installed_arrow
+from quantshift.errors import DataError
+from quantshift.tables.broken_files import LONGEST_ROW, TOO_LONG
+from quantshift.tables.chunks import ROWS, polars_frame, without_gaps
+from quantshift.tables.formats.table_format import TableFile
+
+BLOCK_BYTES = LONGEST_ROW
+"""The size of the blocks that Arrow parses."""
+
+LONGEST_WAIT = 200
+"""The most milliseconds to wait for threads of Arrow's parser."""
+
+
+class Layout(NamedTuple):
+    """What is known of a CSV file before its rows are parsed.
+
+    names: of its columns. empty_lines: if the table has a single column, the number of empty lines
+    before the header: the empty lines after it are missing cells. In other tables they are no rows
+    (None).
+    """
+
+    names: tuple[str, ...]
+    delimiter: str
+    empty_lines: int | None
+
+
+class Block(NamedTuple):
+    """Consecutive rows, as texts without gaps.
+
+    ragged: rows with too many or too few cells that were left out since the last block.
+    bytes_read: of the file, so far.
+    """
+
+    rows: pl.DataFrame
+    ragged: int
+    bytes_read: int
+
+
+def csv_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Generator[Block]:
+    """The blocks of the wanted columns; the last has no rows."""
+    parsed = _python_blocks if installed_arrow() is None else _arrow_blocks
+    yield from parsed(file, layout, wanted)
+
+
+def _arrow_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Generator[Block]:
+    import pyarrow as pa
+
+    ragged = 0
+
+    def skip(_: Any) -> str:
+        nonlocal ragged
+        ragged += 1
+        return "skip"
+
+    with (
+        _released_by_threads(skip),
+        pa.OSFile(str(file.path)) as raw,
+        pa.CompressedInputStream(raw, "gzip") if file.compressed else raw as stream,
+        closing(_batches(stream, layout, wanted, skip)) as batches,
+    ):
+        for batch in batches:
+            counted, ragged = ragged, 0
+            yield Block(without_gaps(polars_frame(batch)), counted, raw.tell())
+    yield Block(_no_rows(wanted), ragged, file.path.stat().st_size)
+
+
+def _batches(
+    stream: Any, layout: Layout, wanted: Sequence[str], skip: Callable[[Any], str]
+) -> Generator[Any]:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    try:
+        batches = pa.csv.open_csv(
+            stream,
+            read_options=pa.csv.ReadOptions(
+                block_size=BLOCK_BYTES, use_threads=False, skip_rows=layout.empty_lines or 0
+            ),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=layout.delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=skip,
+                ignore_empty_lines=layout.empty_lines is None,
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                include_columns=list(wanted), column_types=dict.fromkeys(wanted, pa.large_string())
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        # A header without a line break at its end is a table without rows, too.
+        if "Empty CSV" in str(error):
+            return
+        raise
+    yield from batches
+
+
+@contextmanager
+def _released_by_threads(function: Callable[[Any], str]) -> Iterator[None]:
+    """Wait at the end until Arrow's threads no longer hold a reference to the function.
+
+    The parser reads ahead in a thread. If that thread drops the last reference to a Python object
+    while the interpreter exits (shortly after an error in the file), the process is aborted.
+    """
+    references_before = sys.getrefcount(function)
+    try:
+        yield
+    finally:
+        for _ in range(LONGEST_WAIT):
+            if sys.getrefcount(function) <= references_before:
+                break
+            time.sleep(0.001)
+
+
+def _python_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Generator[Block]:
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
+    places = [layout.names.index(name) for name in wanted]
+    rows: list[list[str]] = []
+    ragged = 0
+    with file.lines() as raw:
+        text = io.TextIOWrapper(raw, "utf-8-sig", newline="")
+        try:
+            for row in _after_header(csv.reader(text, delimiter=layout.delimiter), layout):
+                if sum(map(len, row)) > LONGEST_ROW:  # other libraries may have raised the limit
+                    raise csv.Error
+                if len(row) == len(layout.names):
+                    rows.append(row)
+                else:
+                    ragged += 1
+                if len(rows) == ROWS:
+                    yield Block(_frame_of(rows, wanted, places), ragged, raw.tell())
+                    rows, ragged = [], 0
+        except csv.Error as error:  # a cell that is too large
+            raise DataError(f"{file.name}: {TOO_LONG}") from error
+        if rows:
+            yield Block(_frame_of(rows, wanted, places), ragged, raw.tell())
+            ragged = 0
+    yield Block(_no_rows(wanted), ragged, file.path.stat().st_size)
+
+
+def _after_header(rows: Iterator[list[str]], layout: Layout) -> Iterator[list[str]]:
+    next((row for row in rows if row), None)
+    for row in rows:
+        if row:
+            yield row
+        elif layout.empty_lines is not None:
+            yield [""]
+
+
+def _frame_of(
+    rows: Sequence[list[str]], wanted: Sequence[str], places: Sequence[int]
+) -> pl.DataFrame:
+    cells = [[row[place] for row in rows] for place in places]
+    columns = [
+        pl.Series(name, values, pl.String) for name, values in zip(wanted, cells, strict=True)
+    ]
+    return without_gaps(pl.DataFrame(columns))
+
+
+def _no_rows(wanted: Sequence[str]) -> pl.DataFrame:
+    return pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))

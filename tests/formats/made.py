@@ -1,0 +1,145 @@
+"""A file of every format that quantshift writes, at every version: what later versions must read.
+
+    pytest tests/formats/test_formats.py --write-formats
+
+writes those of versions that have none yet, with what is read of them (`answer.json`). Files that
+are there are never written again. Everything in them is made up.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quantshift import History, judge, load_sketch, quantify
+from quantshift.data import DataFolder, describe
+from quantshift.data.folder import DATA_SET
+from quantshift.history import store as history_store
+from quantshift.history.record import FORMAT as CALL_VERSION
+from quantshift.judging.result import FORMAT as JUDGEMENT_VERSION
+from quantshift.quantifying import load_model
+from quantshift.quantifying.output.result import FORMAT as QUANTIFICATION_VERSION
+from quantshift.quantifying.training.folder import FORMAT as MODEL_VERSION
+from quantshift.results import ResultStore
+from quantshift.results.description import VERSION as RESULTS_VERSION
+from quantshift.results.verification import verify
+from quantshift.sketches.about import VERSION as SKETCH_VERSION
+from tests.fuzz import kinds
+
+FILES = Path(__file__).parent / "files"
+ANSWER = "answer.json"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format, at the version that is written now.
+
+    make: writes files into a folder. read: what is read of a folder that has them, as JSON.
+    """
+
+    name: str
+    version: str
+    make: Callable[[Path], None]
+    read: Callable[[Path], Any]
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return FILES / f"{self.name}-{self.version}"
+
+    def write(self) -> None:
+        """Write files of this version, and what is read of them."""
+        self.folder.mkdir(parents=True)
+        self.make(self.folder)
+        answer = json.dumps(self.read(self.folder), indent=1, ensure_ascii=False)
+        (self.folder / ANSWER).write_text(f"{answer}\n", encoding="utf-8")
+
+
+def read_model(folder: Path) -> Any:
+    model = load_model(folder / "m")
+    new = kinds.scored_table(10, seed=1).select("size", "place")
+    estimate = quantify(new, model=folder / "m", replicates=20)
+    return {
+        "classes": list(model.classes),
+        "posteriors": model.posteriors(model.items(new)).tolist(),
+        "shares": [share.estimate for share in estimate.batches[0].shares],
+    }
+
+
+def read_sketches(folder: Path) -> Any:
+    found = {}
+    for path in sorted(folder.glob("*.parquet")):
+        loaded = load_sketch(path)
+        found[path.name] = {
+            "classes": list(loaded.about.classes),
+            "label": loaded.about.label,
+            "rows": loaded.n_rows,
+            "cells": loaded.table.head(5).with_columns(pl.selectors.temporal().cast(str)).rows(),
+        }
+    return json.loads(json.dumps(found))
+
+
+def read_query_results(folder: Path) -> Any:
+    paths = sorted(path for path in folder.iterdir() if path.name != ANSWER)
+    return {path.name: load_sketch(path).n_rows for path in paths}
+
+
+def read_data_sets(folder: Path) -> Any:
+    found = {}
+    for path in sorted(path for path in folder.iterdir() if path.is_dir()):
+        data = DataFolder.open(path)
+        data.verify()
+        labels = [data.dataset().labels[i] for i in range(5)]
+        found[path.name] = {
+            **{key: describe(data)[key] for key in ("name", "kind", "items", "classes")},
+            "labels": [str(label) for label in labels],
+        }
+    return found
+
+
+def read_results(folder: Path) -> Any:
+    store = ResultStore.open(folder / "r")
+    assert list(verify(store)) == []
+    rows = store.read().collect().sort("cell", "method", "sample")
+    return {"rows": rows.height, "first": json.loads(rows.head(3).write_json())}
+
+
+def read_history(folder: Path) -> Any:
+    history = History.open(folder / "h", must_exist=True)
+    assert history.problems() == []
+    return {"calls": json.loads(history.to_json())["calls"], "frame": history.to_csv()}
+
+
+def make_quantification(folder: Path) -> None:
+    table = kinds.scored_table(60)
+    answer = quantify(table, posteriors=["p"], by="day", replicates=20)
+    (folder / "quantify.json").write_text(answer.to_json(), encoding="utf-8")
+
+
+def make_judgement(folder: Path) -> None:
+    table = kinds.verdicts(80)
+    answer = judge(table, verdict="judge", label="truth", labels="random")
+    (folder / "judge.json").write_text(answer.to_json(), encoding="utf-8")
+
+
+def read_json(folder: Path) -> Any:
+    """What scripts take from an answer; its layout is checked against the schema."""
+    content = json.loads(next(p for p in folder.iterdir() if p.name != ANSWER).read_text("utf-8"))
+    batches = content.get("batches") or [content["overall"]]
+    return {"format": content["format"], "shares": [batch["shares"] for batch in batches]}
+
+
+FORMATS = (
+    Format("model", str(MODEL_VERSION), kinds.make_model, read_model),
+    Format("sketch", str(SKETCH_VERSION), kinds.make_sketches, read_sketches),
+    Format("query-result", str(SKETCH_VERSION), kinds.make_query_results, read_query_results),
+    Format("data-set", str(DATA_SET.version), kinds.make_data_sets, read_data_sets),
+    Format("results", str(RESULTS_VERSION), kinds.make_store, read_results),
+    Format("history", f"{history_store.VERSION}.{CALL_VERSION}", kinds.make_history, read_history),
+    Format("quantify", str(QUANTIFICATION_VERSION), make_quantification, read_json),
+    Format("judge", str(JUDGEMENT_VERSION), make_judgement, read_json),
+)
+"""Every format; the version of a history is that of the folder and that of a call."""
