@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from quantshift.base.nouns import counted
+from quantshift.base.shell import command_line
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
 from quantshift.cli.commands.run import resume_command, tell_summary
@@ -72,12 +73,15 @@ def bench(
         _tell_plan(planned, n_workers, console)
         return
     chosen = executor(n_workers, options.cluster, apart=bool(who.added))
+    command = command_line(["quantshift", *sys.argv[1:]])
     try:
         with cell_progress(console) as progress:
-            summary = run_experiments(planned.run, chosen, redo=options.redo, progress=progress)
+            summary = run_experiments(
+                planned.run, chosen, redo=options.redo, progress=progress, command=command
+            )
     except KeyboardInterrupt:
-        command = resume_command(sys.argv[1:], options.redo)
-        say(console, f"\nstopped; nothing is lost. To resume: {command}")
+        resume = resume_command(sys.argv[1:], options.redo)
+        say(console, f"\nstopped; nothing is lost. To resume: {resume}")
         raise typer.Exit(130) from None
     tell_summary(summary, out, console)
     if summary.failures and not _has_results(out):
