@@ -28,7 +28,7 @@ def make_store(
     left_out: dict[str, str] | None = None,
     ordered: tuple[str, ...] = (),
     hardness: float = 1.0,
-    profile: str = "full",
+    profile: str = "paper",
 ) -> ResultStore:
     """A store whose methods err the more the later they are named; the first data set is easiest.
 

@@ -106,7 +106,7 @@ def test_the_origin_names_classifier_grid_command_and_files(tmp_path, monkeypatc
         overrides={
             "shift.train_repeats": 1,
             "shift.test_repeats": 1,
-            "classifier.grid.class_weight": ["balanced", None],
+            "classifier.grid.class_weight": ["balanced", "none"],
         },
     )
     run_experiments(planned.run, executor(1), command="quantshift bench tables-prior --add x")
@@ -116,7 +116,7 @@ def test_the_origin_names_classifier_grid_command_and_files(tmp_path, monkeypatc
     assert facts["grid of the classifier"] == 'class_weight = ["balanced", null]'
     assert "enabled" in facts["settings chosen by"]
     assert facts["command"] == "quantshift bench tables-prior --add x"
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert facts["file of an added method"] == f"Mine: mine.py, SHA-256 {digest}"
     page = board.page.read_text()
     assert digest in page
@@ -138,7 +138,7 @@ def test_origins_that_differ_name_their_experiments_and_changed_files_are_told()
     assert ("classifier (two)", "none: the data are posteriors") in facts
     assert ("grids of methods", "KDEyML: bandwidth = [0.1]") in facts
     text = dict(facts)["file of an added method"]
-    assert text == f"Mine: mine.py, SHA-256 {'a' * 16} and later {'b' * 16}"
+    assert text == f"Mine: mine.py, SHA-256 {'a' * 64} and later {'b' * 64}"
 
 
 def test_marks_that_would_be_the_same_get_another_shape():

@@ -9,8 +9,6 @@ from quantshift.report.page.provenance import Provenance
 SHOWN_COMMANDS = 5
 """The commands of more runs are in the log of the results."""
 
-_HASH_CHARACTERS = 16
-
 
 def origin_facts(provenance: Provenance) -> list[tuple[str, str]]:
     """Facts as (name, value), in reading order."""
@@ -75,20 +73,26 @@ def _method_grids(experiments: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _files(runs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Name and hash of the file of each added method; several if it changed between runs."""
-    hashes: dict[tuple[str, str], list[str]] = {}
+    """Name and hash of the file of each added method; several hashes if it changed between runs."""
+    return [
+        f"{method}: {file}, SHA-256 {' and later '.join(hashes)}"
+        for method, files in method_files(runs).items()
+        for file, hashes in files.items()
+    ]
+
+
+def method_files(runs: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, list[str]]]:
+    """Added method -> name of its file -> SHA-256, from the log of runs; several if it changed."""
+    found: dict[str, dict[str, list[str]]] = {}
     for run in runs:
         files = run.get("files")
         for method, record in files.items() if isinstance(files, dict) else ():
             if not isinstance(record, dict):
                 continue  # not written by a run
-            known = hashes.setdefault((str(method), str(record.get("file"))), [])
-            if str(record.get("sha256")) not in known:
-                known.append(str(record.get("sha256")))
-    return [
-        f"{method}: {file}, SHA-256 {' and later '.join(h[:_HASH_CHARACTERS] for h in known)}"
-        for (method, file), known in hashes.items()
-    ]
+            hashes = found.setdefault(str(method), {}).setdefault(str(record.get("file")), [])
+            if str(record.get("sha256")) not in hashes:
+                hashes.append(str(record.get("sha256")))
+    return found
 
 
 def _options(options: Mapping[str, Any]) -> str:

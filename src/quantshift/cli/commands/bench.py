@@ -39,6 +39,15 @@ def bench(
     who: EntrantOptions,
     experiment_options: ExperimentOptions,
     options: RunOptions,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.zip",
+            help="Also write all results in DIR, with their origin, as one file for others (see "
+            "`quantshift merge`).",
+            show_default=False,
+        ),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Run all methods on suites of experiments, and write the leaderboard.
@@ -61,11 +70,16 @@ def bench(
         quantshift bench natural --data churn --add my.py:Mine
 
         quantshift bench tables-prior --classifier sklearn.naive_bayes:GaussianNB
+
+        quantshift bench multiclass --add my.py:Mine --bundle mine.zip
     """
     # Imported here because the page needs packages that take a second to import.
     from quantshift.leaderboard.build import build_leaderboard
+    from quantshift.leaderboard.bundle import check_bundle_output, write_bundle
 
     console = Console()
+    if bundle is not None:
+        check_bundle_output(bundle)
     planned = planned_benchmark(suites, out, experiment_options, who)
     n_workers = options.n_workers or n_cores()
     _tell_left_out(planned, console)
@@ -90,6 +104,9 @@ def bench(
     board = build_leaderboard(out)
     size = board.page.stat().st_size / 1e6
     say(console, f"open {board.page.resolve().as_uri()} in a browser ({size:.1f} MB)")
+    if bundle is not None:
+        write_bundle(out, bundle, command=command)
+        say(console, f"bundle in {bundle} ({bundle.stat().st_size / 1e6:.1f} MB)")
     if planned.missing_suites:
         say(console, f"not run at all: {', '.join(planned.missing_suites)} (the reason is above)")
     if summary.failures or summary.failed_before or planned.missing_suites:
