@@ -175,7 +175,7 @@ def test_other_data_other_estimates_and_other_files_do_not_join(origin, bundle, 
     with pytest.raises(UserError, match=r"holds other results: experiments\.prior\.datasets\.a"):
         add_bundle(bundle, other_data.path)
     other_estimates = make_store(tmp_path / "est", datasets=DATA, methods=("ACC", "CC"))
-    with pytest.raises(UserError, match="estimates of prior on a, p_train-.* are not those in"):
+    with pytest.raises(UserError, match=r"estimates of prior on a, p_train-.* are not those in"):
         add_bundle(bundle, other_estimates.path)
     for store, digest in (
         (make_store(tmp_path / "one", datasets=DATA, methods=("CC", "Mine")), "a"),

@@ -37,6 +37,7 @@ from quantshift.base.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.leaderboard.origin import method_files
 from quantshift.report.page.provenance import versions
+from quantshift.results import sharing
 from quantshift.results.description import ABOUT, LOG, STORE, is_name
 from quantshift.results.failures import FAILURE, load_failures, save_failures, without
 from quantshift.results.log import RunLog
@@ -318,7 +319,8 @@ def _place(part: Part) -> tuple[str, str, str]:
 
 
 def _refuse_conflicts(new: ResultStore, old: ResultStore, file: str | Path) -> None:
-    """Refuse a method from another file, and estimates that are not those of the store."""
+    """Refuse other settings or data, methods from another file, and other estimates."""
+    sharing.merge(old.description, new.description, old.path)  # an error if they cannot share one
     files_there = method_files(old.log.records())
     for method, files in method_files(new.log.records()).items():
         if files_there.get(method, files) != files:
@@ -331,9 +333,8 @@ def _refuse_conflicts(new: ResultStore, old: ResultStore, file: str | Path) -> N
         there.setdefault(_place(part), []).append((part, methods))
     for part, methods in new.parts():
         for other, other_methods in there.get(_place(part), ()):
-            both = [
-                m for m in methods if m in other_methods and part.methods[m] == other.methods[m]
-            ]
+            shared = dict(part.methods.items() & other.methods.items())
+            both = [m for m in methods if m in other_methods and m in shared]
             if both and not _agree(_rows(new, part, both)[1], _rows(old, other, both)[1]):
                 experiment, dataset, cell = _place(part)
                 raise UserError(
@@ -349,8 +350,8 @@ def _agree(first: pl.DataFrame, second: pl.DataFrame) -> bool:
     for rows in (first, second):
         ordered = rows.sort("method", "sample")
         lengths = ordered.select("method", "sample", n=pl.col("p_hat").list.len())
-        values = [ordered[name].explode().to_numpy() for name in ("p_true", "p_hat")]
-        numbers.append((lengths, np.concatenate(values)))
+        columns = [ordered[name].explode().to_numpy() for name in ("p_true", "p_hat")]
+        numbers.append((lengths, np.concatenate(columns)))
     (samples, values), (other_samples, other_values) = numbers
     return samples.equals(other_samples) and bool(np.allclose(values, other_values, atol=AGREE))
 
@@ -374,8 +375,8 @@ def _copy_failures(source: ResultStore, target: ResultStore) -> None:
 
 def _copy_logs(bundle: Bundle, target: ResultStore) -> None:
     """Add the records of the bundle's logs, once."""
-    if any(record.get("bundle") == bundle.sha256 for record in target.log.records()):
-        return
     for source, log in ((bundle.store.log, target.log), (bundle.store.times, target.times)):
+        if any(record.get("bundle") == bundle.sha256 for record in log.records()):
+            continue
         for record in source.records():
             log.append({**record, **dict.fromkeys(_PRIVATE, ""), "bundle": bundle.sha256})

@@ -55,7 +55,7 @@ def bench(
     Methods that do not suit a data set (such as methods for ordered classes if the classes have no
     order) are skipped, and the reason is printed. Existing results are not computed again. If the
     command was killed or stopped with Ctrl-C, run it again to resume. The leaderboard, in
-    DIR/leaderboard.html and DIR/leaderboard.csv, covers all results in DIR, whatever command
+    DIR/leaderboard.html, .csv, -pairs.csv and .tex, covers all results in DIR, whatever command
     created them.
 
     Exit code 0: complete; 1: some methods failed, or a suite could not be run; 2: invalid input;
