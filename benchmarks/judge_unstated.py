@@ -2,26 +2,32 @@
 
     python benchmarks/judge_unstated.py clusters [--repeats 300] [--seed 1] [--only NAME ...]
     python benchmarks/judge_unstated.py designs [--repeats 200] [--seed 1]
+    python benchmarks/judge_unstated.py plans [--repeats 500] [--seed 1]
     python benchmarks/judge_unstated.py tables [--repeats 500] [--seed 1]
 
 `clusters`: five answers a question; classes and errors of the judge are correlated within it. Whole
 questions are labelled, 10, 40 or 200 of them, in four designs: at random, in random order until
 there are enough of each verdict or of each class, or elsewhere. The share is that of the items.
-`refused`: honest tables that the check of the design contradicts. `designs`: what `judge` guesses
-and answers if nothing is said of how labels were chosen. `tables`: real verdicts (see
-`real_tables.py`): 200 labels drawn in each design and without a word of it, whole questions drawn
-with their column as clusters, and transfers between all pairs of systems or queries, undeclared and
-with either assumption declared; `missed`: by more than the width of the interval. Intervals are of
-95%; `+-` is the Monte Carlo standard error. Beside ours the coverage (width) of ppi-python,
-truescore and GLIDE with the same labels where they are installed (`judge_rivals.py`). Constants
-were chosen with seed 0. `judge_situations.py` has more situations, end to end.
+`refused`: honest tables that the check of the design contradicts.
+`designs`: what `judge` guesses and answers if nothing is said of how labels were chosen.
+`plans`: labels that `judge plan` draws of items in clusters, the second plan knowing the labels of
+the first, or of items with weights of which a few are heavy (lognormal); `foreseen` is the width
+that the last plan promises, without labels by a guess of how often the judge errs.
+`tables`: real verdicts (see `real_tables.py`): 200 labels drawn in each design and without a word
+of it, whole questions drawn with their column as clusters, and transfers between all pairs of
+systems or queries, undeclared and with either assumption declared; `missed`: by more than the width
+of the interval.
+
+Intervals are of 95%; `+-` is the Monte Carlo standard error. Beside ours the coverage (width) of
+ppi-python, truescore and GLIDE with the same labels where they are installed (`judge_rivals.py`).
+Constants were chosen with seed 0. `judge_situations.py` has more situations, end to end.
 """
 
 import argparse
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -42,9 +48,11 @@ from quantshift.judging.judged_items import (
     VERDICTS,
     ExternalLabels,
     JudgedItems,
+    KnownDraw,
     Settings,
 )
 from quantshift.judging.meaning import Meaning
+from quantshift.judging.plans.planning import Goal, plan
 from real_tables import tables_dir
 
 Ints = NDArray[np.int64]
@@ -221,6 +229,56 @@ def designs(repeats: int, seed: int) -> None:
                 row(f"{name}: {n} {what}", inside[ranged], widths[ranged], guessed)
 
 
+def planned(
+    items: JudgedItems, y: Ints, numbers: list[int], how: str | None, seed: int
+) -> tuple[ShareEstimate, float]:
+    """The estimate from the labels of plans, one after the other, and the width foreseen."""
+    for number, n_labels in enumerate(numbers):
+        settings = Settings(seed=seed + number)
+        found = plan(items, Goal(n_labels=n_labels), how=how, settings=settings)
+        labels = items.labels.copy()
+        labels[found.items] = y[found.items]
+        drawn_with = KnownDraw(np.where(labels >= 0, found.inclusion, np.nan))
+        items = replace(items, labels=labels, drawn=drawn_with)
+    return shares(items, "planned", Settings()), 2 * found.half_width
+
+
+def plans(repeats: int, seed: int) -> None:
+    meaning = Meaning.of_codes(2)
+
+    def in_clusters(correlation: float, rng: np.random.Generator) -> tuple[JudgedItems, Ints]:
+        v, y, clusters_of = clustered(400, 0.7, correlation, rng)
+        return JudgedItems.of(v, np.full(len(y), -1), meaning, clusters=clusters_of), y
+
+    def weighted(rng: np.random.Generator) -> tuple[JudgedItems, Ints]:
+        y, v = judged(2000, 0.7, [(0.9, 0.8)], rng)
+        weights = rng.lognormal(sigma=1.5, size=2000)
+        return JudgedItems.of(v, np.full(2000, -1), meaning, weights=weights), y
+
+    for name, correlation, numbers, how in (
+        *(
+            (f"whole clusters, correlation {c}, {' + '.join(map(str, n))} labels", c, n, None)
+            for c in CORRELATIONS
+            for n in ([100], [100, 200])
+        ),
+        *(
+            (f"weights, {n} labels {how}", None, [n], how)
+            for how in ("random", "by-verdict")
+            for n in (200, 400)
+        ),
+    ):
+        rng = np.random.default_rng([seed, sum(numbers)])
+        inside, widths, foreseen = [], [], []
+        for repeat in range(repeats):
+            items, y = weighted(rng) if correlation is None else in_clusters(correlation, rng)
+            found, width = planned(items, y, numbers, how, 10 * repeat)
+            truth = float(items.item_weights @ y / items.item_weights.sum())
+            inside.append(bool(found.low[1] <= truth <= found.high[1]))
+            widths.append(float(found.high[1] - found.low[1]))
+            foreseen.append(width)
+        row(name, inside, widths, f"foreseen {np.mean(foreseen):.3f}")
+
+
 @dataclass
 class Real:
     """A real table as two classes; groups: systems or queries; clusters: items that are alike."""
@@ -330,7 +388,7 @@ def tables(repeats: int, seed: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["clusters", "designs", "tables"])
+    parser.add_argument("what", choices=["clusters", "designs", "plans", "tables"])
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[], help="names of rows of `clusters`")
@@ -340,6 +398,8 @@ def main() -> None:
             clusters(asked.repeats or 300, asked.seed, asked.only)
         elif asked.what == "designs":
             designs(asked.repeats or 200, asked.seed)
+        elif asked.what == "plans":
+            plans(asked.repeats or 500, asked.seed)
         else:
             tables(asked.repeats or 500, asked.seed)
 

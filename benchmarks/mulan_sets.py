@@ -19,7 +19,7 @@ from quantshift.base.types import Flags, Indices, Reals
 from quantshift.experiments.label_results import LabelProblem
 from quantshift.metrics import rae
 from quantshift.multilabel import LabelTable, load_mulan
-from quantshift.multilabel.label_table import FEWEST
+from quantshift.multilabel.label_tables import FEWEST
 
 DEVELOPMENT = ("emotions", "yeast", "birds", "genbase", "medical")
 KEPT_ASIDE = ("enron", "delicious")

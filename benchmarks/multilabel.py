@@ -172,10 +172,16 @@ Estimates = dict[str, dict[str, Reals]]
 
 
 def estimated(fitted: Fitted, protocols: LabelProtocols) -> Estimates:
-    return {
-        experiment: {method: estimate(fitted, index) for method, estimate in METHODS.items()}
-        for experiment, index in protocols.samples(fitted.problem.labels_test)
-    }
+    """Each method is fitted once, for the samples of both experiments."""
+    samples = dict(protocols.samples(fitted.problem.labels_test))
+    ends = np.cumsum([len(index) for index in samples.values()])[:-1]
+    every = np.concatenate(list(samples.values()))
+    found: Estimates = {experiment: {} for experiment in samples}
+    for method, estimate in METHODS.items():
+        parts = np.split(estimate(fitted, every), ends)
+        for experiment, part in zip(samples, parts, strict=True):
+            found[experiment][method] = part
+    return found
 
 
 def keep(
@@ -216,10 +222,10 @@ def coverage(fitted: Fitted, protocols: LabelProtocols) -> list[dict[str, Any]]:
     """How often the share of a label in a sample is within its limits."""
     labels = fitted.problem.labels_test
     quantifier = TiltedLabelSets().fit_posteriors(fitted.held_out, fitted.problem.labels.has)
+    # The simulations depend on the size of a sample only, and are made once for all of them.
+    worlds = simulated_worlds(quantifier, SIZE)
     rows = []
     for experiment, index in protocols.samples(labels):
-        # The simulations depend on the size of a sample only, and are made once for all of them.
-        worlds = simulated_worlds(quantifier, index.shape[1])
         p_true, p_hat = labels.has[index].mean(axis=1), quantifier.aggregate(fitted.pool, index)
         limits = np.array(
             [

@@ -26,6 +26,12 @@ def tables_dir() -> Path:
     return _real_data("QUANTSHIFT_TABLES")
 
 
+@pytest.fixture(scope="session")
+def mulan_dir() -> Path:
+    """The folder of Mulan's data sets with several labels, for tests that want them."""
+    return _real_data("QUANTSHIFT_MULAN")
+
+
 def _real_data(variable: str) -> Path:
     """The folder that a variable names; without it, the test that asks is skipped."""
     if not os.environ.get(variable):

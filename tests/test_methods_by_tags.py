@@ -17,6 +17,10 @@ IMPORTED = {
     "quantifying/training/methods.py": {"CC", "GuardedSLD", "PACC", "PCC", "SLD"},
     "labelling/audit.py": {"PACC"},
     "diagnosis/accuracy.py": {"SLD"},
+    "multilabel/label_by_label.py": {"SLD"},
+    "multilabel/regressed_shares.py": {"PCC"},
+    "multilabel/sets_as_classes.py": {"SLD"},
+    "multilabel/tilted_label_sets.py": {"SLD"},
 }
 """The only modules that import methods: they say what is used if the user names none."""
 

@@ -45,7 +45,14 @@ def run(
 
 def rows() -> list[dict[str, object]]:
     judged = [
-        {"item": i, "judge": "good" if i % 10 < 7 else "bad", "human": None} for i in range(200)
+        {
+            "item": i,
+            "judge": "good" if i % 10 < 7 else "bad",
+            "other": "good" if i % 7 < 5 else "bad",
+            "score": (i % 13) / 13,
+            "human": None,
+        }
+        for i in range(200)
     ]
     for i in range(0, 200, 3):
         judged[i]["human"] = "good" if i % 10 < 6 else "bad"
@@ -71,6 +78,14 @@ def test_judge_needs_no_extra(tables, ending):
     assert small.stderr == ""
     assert small.stdout == whole.stdout
     assert small.stdout.startswith("good: ")
+
+
+@pytest.mark.parametrize("verdicts", ["--verdict judge,other", "--score score"])
+def test_several_judges_and_scores_need_no_extra(tables, verdicts):
+    asked = ["judge", "verdicts.csv", *verdicts.split(), "--label", "human", "--labels", "random"]
+    small = run(COMMAND, *asked, folder=tables)
+    assert small.stderr == ""
+    assert small.stdout == run(COMMAND, *asked, folder=tables, blocked={"nothing"}).stdout
 
 
 @pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help"])

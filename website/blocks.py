@@ -100,6 +100,9 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "gallery-script": gallery_script,
         "quantification-json": lambda page: json_layout.layout(quantifying.json_schema()),
         "json-schemas": lambda page: json_schemas.overview(),
+        "label-quantification-json": lambda page: json_layout.layout(
+            quantifying.label_json_schema(), "LabelBatch", "LabelAnswer", "LeftOutLabel"
+        ),
         "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
     }
 )

@@ -5,9 +5,10 @@ from typing import Any
 from website.tables import code, table
 
 
-def layout(schema: dict[str, Any]) -> str:
-    """A table of fields for every object, the outermost first."""
-    objects = {"The whole": schema, **schema["$defs"]}
+def layout(schema: dict[str, Any], *objects_shown: str) -> str:
+    """A table of fields for every object (or those that are named), the outermost first."""
+    known = schema["$defs"]
+    objects = {"The whole": schema, **{name: known[name] for name in objects_shown or known}}
     return "\n\n".join(_section(name, definition) for name, definition in objects.items())
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from quantshift import history, judging
+from quantshift import history, judging, quantifying
 from quantshift.data.description import Listed
 from website.pages import DOCS
 from website.tables import code, table
@@ -64,6 +64,10 @@ def data_set() -> dict[str, Any]:
 SCHEMAS: Mapping[str, tuple[str, Callable[[], dict[str, Any]]]] = MappingProxyType(
     {
         "quantify": ("`quantshift quantify --json`", history.watched_json_schema),
+        "quantify-labels": (
+            "`quantshift quantify --label A,B --json` (several labels)",
+            quantifying.label_json_schema,
+        ),
         "judge": ("`quantshift judge --json`", judging.json_schema),
         "history": ("`quantshift history export --as json`", history.json_schema),
         "data-list": ("`quantshift data list --format json`", data_sets),

@@ -99,6 +99,17 @@ def test_answers_of_quantify(tables, options):
     check("quantify", answer.to_json())
 
 
+@pytest.mark.parametrize("options", [{}, {"by": "week"}], ids=repr)
+def test_answers_about_several_labels(tables, tmp_path, options):
+    other = pl.Series("other", (np.arange(400) % 3 == 0).astype(int))
+    labelled = pl.read_csv(tables / "labelled.csv").with_columns(other)
+    labelled.write_csv(tmp_path / "labels.csv")
+    answer = quantify(
+        tables / "new.csv", train=tmp_path / "labels.csv", label=["label", "other"], **options
+    )
+    check("quantify-labels", answer.to_json())
+
+
 def test_an_answer_that_was_appended_and_its_history(tables, tmp_path):
     answer = quantify(tables / "new.csv", train=tables / "labelled.csv", label="label", by="week")
     watched = watch(answer, history=tmp_path / "history", at="2026-03-02")

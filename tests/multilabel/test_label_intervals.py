@@ -7,7 +7,7 @@ from quantshift.errors import UserError
 from quantshift.multilabel import TiltedLabelSets, predict_label_intervals
 from quantshift.multilabel.label_intervals import SimulatedWorlds, simulated_worlds
 from quantshift.multilabel.label_samples import samples_of_each_label
-from quantshift.multilabel.label_table import label_table
+from quantshift.multilabel.label_tables import label_table
 from tests.multilabel.test_tilted_label_sets import problem
 
 

@@ -99,3 +99,30 @@ def test_other_formats_and_missing_files_are_refused(tmp_path):
         load_mulan(files(tmp_path, ROW)[0], tmp_path / "none.xml")
     with pytest.raises(UserError, match="give at least one label"):
         load_mulan(tmp_path / "t.arff", [])
+
+
+# Items, features and labels as Mulan's list of data sets has them. The place of birds
+# and the protein of genbase have a column for each of their values.
+REAL = {
+    "emotions": (593, 72, 6),
+    "yeast": (2417, 103, 14),
+    "birds": (645, 259 + 12, 19),
+    "genbase": (662, 1185 + 662, 27),
+    "medical": (978, 1449, 45),
+    "enron": (1702, 1001, 53),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_sets_have_the_sizes_that_are_known(mulan_dir, name):
+    parts = [
+        load_mulan(mulan_dir / f"{name}-{part}.arff.gz", mulan_dir / f"{name}.xml")
+        for part in ("train", "test")
+    ]
+    n_items, n_features, n_labels = REAL[name]
+    assert sum(len(part.labels) for part in parts) == n_items
+    for part in parts:
+        assert part.X.shape == (len(part.labels), n_features)
+        assert part.labels.has.shape[1] == n_labels
+        assert len(part.features) == n_features
+    assert parts[0].features == parts[1].features

@@ -20,7 +20,7 @@ from sklearn.exceptions import NotFittedError
 
 from quantshift.base.seeding import generator
 from quantshift.errors import DataError
-from quantshift.multilabel.label_table import label_table
+from quantshift.multilabel.label_tables import label_table
 from quantshift.multilabel.multilabel_quantifier import (
     AbstractLabelAggregative,
     AbstractMultilabel,

@@ -1,31 +1,23 @@
 """Validation of posteriors: one check for every array from the user."""
 
 from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from quantshift.base.compiled import compiled
 from quantshift.base.types import Posteriors
+from quantshift.classify.rounding import ROUNDING, SUM_TOLERANCE
 from quantshift.errors import DataError
+from quantshift.extras import EXTRA_OF
 from quantshift.prevalence.masks import real_numbers
 from quantshift.prevalence.sparse_matrices import checked_sparse
-from quantshift.statistics.numpy_sums import LONGEST_PART, numpy_sum
 
 Classes: TypeAlias = NDArray[Any] | Sequence[Any] | int | None
 """The label of each class, their number, or None if any number is right."""
-
-SUM_TOLERANCE = 1e-3
-"""Rows whose sum is this close to one count as rounded and are normalised; others are refused."""
-
-ROUNDING = 2 * float(np.finfo(np.float64).eps)
-"""Rows of K classes whose sum is within K - 2 times this of one have been normalised already."""
-
-FEW_CLASSES, MANY_CLASSES = 7, LONGEST_PART
-"""numpy sums rows of up to FEW_CLASSES numbers from left to right, and longer ones in eight running
-sums; those of more than MANY_CLASSES are split first."""
 
 
 def check_posteriors(posteriors: Any, classes: Classes = None) -> Posteriors:
@@ -43,8 +35,10 @@ def check_posteriors(posteriors: Any, classes: Classes = None) -> Posteriors:
     n_columns = shape[-1]
     if n_columns == 2:
         p = np.ascontiguousarray(p)  # reordered columns of a classifier are not contiguous
-    if n_columns <= MANY_CLASSES and p.flags.carray:  # a single kind of array is compiled
-        scaled = _normalised(p if len(shape) == 2 else p.reshape(-1, n_columns))
+    compiled = _compiled_rows()
+    if compiled and n_columns <= compiled.MANY_CLASSES and p.flags.carray:  # compiled for these
+        rows = p if len(shape) == 2 else p.reshape(-1, n_columns)
+        scaled: Posteriors = compiled.normalised(rows)
         if len(scaled):
             return scaled if len(shape) == 2 else scaled.reshape(shape)
     # Sum and minimum reveal every error: NaN and infinities by the sum, negatives by the minimum.
@@ -78,54 +72,16 @@ def check_shape(posteriors: Any, classes: Classes = None) -> Posteriors:
     return p
 
 
-@compiled
-def _normalised(p: Posteriors) -> Posteriors:
-    """The rows scaled to a sum of one: p itself if they have it; no rows if they are invalid."""
-    n_items, n_classes = p.shape
-    sums = np.empty(n_items)
-    if n_classes <= FEW_CLASSES:
-        _set_short_sums(p, sums)
-    else:
-        for i in range(n_items):
-            sums[i] = numpy_sum(p[i])
-    fine = exact = True
-    rounding = (n_classes - 2) * ROUNDING
-    for i in range(n_items):
-        away = abs(sums[i] - 1.0)
-        fine &= away <= SUM_TOLERANCE
-        exact &= away <= rounding
-        sums[i] = 1.0 if away <= rounding else sums[i]
-    numbers = p.ravel()  # flat loops are vectorised
-    for j in range(numbers.size):
-        fine &= numbers[j] >= 0.0
-    if not fine:
-        return p[:0]
-    if exact:
-        return p
-    scaled = np.empty((n_items, n_classes))
-    if n_classes == 2:
-        for i in range(n_items):
-            scaled[i, 0], scaled[i, 1] = sums[i], sums[i]
-    else:
-        for i in range(n_items):
-            for k in range(n_classes):
-                scaled[i, k] = sums[i]
-    divisors = scaled.ravel()
-    for j in range(numbers.size):
-        divisors[j] = numbers[j] / divisors[j]
-    return scaled
-
-
-@compiled
-def _set_short_sums(p: Posteriors, sums: Posteriors) -> None:
-    n_items, n_classes = p.shape
-    if n_classes > FEW_CLASSES:
-        return  # tells the compiler, which then unrolls the loop below
-    for i in range(n_items):
-        total = p[i, 0] + p[i, 1]
-        for k in range(2, n_classes):
-            total += p[i, k]
-        sums[i] = total
+@cache
+def _compiled_rows() -> ModuleType | None:
+    """The compiled check of rows; None without numba, where numpy does the same more slowly."""
+    try:
+        from quantshift.classify import normalised_rows
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRA_OF:
+            raise
+        return None
+    return normalised_rows
 
 
 def _numbers(posteriors: Any, classes: Classes) -> Posteriors:

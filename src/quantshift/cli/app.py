@@ -141,6 +141,11 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "List the quantifiers and shifts, with what each assumes, and the experiments.",
             extra="all",
         ),
+        "cite": Verb(
+            "cite",
+            "cite",
+            "Print BibTeX of quantshift, and of the publications behind the methods you used.",
+        ),
         "doctor": Verb(
             "doctor",
             "doctor",

@@ -27,7 +27,7 @@ from quantshift.base.integrity import record_checksum
 from quantshift.base.types import Indices, Reals
 from quantshift.errors import DataError
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel
 from quantshift.results.store import ResultStore
 from quantshift.shifts.protocol import Coordinate, Words

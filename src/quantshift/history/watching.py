@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED, Condition
 from quantshift.answers.shares import headline_share
@@ -20,6 +21,10 @@ from quantshift.history.options import ALARM, AlarmOptions, WatchOptions
 from quantshift.history.store import Problem
 from quantshift.quantifying.output.events import failures
 from quantshift.quantifying.output.result import Quantification
+
+if TYPE_CHECKING:
+    from quantshift.history.label_watching import WatchedLabels
+    from quantshift.quantifying.labels.label_result import LabelQuantification
 
 
 @dataclass(frozen=True)
@@ -148,7 +153,7 @@ class Watch:
 
 
 def watch(
-    result: Quantification,
+    result: "Quantification | LabelQuantification",
     *,
     history: str | Path | None = None,
     at: str | None = None,
@@ -158,13 +163,19 @@ def watch(
     baseline_from: str | None = None,
     false_alarms_per_year: float | None = None,
     batches_per_year: float | None = None,
-) -> Watched:
+) -> "Watched | WatchedLabels":
     """Append an answer to a history, raise alarms, and check events and conditions.
 
-    history: its folder; at: the time of the call, if not now. fail_on: any of shift, changed,
-    unreliable, alarm. fail_if: conditions such as "spam>5%". The others set how alarms are raised,
-    if not as in the call before (see `Limits`). `Watched.exit_code` is that of the command.
+    history: its folder, with a history for each label in it if there are several; at: the time of
+    the call, if not now. fail_on: any of shift, changed, unreliable, alarm. fail_if: conditions
+    such as "spam>5%". The others set how alarms are raised, if not as in the call before (see
+    `Limits`). `exit_code` of the result is that of the command.
     """
     given = locals()
     conditions = (fail_if,) if isinstance(fail_if, str) else tuple(fail_if)
-    return Watch(taken(WatchOptions, given), taken(AlarmOptions, given), conditions).over(result)
+    options = taken(WatchOptions, given), taken(AlarmOptions, given), conditions
+    if isinstance(result, Quantification):
+        return Watch(*options).over(result)
+    from quantshift.history.label_watching import LabelWatch
+
+    return LabelWatch(*options).over(result)

@@ -12,7 +12,7 @@ from .label_samples import (
     natural_samples as natural_samples,
     samples_of_each_label as samples_of_each_label,
 )
-from .label_table import LabelTable as LabelTable, label_table as label_table
+from .label_tables import LabelTable as LabelTable, label_table as label_table
 from .mulan import LabelledItems as LabelledItems, load_mulan as load_mulan
 from .multilabel_quantifier import (
     AbstractLabelAggregative as AbstractLabelAggregative,

@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Posteriors, Reals
 from quantshift.errors import DataError
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 
 NAMES = ("account", "billing", "delivery", "quality", "refund")
 N_FEATURES = 8

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from quantshift.base.types import Reals
 from quantshift.classify.classifier import item_rows
 from quantshift.multilabel.label_models import check_not_empty
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel, Samples
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier

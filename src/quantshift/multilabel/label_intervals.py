@@ -18,7 +18,7 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Reals
 from quantshift.errors import UserError
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
-from quantshift.multilabel.label_table import FEWEST
+from quantshift.multilabel.label_tables import FEWEST
 from quantshift.multilabel.multilabel_quantifier import AbstractLabelAggregative
 from quantshift.prevalence.weights import checked_weights
 

@@ -9,7 +9,7 @@ import numpy as np
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices
 from quantshift.errors import DataError
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.prevalence.weights import Weights
 
 

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, vstack
 
 from quantshift.base.types import Flags, Reals
 from quantshift.errors import DataError, UserError
-from quantshift.multilabel.label_table import LabelTable, label_table
+from quantshift.multilabel.label_tables import LabelTable, label_table
 from quantshift.tables.broken_files import explained
 from quantshift.tables.chunks import require_columns
 from quantshift.tables.files import table_file

@@ -27,7 +27,7 @@ from quantshift.multilabel.label_models import (
     check_not_empty,
     fit_label_models,
 )
-from quantshift.multilabel.label_table import LabelTable, check_learnable, label_table
+from quantshift.multilabel.label_tables import LabelTable, check_learnable, label_table
 from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.items import take_rows
 from quantshift.quantifiers.base.samples import consecutive_blocks, count_samples, index_blocks

@@ -13,7 +13,7 @@ from sklearn.linear_model import RidgeCV
 from quantshift.base.types import Indices, Posteriors, Reals
 from quantshift.multilabel.label_models import with_absence
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractLabelAggregative
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractClassifying

@@ -10,7 +10,7 @@ from quantshift.base.types import Reals
 from quantshift.classify.classifier import item_rows
 from quantshift.errors import DataError
 from quantshift.multilabel.label_models import check_not_empty
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel, Samples
 from quantshift.multilabel.set_posteriors import distinct_sets
 from quantshift.prevalence.weights import Weights

@@ -12,7 +12,7 @@ from quantshift.base.types import Indices, Posteriors, Reals
 from quantshift.errors import UserError
 from quantshift.multilabel.label_models import with_absence
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
-from quantshift.multilabel.label_table import LabelTable
+from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractLabelAggregative, Samples
 from quantshift.multilabel.related_labels import related_groups
 from quantshift.multilabel.set_posteriors import SetPosteriors

@@ -111,6 +111,7 @@ class TableItems:
             left_out=total(part.left_out for part in parts),
             left_out_groups=total(part.left_out_groups for part in parts),
             undecodable=sum(part.undecodable for part in parts),
+            kept=pl.concat([part.kept for part in parts], how="vertical_relaxed"),
         )
 
 
@@ -165,13 +166,13 @@ def candidates(
                 f"column {clash!r} cannot be used for items and also be: {roles[clash]}"
             )
         unnamed = dict.fromkeys(
-            n for n in table.columns if n not in {*chosen, *roles, options.label}
+            n for n in table.columns if n not in {*chosen, *roles, *options.label_columns}
         )
         left_out += [LeftOutColumn(name, "not named") for name in unnamed]
         return chosen, tuple(left_out)
     usable = []
     for name in dict.fromkeys(table.columns):
-        if name in roles or name == options.label:
+        if name in roles or name in options.label_columns:
             continue
         if name in table.nested:
             left_out.append(LeftOutColumn(name, "lists or objects: not supported"))
@@ -271,22 +272,23 @@ def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bo
 
 def _check_roles(options: ColumnOptions, table: OpenTable, named: Sequence[str]) -> None:
     """Raise an error for columns that do not exist or have conflicting roles."""
-    if options.label is not None:
-        table.require([options.label])
+    table.require(options.label_columns)
     table.require(named)
     roles = (options.id, options.weights, options.groups)
     others = [name for name in roles if name is not None]
-    if options.label is not None and options.label == options.groups:
-        raise UserError(f"{options.label!r} is the label: it cannot name the groups too")
+    for label in options.label_columns:
+        if label == options.groups:
+            raise UserError(f"{label!r} is the label: it cannot name the groups too")
     for name in (*options.drop, *others):
         if name not in table.columns:
             table.require([name])
-    if options.label in named:
-        raise UserError(f"{options.label!r} is the label: it cannot be part of the items too")
-    if options.label is not None and options.label in (*options.drop, *others):
-        raise UserError(
-            f"{options.label!r} is the label: it cannot be dropped, nor be ids, weights or groups"
-        )
+    for label in options.label_columns:
+        if label in named:
+            raise UserError(f"{label!r} is the label: it cannot be part of the items too")
+        if label in (*options.drop, *others):
+            raise UserError(
+                f"{label!r} is the label: it cannot be dropped, nor be ids, weights or groups"
+            )
 
 
 def _posterior_cells(table: OpenTable, chunk: Chunk, names: Sequence[str]) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 They are the keyword arguments of these functions and the options of their commands.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from quantshift.answers.options import (
     SEED,
     WHOSE_SHARE,
 )
-from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option
+from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option, split_names
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
@@ -62,19 +62,33 @@ class Sources:
     )
 
 
+def _one_or_several(written: str) -> str | tuple[str, ...]:
+    """The name of a column, or those of several."""
+    names = split_names(written)
+    return names[0] if len(names) == 1 else names
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """What the columns of the tables are.
 
-    text, features: the columns of items; with neither, all that can be used. categories: those of
-    numbers that are codes. posteriors: those of
-    the user's own model, instead. drop: columns that are not used; columns of row ids, of weights
-    and of the groups that are left out in turn are not used either. missing: cells that mean no
-    label, in addition to empty ones. positive: the class whose share is shown first. A single name
-    is accepted in place of a tuple of names.
+    label: the column of the labels; if there are several, each saying whether an item has a label,
+    they are `indicators`, and `label` is None. text, features: the columns of items; with neither,
+    all that can be used. categories: those of numbers that are codes. posteriors: those of the
+    user's own model, instead. drop: columns that are not used; columns of row ids, of weights and
+    of the groups that are left out in turn are not used either. missing: cells that mean no label,
+    in addition to empty ones. positive: the class whose share is shown first. A single name is
+    accepted in place of a tuple of names.
     """
 
-    label: str | None = option(None, "Column of the labels.", metavar="COLUMN", panel=COLUMNS)
+    label: str | None = option(
+        None,
+        "Column of the labels. Several (A,B,...): a column of 0 and 1, yes and no or true and "
+        "false for each label that an item can have; see also --separator.",
+        parse=_one_or_several,
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
     text: tuple[str, ...] = option(
         (),
         "Columns of texts. Without --features only these are used.",
@@ -138,8 +152,11 @@ class ColumnOptions:
         panel=COLUMNS,
     )
     lenient: bool = option(False, LENIENT)
+    indicators: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.label is not None and not isinstance(self.label, str):
+            self._set_labels(as_names(self.label))
         for name in ("text", "features", "categories", "posteriors", "drop"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
         if self.missing is not None:
@@ -157,6 +174,69 @@ class ColumnOptions:
                 f"the column {self.weights!r} is one of posteriors, and cannot be the weights too",
                 arguments=["posteriors", "weights"],
             )
+
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        """The columns of the labels, however many."""
+        return self.indicators or (() if self.label is None else (self.label,))
+
+    def _set_labels(self, names: tuple[str, ...]) -> None:
+        """Take several columns of labels; of one name, that column."""
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise UserError(f"the label {twice!r} is named twice", arguments=["label"])
+        if not names:
+            raise UserError("name the column of the labels", arguments=["label"])
+        object.__setattr__(self, "label", names[0] if len(names) == 1 else None)
+        object.__setattr__(self, "indicators", names if len(names) > 1 else ())
+
+    def check_one_label(self, where: str) -> None:
+        """Refuse several labels. where: what takes only one."""
+        if self.indicators:
+            raise UserError(
+                f"{where} has one label at a time, not {len(self.indicators)}; name one",
+                arguments=["label"],
+            )
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """How several labels are written, and which of them are parts of others.
+
+    separator: what is between the labels of an item, if one column holds all of them. parents: the
+    label that each label is within, as a mapping or as texts such as "hate=abuse".
+    """
+
+    separator: str | None = option(
+        None,
+        "The label column holds any number of labels with this between them: 'spam; abuse'. An "
+        "empty cell: no label.",
+        metavar="';'",
+        panel=COLUMNS,
+    )
+    parents: tuple[str, ...] = option(
+        (),
+        "Labels that only items with another label have; their shares never exceed it.",
+        reads="names",
+        metavar="CHILD=PARENT,...",
+        panel=COLUMNS,
+    )
+
+    def __post_init__(self) -> None:
+        given = self.parents
+        if isinstance(given, Mapping):
+            given = tuple(f"{child}={parent}" for child, parent in given.items())
+        object.__setattr__(self, "parents", as_names(given))
+        if self.separator is None:
+            return
+        # Labels are read without the blanks around them, but a blank can be the separator too.
+        separator = self.separator.strip() or self.separator[:1]
+        if not separator:
+            raise UserError(
+                "the separator is empty; give what is between the labels of a cell, such as ';'",
+                arguments=["separator"],
+            )
+        object.__setattr__(self, "separator", separator)
 
 
 @dataclass(frozen=True)
@@ -362,6 +442,12 @@ class Request:
     conditions: Sequence[str] = ()
     declared: Declaration = NOTHING_DECLARED
     row_file: RowOptions = field(default_factory=RowOptions)
+    label_options: LabelOptions = field(default_factory=LabelOptions)
+
+    @property
+    def has_several_labels(self) -> bool:
+        """Whether items can have any number of labels."""
+        return bool(self.columns.indicators) or self.label_options.separator is not None
 
     @property
     def inputs(self) -> list[Any]:

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from quantshift import judge
-from quantshift.answers.kinds import RANGE
+from quantshift.answers.kinds import INTERVAL, RANGE
+from quantshift.judging.output.text import summary_rows
 from quantshift.judging.result import LimitsIf, ShareIf
 from tests.judging.made import drawn, verdicts
 
@@ -46,6 +47,19 @@ def test_a_range_is_drawn_with_what_it_is_made_of(ranged):
     assert "  40.0 to 50.0%  ··········▒▒············  if one\n" in text
     assert "  62.5 to 80.0%  ···············▒▒▒▒·····  if other\n" in text
     assert "cannot halve the range" in text
+
+
+def test_groups_of_ranges_are_called_so(ranged):
+    names = [dataclasses.replace(ranged.overall, name=name) for name in "AB"]
+    several = dataclasses.replace(ranged, by="system", batches=tuple(names))
+    head, *rows = summary_rows(several)
+    assert head[4] == "range"
+    assert [row[-1] for row in rows] == ["", ""]
+    assert "62.5 to 80.0%" in several.to_text()
+    first = dataclasses.replace(names[0], kind=INTERVAL)
+    head, *rows = summary_rows(dataclasses.replace(several, batches=(first, names[1])))
+    assert head[4] == "95% interval"
+    assert [row[-1] for row in rows] == ["", "range"]
 
 
 def test_the_share_if_an_error_rate_moves_is_a_table(ranged):

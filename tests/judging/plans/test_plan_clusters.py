@@ -118,6 +118,24 @@ def test_what_whole_clusters_cannot_do_is_refused(n_labels, how, line):
         plan(items, Goal(n_labels=n_labels), how=how)
 
 
+def test_a_few_more_labels_are_at_least_a_whole_cluster():
+    v, y, clusters = clustered()
+    labels = whole(y, clusters, 10)
+    found = plan(coded(v, labels, clusters=clusters), Goal(n_labels=1))
+    assert (found.n_clusters, len(found.items)) == (1, SIZE)
+    assert found.inclusion[0] == pytest.approx(11 / 200)
+    precise = plan(coded(v, labels, clusters=clusters), Goal(precision=0.5))
+    assert len(precise.items) % SIZE == 0
+
+
+def test_rows_of_one_id_are_drawn_one_by_one_unless_clusters_are_named():
+    v, y, clusters = clustered()
+    frame = table(v, y, clusters, np.ones(1000)).drop("truth", "views")
+    asked = {"verdict": "judge", "label": "human", "n_labels": 100}
+    assert plan_labels(frame, id="question", **asked).plan.how == "by-verdict"
+    assert plan_labels(frame, cluster="question", **asked).plan.n_clusters == 20
+
+
 def test_labels_of_single_items_are_no_labels_of_clusters():
     v, y, clusters = clustered()
     labels = np.where(np.arange(1000) % SIZE == 0, y, -1)

@@ -71,6 +71,8 @@ def test_both_parsers_give_the_same_of_odd_files(tmp_path, content):
 
 
 def test_a_cell_that_is_too_long_is_refused_alike(tmp_path):
+    # The limit belongs to the process: another library may have raised it.
+    csv.field_size_limit(1 << 30)
     path = tmp_path / "t.csv"
     path.write_text(f"a,b\n{'x' * 9_000_000},1\n")
     messages = set()

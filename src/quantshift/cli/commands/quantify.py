@@ -14,15 +14,17 @@ from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.outputs import OutputFiles, leave, provenance
 from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
+from quantshift.history.label_watching import LabelWatch
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.watching import Watch
 from quantshift.quantifying.declaration import Declaration
-from quantshift.quantifying.estimating.job import quantify_tables
+from quantshift.quantifying.estimating.job import has_several_labels, quantify_tables
 from quantshift.quantifying.options import (
     AuditOptions,
     BatchOptions,
     ColumnOptions,
     EstimationOptions,
+    LabelOptions,
     Request,
     RowOptions,
     Sources,
@@ -62,6 +64,7 @@ def quantify(
     alarms: AlarmOptions,
     conditions: ConditionOptions,
     row_file: RowOptions,
+    labels: LabelOptions,
 ) -> None:
     """Estimate how common each class is in new data, and whether to trust it.
 
@@ -91,27 +94,32 @@ def quantify(
 
         quantshift quantify --model model/ --sample 2026-03-02.csv --history history/ --summary
 
+        quantshift quantify --train labelled.csv --sample new.csv --label spam,abuse,hate
+
+        quantshift quantify --train labelled.csv --sample new.csv --label tags --separator ';'
+
         quantshift quantify --sketch week.parquet --train-sketch training.parquet
 
         quantshift quantify --sketch week.parquet --model model/
     """
     if printing.as_json and length.summary:
         raise UserError("the result is printed either as JSON or as one line: choose one")
-    watch = Watch(watching, alarms, conditions.fail_if)
+    row_file = replace(row_file, overwrite=files.overwrite)
+    options = (columns, training, batches, audit, estimation, conditions.fail_if, declared)
+    request = Request(sources, *options, row_file, labels)
+    watch_of: Any = LabelWatch if has_several_labels(request) else Watch
+    watch = watch_of(watching, alarms, conditions.fail_if)
     check_standard_input(sources.sample, sources.train)
     inputs = [*vars(sources).values(), *vars(sketches).values(), audit.audit]
     files.check(inputs)
     _check_sources(sources, sketches)
-    row_file = replace(row_file, overwrite=files.overwrite)
     _check_rows(row_file, files, sketches, inputs)
-    options = (columns, training, batches, audit, estimation, conditions.fail_if, declared)
-    request = Request(sources, *options, row_file)
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
     console.quiet = length.summary and not console.is_terminal
     with item_progress(console) as progress:
         if sketches.sketch is None:
-            result = quantify_tables(request, progress)
+            result: Any = quantify_tables(request, progress)
         else:
             # Imported here, since most calls have no sketch.
             from quantshift.sketches.estimating.job import quantify_counts

@@ -16,7 +16,16 @@ from quantshift.cli.progress import item_progress
 from quantshift.errors import UserError
 from quantshift.quantifying import save_model
 from quantshift.quantifying.declaration import Declaration
-from quantshift.quantifying.options import ColumnOptions, Recipe, Sources, TrainingOptions
+from quantshift.quantifying.labels.label_folder import check_label_models_place, save_label_models
+from quantshift.quantifying.labels.label_text import label_model_lines
+from quantshift.quantifying.labels.label_training import train_labels_from
+from quantshift.quantifying.options import (
+    ColumnOptions,
+    LabelOptions,
+    Recipe,
+    Sources,
+    TrainingOptions,
+)
 from quantshift.quantifying.output.advice import accuracy_text, groups_text
 from quantshift.quantifying.output.text import column_lines
 from quantshift.quantifying.training.folder import check_model_place, check_savable
@@ -35,6 +44,7 @@ def train(
     columns: ColumnOptions,
     training: TrainingOptions,
     declared: Declaration,
+    labels: LabelOptions,
 ) -> None:
     """Train a model on a labelled table once; quantify many samples later.
 
@@ -46,19 +56,33 @@ def train(
 
         quantshift train --train labelled.csv --label sentiment --text title,review --out model/
 
+        quantshift train --train labelled.csv --label spam,abuse,hate --out model/
+
         quantshift train --train 'part-*.parquet' --label fraud --positive 1 --out model/
     """
     if sources.train is None:
         raise UserError("name the labelled table", arguments=["train"])
     check_standard_input(sources.train)
-    check_model_place(out, inputs=[sources.train])
+    several = bool(columns.indicators) or labels.separator is not None
+    if several:
+        check_label_models_place(out, inputs=[sources.train])
+    else:
+        check_model_place(out, inputs=[sources.train])
     if ":" in training.classifier:
         check_savable(named_classifier(training.classifier))
     if ":" in training.method:
         known = POSTERIORS if columns.posteriors else FEATURES
         check_savable(method_class(training.method, known)())
+    recipe = Recipe(columns, training, declared=declared)
     with item_progress(Console(stderr=True)) as progress:
-        model = train_from(sources.train, Recipe(columns, training, declared=declared), progress)
+        if several:
+            models = train_labels_from(sources.train, recipe, labels, progress)
+            save_label_models(models, out)
+            for line in label_model_lines(models):
+                typer.echo(line)
+            typer.echo(f"models in {out}")
+            return
+        model = train_from(sources.train, recipe, progress)
         save_model(model, out)
     fitted = model.training
     mix = ", ".join(f"{shortened(model.names[label])} {n:,}" for label, n in fitted.counts.items())

@@ -123,10 +123,10 @@ def summary_of(result: Judgement) -> Summary:
 
 def summary_rows(result: Judgement) -> list[list[str]]:
     """The shares of one batch class by class, or the headline's batch by batch, under a header."""
-    interval = limits_head(INTERVAL, result.level)
+    ranges = all(is_range(batch.kind) for batch in result.batches)
+    interval = limits_head(RANGE if ranges else INTERVAL, result.level)
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
-        interval = limits_head(batch.kind, result.level)
         found = zip(
             batch.shares,
             estimates_and_limits(batch.shares),
@@ -141,7 +141,9 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     by_verdicts = _naive([batch.naive(result.headline) for batch in result.batches])
     for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        mark = RANGE if batch.kind == RANGE else batch.no_estimate_reason
+        mark = batch.no_estimate_reason
+        if batch.kind == RANGE and not ranges:
+            mark = RANGE
         rows.append([shortened(batch.name), *counts, *texts, naive, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
@@ -228,6 +230,8 @@ def _several(result: Judgement) -> Iterator[str]:
     yield from mean_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
+    yield from _alternatives(result, result.overall)
+    yield from _if_rates_move(result, result.overall)
 
 
 def _alternatives(result: Judgement, batch: JudgedBatch) -> Iterator[str]:

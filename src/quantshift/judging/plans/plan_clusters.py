@@ -78,6 +78,16 @@ class PlanClusters:
             return 1.0
         return float(np.sqrt(self._effect(1 + (self.size - 1) * n_labels / len(self.codes))))
 
+    def check_number(self, n_labels: int) -> None:
+        """Refuse first labels that are of one cluster."""
+        if n_labels < min(FEWEST_CLUSTERS * self.mean_size, len(self.codes)):
+            raise UserError(
+                f"{n_labels} labels are less than {FEWEST_CLUSTERS} whole clusters, which have "
+                f"about {self.mean_size:.3g} items each, and one says nothing about the others: "
+                "ask for more labels, or for single items (without clusters)",
+                arguments=["n_labels", "cluster"],
+            )
+
     def _effect(self, size: float) -> float:
         return 1 + (size - 1) * self.correlation
 
@@ -102,8 +112,9 @@ class PlanClusters:
             )
         missing = int((sizes - labelled)[begun].sum())
         free = rng.permutation(np.flatnonzero(labelled == 0))
-        wanted = max(n_labels - missing, 0) / self.mean_size
-        n_new = min(max(round(wanted), FEWEST_CLUSTERS - int((begun | whole).sum())), len(free))
+        wanted = round(max(n_labels - missing, 0) / self.mean_size)
+        least = max(FEWEST_CLUSTERS - int((begun | whole).sum()), 0 if missing else 1)
+        n_new = min(max(wanted, least), len(free))
         chosen = np.concatenate([np.flatnonzero(begun), free[:n_new]])
         place = np.full(self.n, -1)
         place[chosen] = np.arange(len(chosen))

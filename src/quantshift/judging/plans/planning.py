@@ -27,7 +27,7 @@ from quantshift.judging.designs.design import Plannable
 from quantshift.judging.designs.guessing import check_design
 from quantshift.judging.designs.registry import design_named, plan_named
 from quantshift.judging.judged_items import DEFAULTS, JudgedItems, Settings
-from quantshift.judging.plans.plan_clusters import FEWEST_CLUSTERS, PlanClusters
+from quantshift.judging.plans.plan_clusters import PlanClusters
 from quantshift.judging.plans.plan_strata import (
     FEWEST,
     PlanStrata,
@@ -117,6 +117,8 @@ def plan(
     clusters = None
     if items.clusters is not None:
         clusters = PlanClusters.of(items, strata.codes, strata.rates)
+        if goal.n_labels is not None and not items.known.any():
+            clusters.check_number(goal.n_labels)
     wanted = _Wanted(way, strata, _numbers(strata, items), settings.level, clusters)
     n_new = goal.n_labels if goal.precision is None else wanted.labels_for(goal.precision)
     assert n_new is not None
@@ -182,13 +184,6 @@ def _drawn(
     """So many new items, or about as many in whole clusters; final: the strata drawn in."""
     clusters, before = wanted.clusters, _numbers(final, items)
     if clusters is not None:
-        if n_new < min(FEWEST_CLUSTERS * clusters.mean_size, wanted.n_left):
-            raise UserError(
-                f"{n_new} labels are less than {FEWEST_CLUSTERS} whole clusters, which have about "
-                f"{clusters.mean_size:.3g} items each, and one says nothing about the others: ask "
-                "for more labels, or for single items (without clusters)",
-                arguments=["n_labels", "cluster"],
-            )
         rows, labelled = clusters.drawn(n_new, items.known, rng)
         inclusion = np.full(len(items), labelled.mean())
         n_clusters = len(np.unique(clusters.codes[rows]))

@@ -93,7 +93,9 @@ def plan_labels(
             arguments=["labelled", "id"],
         )
     settings = LevelOptions(level, seed, of).settings()
-    found = plan(_judged_items(read), goal, how=how, settings=settings)
+    found = plan(
+        _judged_items(read, whole_clusters=cluster is not None), goal, how=how, settings=settings
+    )
     return _sheet(read, found, (table, labelled), options)
 
 
@@ -120,8 +122,12 @@ def _sheet(
     )
 
 
-def _judged_items(read: JudgedTable) -> JudgedItems:
-    """The items, with what all judges say of each as one verdict."""
+def _judged_items(read: JudgedTable, *, whole_clusters: bool) -> JudgedItems:
+    """The items, with what all judges say of each as one verdict.
+
+    whole_clusters: are to be labelled. Rows of one id are a cluster when they are judged, but that
+    they are labelled together is for the user to say.
+    """
     items, classes = read.items, read.meaning.classes
     verdicts, meaning = None, Meaning(classes, (), ())
     if items.verdicts is not None:
@@ -139,6 +145,6 @@ def _judged_items(read: JudgedTable) -> JudgedItems:
         meaning,
         score=items.score,
         drawn=None if items.inclusion is None else KnownDraw(items.inclusion),
-        clusters=items.clusters,
+        clusters=items.clusters if whole_clusters else None,
         weights=items.weights,
     )

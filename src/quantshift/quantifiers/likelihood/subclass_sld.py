@@ -29,8 +29,9 @@ class or a strong penalty is the largest error of all.
 If the items are unlike those of training (the mean novelty is above what the subclasses explain),
 no subclass describes them and the estimate is that of the prior model: `fallback`.
 
-References: M. Saerens et al., Neural Computation 14 (2002); G. Schwarz, "Estimating the dimension
-of a model", Annals of Statistics 6 (1978), for the weights.
+References: M. Saerens et al., "Adjusting the outputs of a classifier to new a priori
+probabilities: a simple procedure", Neural Computation 14 (2002); G. Schwarz, "Estimating the
+dimension of a model", Annals of Statistics 6 (1978), for the weights.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -4,9 +4,10 @@ The work is the same for rows of tables and for counts of scores: `estimate_samp
 share the bootstrap's replicates of the training side.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quantshift.answers.batch_names import compared_batches, in_sequence
 from quantshift.answers.conditions import check_conditions
@@ -14,6 +15,7 @@ from quantshift.answers.options import PRECISION
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
+from quantshift.errors import UserError
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.intervals.targets import ITEMS
 from quantshift.quantifying.audits.audited import read_audit
@@ -27,6 +29,7 @@ from quantshift.quantifying.options import (
     BatchOptions,
     ColumnOptions,
     EstimationOptions,
+    LabelOptions,
     Request,
     RowOptions,
     Sources,
@@ -41,6 +44,9 @@ from quantshift.quantifying.training.recipe import model_for
 from quantshift.quantifying.training.summary import training_side
 from quantshift.tables.reading import Source
 
+if TYPE_CHECKING:
+    from quantshift.quantifying.labels.label_result import LabelQuantification
+
 
 @uses_tables
 @suggests_arguments
@@ -49,7 +55,9 @@ def quantify(
     *,
     train: Source | Sequence[Source] | None = None,
     model: Model | Source | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
+    separator: str | None = None,
+    parents: Mapping[str, str] | Sequence[str] = (),
     text: str | Sequence[str] = (),
     features: str | Sequence[str] = (),
     categories: str | Sequence[str] = (),
@@ -78,7 +86,7 @@ def quantify(
     rows: str | Path | None = None,
     seed: int = 0,
     progress: OnProgress | None = None,
-) -> Quantification:
+) -> "Quantification | LabelQuantification":
     """The prevalence of each class in unlabelled tables, with intervals, verdicts and advice.
 
     sample: a path or a data frame, or several. train: the labelled table; only columns that all
@@ -94,9 +102,12 @@ def quantify(
     is a range. columns: "causes" of the label (which declares covariate shift) or "effects" of it
     (prior shift). With neither, what was declared when the model was trained.
     conditions: on shares, such as "spam>5%", that the caller is going to check; one on an unknown
-    class is refused before any sample is read. rows: a CSV file with a line for every row, its
-    probability as trained and corrected. The other arguments are those of `train`; with a
-    model, `groups` are those it was trained with.
+    class is refused before any sample is read. label: several columns, each of which says whether
+    an item has a label, or one with all labels of an item and the `separator` between them: then
+    the result has an answer for each label, and limits for all of them at once. parents: labels
+    within others, such as {"hate": "abuse"}, whose shares they never exceed. rows: a CSV file with
+    a line for every row, its probability as trained and corrected. The other arguments are those of
+    `train`; with a model, `groups` are those it was trained with.
     """
     given = locals()
     request = Request(
@@ -109,13 +120,42 @@ def quantify(
         conditions,
         taken(Declaration, given),
         taken(RowOptions, given),
+        taken(LabelOptions, given),
     )
     return quantify_tables(request, progress or silent)
 
 
 @uses_tables
-def quantify_tables(request: Request, progress: OnProgress = silent) -> Quantification:
-    """The answer to a call, with its options in groups."""
+def quantify_tables(
+    request: Request, progress: OnProgress = silent
+) -> "Quantification | LabelQuantification":
+    """The answer to a call, with its options in groups, for one label or for several."""
+    if not has_several_labels(request):
+        if request.label_options.parents:
+            raise UserError(
+                "parents are for several labels; name them, or leave the parents out",
+                arguments=["parents", "label"],
+            )
+        return quantify_one_label(request, progress)
+    from quantshift.quantifying.labels.label_job import quantify_labels
+
+    return quantify_labels(request, progress)
+
+
+def has_several_labels(request: Request) -> bool:
+    """Whether a call is about several labels, by its options or by its model."""
+    model = request.sources.model
+    if request.has_several_labels or model is None or isinstance(model, Model):
+        return request.has_several_labels
+    # Imported here because most calls have one label.
+    from quantshift.quantifying.labels.label_folder import is_label_models
+
+    return is_label_models(model)
+
+
+@uses_tables
+def quantify_one_label(request: Request, progress: OnProgress = silent) -> Quantification:
+    """The answer to a call with one label, with its options in groups."""
     file = request.row_file
     if file.rows is not None:
         check_rows_file(file.rows, inputs=request.inputs, overwrite=file.overwrite)

@@ -68,17 +68,29 @@ class RowSample(AbstractSample):
         spool: RowSpool | None = None,
     ) -> "RowSample":
         """Read the items of the tables, and classify them. spool: keeps the scores of all rows."""
-        by, columns, seed = request.batches.by, request.columns, request.training.seed
         pool = read_pool(
             tables,
             model,
             request.batches.grouping,
-            seed=seed,
+            seed=request.training.seed,
             progress=progress,
-            weights=columns.weights or model.columns.weights,
+            weights=request.columns.weights or model.columns.weights,
             wanted=NOTHING if audited is None else audited.wanted,
             spool=spool,
         )
+        return cls.of_pool(pool, tables, model, request, audited)
+
+    @classmethod
+    def of_pool(
+        cls,
+        pool: Pool,
+        tables: Sequence[OpenTable],
+        model: Model,
+        request: Request,
+        audited: AuditTable | None = None,
+    ) -> "RowSample":
+        """The items of the tables, read and classified."""
+        by, columns, seed = request.batches.by, request.columns, request.training.seed
         commands = {}
         if request.batches.grouping is None:
             commands = dict(zip(pool.batches, _commands(request), strict=True))

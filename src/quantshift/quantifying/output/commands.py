@@ -65,7 +65,7 @@ def _given(options: ColumnOptions, *, by: str | None, trained: bool) -> Iterator
     others = (options.weights, options.groups, by) if trained else ()
     drop = dict.fromkeys((*options.drop, *(name for name in others if name is not None)))
     for name, value in (
-        ("label", options.label or ""),
+        ("label", _listed(() if options.label is None else (options.label,))),
         ("text", _listed(options.text)),
         ("features", _listed(options.features)),
         ("categories", _listed(options.categories) if trained else ""),

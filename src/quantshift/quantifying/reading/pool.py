@@ -4,9 +4,10 @@ Memory does not grow with the tables: `reservoir` bounds the number of items.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -142,6 +143,59 @@ def read_pool(
     weights: the column that says how many items a row stands for. spool: keeps the scores of all
     rows, also of those that are not among the random part.
     """
+    read = _read_rows(
+        tables,
+        model,
+        grouping,
+        partial(classified, model),
+        seed=seed,
+        progress=progress,
+        weights=weights,
+        wanted=wanted,
+        spool=spool,
+    )
+    return read.pool(model)
+
+
+def read_features(
+    tables: Sequence[OpenTable],
+    model: Model,
+    grouping: Grouping | None,
+    *,
+    seed: int,
+    progress: OnProgress,
+    weights: str | None = None,
+) -> "RowsRead":
+    """Like `read_pool`, for models that share the columns and the preparation of this one.
+
+    The items are kept as features, which `RowsRead.pool` classifies by each of the models.
+    """
+    return _read_rows(
+        tables,
+        model,
+        grouping,
+        partial(_prepared, model),
+        seed=seed,
+        progress=progress,
+        weights=weights,
+        wanted=NOTHING,
+        spool=None,
+    )
+
+
+def _read_rows(
+    tables: Sequence[OpenTable],
+    model: Model,
+    grouping: Grouping | None,
+    seen_of: Callable[[pl.DataFrame, OpenTable, Weights | None], Items],
+    *,
+    seed: int,
+    progress: OnProgress,
+    weights: str | None,
+    wanted: Wanted,
+    spool: "RowSpool | None",
+) -> "RowsRead":
+    """The items of all tables, as `seen_of` makes them of rows, in batches."""
     titles = [title_of(table) for table in tables]
     if len(set(titles)) < len(titles):
         duplicate = next(title for title in titles if titles.count(title) > 1)
@@ -155,7 +209,7 @@ def read_pool(
     reservoir = Reservoir(Items(), generator(seed, purpose="rows of the sample"), most=MOST_KEPT)
     codes: dict[str, int] = {} if grouping else {title: i for i, title in enumerate(titles)}
     tallies = []
-    compared: dict[str, Compared] = {}
+    compared = []
     for position, (table, title) in enumerate(zip(tables, titles, strict=True)):
         levels = LevelReader.of(model.levels, model.profile)
         tally = _Tally(table, title, grouping, levels, several=len(tables) > 1)
@@ -179,7 +233,7 @@ def read_pool(
                     continue
                 items = levels.read(items, names)
                 batches = np.array([codes.setdefault(name, len(codes)) for name in names])
-                seen = classified(model, items.values, table, items.weights)
+                seen = seen_of(items.values, table, items.weights)
                 if spool is not None:
                     spool.add(items, names, seen)
                 reservoir.add(
@@ -189,12 +243,12 @@ def read_pool(
                     wanted.marks(position, items.rows),
                 )
                 if model.profile is not None:
-                    compared_rows.add(items, batches, items.rows, np.full(len(batches), -1))
+                    cells = replace(items, kept=pl.DataFrame())
+                    compared_rows.add(cells, batches, items.rows, np.full(len(batches), -1))
                 progress(f"reading {title}", tally.used, 0)
         tally.check(model.columns.features)
         tallies.append(tally)
-        if model.profile is not None:
-            compared |= _compared(compared_rows.kept(), model.profile, codes)
+        compared.append(compared_rows.kept())
     if not any(tally.used + tally.left_out.total() for tally in tallies):
         raise DataError(
             f"{tables[0].name}: the table has a header and no rows; give a sample with items"
@@ -205,7 +259,38 @@ def read_pool(
     if not codes:
         codes = {title: i for i, title in enumerate(titles)}
     order = batches_in_order(codes) if grouping else titles
-    return _pool(reservoir, {name: codes[name] for name in order}, tallies, compared)
+    return RowsRead(reservoir, codes, order, tallies, compared)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsRead:
+    """What was read of the tables, before or after their items were classified.
+
+    codes: of the batches; order: the names of those that are shown. compared: of each table the
+    rows whose cells are compared with those of training.
+    """
+
+    reservoir: Reservoir[Items]
+    codes: Mapping[str, int]
+    order: Sequence[str]
+    tallies: "Sequence[_Tally]"
+    compared: Sequence[Kept[TableItems]]
+
+    def pool(self, model: Model) -> Pool:
+        """The pool of items as they were read."""
+        compared: dict[str, Compared] = {}
+        if model.profile is not None:
+            for kept in self.compared:
+                compared |= _compared(kept, model.profile, self.codes)
+        shown_codes = {name: self.codes[name] for name in self.order}
+        return _pool(self.reservoir, shown_codes, self.tallies, compared)
+
+    def classified_pool(self, model: Model) -> Pool:
+        """The pool of items that were read as features, classified by a model."""
+        pool = self.pool(model)
+        if not len(pool.items):
+            return pool
+        return replace(pool, items=model.items_of(pool.items.features, pool.items.weights))
 
 
 def _require(table: OpenTable, model: Model) -> None:
@@ -307,6 +392,13 @@ def _pool(
             for batch, columns in tally.levels.mostly_unknown().items()
         },
     )
+
+
+def _prepared(
+    model: Model, values: pl.DataFrame, table: OpenTable, weights: Weights | None = None
+) -> Items:
+    """The features of the items."""
+    return Items(features=model.preparation.transform(values), weights=weights)
 
 
 def classified(

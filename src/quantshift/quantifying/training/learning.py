@@ -69,6 +69,7 @@ class Labelled:
     """Labelled items of a table, and how to learn from them.
 
     columns: what the items are made of; options: what the user said of them. codes: of the items.
+    prepared: what was made of their columns, if they have been prepared already.
     """
 
     table: OpenTable
@@ -78,10 +79,20 @@ class Labelled:
     classes: tuple[str, ...]
     items: TableItems
     codes: Codes
+    prepared: "Prepared | None" = None
 
     def take(self, rows: Indices) -> "Labelled":
-        """Some of the items."""
-        return replace(self, items=self.items.take(rows), codes=self.codes[rows])
+        """Some of the items; they are prepared anew."""
+        return replace(self, items=self.items.take(rows), codes=self.codes[rows], prepared=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The columns that are used and how, and the features X that they become."""
+
+    columns: Columns
+    preparation: TablePreparation
+    X: Any
 
 
 def learn(data: Labelled, *, doubting: bool = True) -> Learnt:
@@ -105,7 +116,8 @@ def _learn_posteriors(data: Labelled) -> Learnt:
 def _learn_columns(data: Labelled, *, doubting: bool) -> Learnt:
     table, items, codes = data.table, data.items, data.codes
     classifier, seed = data.training.classifier, data.training.seed
-    columns, preparation, X = _prepared(table, data.columns, data.options, items.values)
+    made = data.prepared or prepare(table, data.columns, data.options, items.values)
+    columns, preparation, X = made.columns, made.preparation, made.X
     twins = copies(items.values, columns.features, codes)
     notes: list[str] = []
     folds: Any = n_folds(codes)
@@ -173,9 +185,9 @@ def _folds_of_copies(table: OpenTable, twins: Indices, codes: Codes, seed: int) 
     return grouped_folds(codes, twins, n_folds(distinct), seed=seed)
 
 
-def _prepared(
+def prepare(
     table: OpenTable, columns: Columns, options: ColumnOptions, frame: pl.DataFrame
-) -> tuple[Columns, TablePreparation, Any]:
+) -> Prepared:
     """The preparation, and the matrix of the rows.
 
     Texts without common words are left out unless the user named them.
@@ -194,7 +206,7 @@ def _prepared(
         used = (
             UsedColumn(c.name, c.kind, _how(c, special.get(c.name, 0))) for c in columns.features
         )
-        return replace(columns, used=tuple(used)), preparation, X
+        return Prepared(replace(columns, used=tuple(used)), preparation, X)
 
 
 def _how(column: Column, n_special: int) -> str:

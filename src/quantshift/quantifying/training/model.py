@@ -140,7 +140,11 @@ class Model:
         if self.scorer is None:
             posteriors = given_posteriors(frame, self.columns, self.classes)
             return Items(posteriors, weights=weights)
-        X = self.preparation.transform(frame)
+        return self.items_of(self.preparation.transform(frame), weights)
+
+    def items_of(self, X: Any, weights: Weights | None = None) -> Items:
+        """Like `items`, from features that the preparation made of the rows."""
+        assert self.scorer is not None
         items = self.scorer.items(X)
         if self.guard is not None:
             items = replace(items, posteriors=self.guard.unguarded_items(items).posteriors)

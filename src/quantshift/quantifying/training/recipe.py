@@ -16,11 +16,12 @@ def model_for(
 ) -> Model:
     """The given model, the one in the given folder, or one trained for these samples."""
     options, train, model = recipe.columns, sources.train, sources.model
+    options.check_one_label("a model")
     if model is not None:
         if train is not None:
             raise UserError("give a training table or a model, not both")
         fitted = model if isinstance(model, Model) else _loaded(model)
-        _check_same(fitted, recipe)
+        check_same(fitted, recipe)
         return fitted
     if train is None:
         if options.posteriors:
@@ -39,12 +40,14 @@ def model_for(
         table,
         recipe,
         offered=offered,
-        tied=_tied(recipe, samples, [name for name in table.columns if name in offered]),
+        tied=tied_to_batches(recipe, samples, [name for name in table.columns if name in offered]),
         progress=progress,
     )
 
 
-def _tied(recipe: Recipe, samples: Sequence[OpenTable], shared: Sequence[str]) -> tuple[str, ...]:
+def tied_to_batches(
+    recipe: Recipe, samples: Sequence[OpenTable], shared: Sequence[str]
+) -> tuple[str, ...]:
     """The columns that are tied to the batches, among those that tables share."""
     options = recipe.columns
     if recipe.by is None or options.text or options.features or options.posteriors:
@@ -55,7 +58,8 @@ def _tied(recipe: Recipe, samples: Sequence[OpenTable], shared: Sequence[str]) -
     from quantshift.quantifying.reading.tied import tied_columns
 
     nested = {name for sample in samples for name in sample.nested}
-    names = [name for name in shared if name not in {options.label, *nested, *options.drop}]
+    unused = {*options.label_columns, *nested, *options.drop}
+    names = [name for name in shared if name not in unused]
     return tied_columns(samples, Grouping(recipe.by, recipe.every), names)
 
 
@@ -76,7 +80,7 @@ def _loaded(folder: Source) -> Model:
     return load_model(folder)
 
 
-def _check_same(model: Model, recipe: Recipe) -> None:
+def check_same(model: Model, recipe: Recipe) -> None:
     """Raise an error for arguments that a trained model would ignore."""
     options, training, columns = recipe.columns, recipe.training, model.columns
     method = None if training.method == AUTO else training.method

@@ -6,7 +6,7 @@ GuardedSLD or, for given posteriors, SLD; every exported quantifier is available
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -124,6 +124,7 @@ def train_from(
     source: Source | Sequence[Source], recipe: Recipe, progress: OnProgress = silent
 ) -> Model:
     """A model from a labelled table, with its options in groups."""
+    recipe.columns.check_one_label("a model")
     if recipe.columns.label is None:
         raise UserError("name the column of the labels", arguments=["label"])
     table = open_table(source, name="the training table", lenient=recipe.columns.lenient)
@@ -143,17 +144,22 @@ def train_on_table(
     offered: the columns that all samples have; others are not used, nor are those that are tied to
     the batches, unless they are named.
     """
-    options, training = recipe.columns, recipe.training
-    check_classifier(training.classifier)
+    check_recipe(recipe)
+    return model_from(*_labelled(table, recipe, offered, tied, progress), recipe, progress)
+
+
+def model_from(
+    data: Labelled, rows: Rows, notes: list[str], recipe: Recipe, progress: OnProgress
+) -> Model:
+    """A model from labelled items. rows: of the table; notes: about it, in sentences."""
+    options, training = data.options, recipe.training
     known = POSTERIORS if options.posteriors else FEATURES
-    _check_declared(recipe, method_class(training.method, known))
-    data, rows, notes = _labelled(table, recipe, offered, tied, progress)
     progress(f"training on {counted(len(data.codes), 'row')}", 0, 0)
     learnt = learn(data)
     base = learnt.base
     is_right = base.held_out_posteriors_.argmax(axis=1) == base.held_out_codes_
     accuracy = float(np.average(is_right, weights=base.held_out_.weights))
-    notes += [*learnt.notes, *training_warnings.doubt_about_accuracy(accuracy)]
+    notes = [*notes, *learnt.notes, *training_warnings.doubt_about_accuracy(accuracy)]
     groups = None
     if options.groups is not None:
         # Imported here because most calls have no groups.
@@ -193,8 +199,11 @@ def train_on_table(
     )
 
 
-def _check_declared(recipe: Recipe, method: type[AbstractQuantifier]) -> None:
-    """Refuse a declaration beside a method that the user has chosen, unless it can be told."""
+def check_recipe(recipe: Recipe) -> None:
+    """Refuse, before a table is read, unknown methods and declarations that a method ignores."""
+    check_classifier(recipe.training.classifier)
+    known = POSTERIORS if recipe.columns.posteriors else FEATURES
+    method: type[AbstractQuantifier] = method_class(recipe.training.method, known)
     by_default = recipe.training.method == AUTO or issubclass(method, AbstractGuarded)
     if recipe.declared.assumption != AUTO and not by_default:
         raise makes_its_own_assumption(method.__name__)
@@ -212,8 +221,17 @@ def _labelled(
     assert options.label is not None
     names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
     if not names:
-        raise _nothing_to_work_on(table, left_out)
-    items, n_labelled = _sampled(table, names, options, seed, progress)
+        raise nothing_to_work_on(table, left_out)
+    parts = read_items(
+        table,
+        names,
+        label=options.label,
+        missing=options.missing,
+        posteriors=bool(options.posteriors),
+        weights=options.weights,
+        grouping=None if options.groups is None else Grouping(options.groups),
+    )
+    items, n_labelled = drawn_rows(table, parts, seed, progress)
     if not len(items.rows):
         raise _nothing_labelled(table, options.label)
     if items.weights is not None and items.weights.any():
@@ -226,17 +244,25 @@ def _labelled(
     if options.posteriors:
         columns = posterior_columns(options, left_out)
     else:
-        columns = _chosen(table, items.values, options, left_out)
+        items, columns = with_content(table, items, options, left_out)
         notes += training_warnings.decimal_comma_notes(columns.features)
-        content = ~empty_rows(items.values, columns.features)
-        n_empty = len(content) - int(content.sum())
-        items = replace(
-            items.take(np.flatnonzero(content)),
-            left_out=total([items.left_out, {NO_CONTENT: n_empty} if n_empty else {}]),
-        )
     classes, codes = _encoded(table, options.label, items.labels, options.positive)
     data = Labelled(table, columns, options, recipe.training, classes, items, codes)
-    return data, _rows(table, items, n_labelled), notes
+    return data, rows_of(table, items, n_labelled), notes
+
+
+def with_content(
+    table: OpenTable,
+    items: TableItems,
+    options: ColumnOptions,
+    left_out: Sequence[LeftOutColumn],
+) -> tuple[TableItems, Columns]:
+    """The items that are not empty, and the columns that they are made of."""
+    columns = _chosen(table, items.values, options, left_out)
+    content = ~empty_rows(items.values, columns.features)
+    n_empty = len(content) - int(content.sum())
+    reasons = total([items.left_out, {NO_CONTENT: n_empty} if n_empty else {}])
+    return replace(items.take(np.flatnonzero(content)), left_out=reasons), columns
 
 
 def _chosen(
@@ -252,7 +278,7 @@ def _chosen(
     reasons = (*left_out, *(LeftOutColumn(column.name, column.reason) for column in unfit))
     features = tuple(chosen[name] for name in frame.columns if name in chosen)
     if not features:
-        raise _nothing_to_work_on(table, reasons)
+        raise nothing_to_work_on(table, reasons)
     return Columns(
         label=options.label,
         features=features,
@@ -273,24 +299,15 @@ def _check_categories(frame: pl.DataFrame, options: ColumnOptions) -> None:
         )
 
 
-def _sampled(
-    table: OpenTable, names: Sequence[str], options: ColumnOptions, seed: int, progress: OnProgress
+def drawn_rows(
+    table: OpenTable, parts: Iterable[TableItems], seed: int, progress: OnProgress
 ) -> tuple[TableItems, int]:
     """The labelled rows, at most MOST_TRAINING drawn at random, and how many there were."""
     rng = generator(seed, purpose="training rows")
     reservoir = Reservoir(NO_ITEMS, rng, most=MOST_TRAINING)
     left_out: list[Mapping[str, int]] = []
     undecodable = 0
-    reading = read_items(
-        table,
-        names,
-        label=options.label,
-        missing=options.missing,
-        posteriors=bool(options.posteriors),
-        weights=options.weights,
-        grouping=None if options.groups is None else Grouping(options.groups),
-    )
-    for part in reading:
+    for part in parts:
         one_batch = np.zeros(len(part.rows), dtype=np.int64)
         left_out.append(part.left_out)
         undecodable += part.undecodable
@@ -301,14 +318,15 @@ def _sampled(
     return kept, int(reservoir.sizes.sum())
 
 
-def _rows(table: OpenTable, items: TableItems, n_labelled: int) -> Rows:
+def rows_of(table: OpenTable, items: TableItems, n_labelled: int) -> Rows:
     """How many rows of the training table were read, used and left out."""
     undrawn = n_labelled - len(items.rows) - items.left_out.get(NO_CONTENT, 0)
     reasons = dict(items.left_out) | ({NOT_DRAWN: undrawn} if undrawn else {})
     return Rows(table.name, len(items.rows) + sum(reasons.values()), len(items.rows), reasons)
 
 
-def _nothing_to_work_on(table: OpenTable, left_out: Sequence[LeftOutColumn]) -> DataError:
+def nothing_to_work_on(table: OpenTable, left_out: Sequence[LeftOutColumn]) -> DataError:
+    """The error of a table without columns that items can be made of."""
     reasons = "; ".join(f"{column.name} ({column.reason})" for column in left_out[:5])
     return DataError(
         f"{table.name}: no column can be used: {reasons or 'there are none'}; name those to use",

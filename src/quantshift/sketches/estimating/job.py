@@ -101,6 +101,10 @@ def quantify_counts(
 
     The columns of labels and batches are those of the audit.
     """
+    if request.has_several_labels:
+        raise UserError(
+            "a sketch has one label; give the tables for several", arguments=["label", "sample"]
+        )
     _check_only_scores(request)
     counted = _loaded(sketches.sketch)
     source = _named(sketches.sketch, "the sketch")

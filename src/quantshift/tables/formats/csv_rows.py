@@ -136,6 +136,8 @@ def _python_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Ge
         text = io.TextIOWrapper(raw, "utf-8-sig", newline="")
         try:
             for row in _after_header(csv.reader(text, delimiter=layout.delimiter), layout):
+                if sum(map(len, row)) > LONGEST_ROW:  # other libraries may have raised the limit
+                    raise csv.Error
                 if len(row) == len(layout.names):
                     rows.append(row)
                 else:

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 
 from quantshift.errors import DataError
 from quantshift.multilabel import label_table
-from quantshift.multilabel.label_table import check_learnable
+from quantshift.multilabel.label_tables import check_learnable
 
 HAS = [[1, 0, 1], [0, 0, 0], [0, 1, 1], [1, 1, 0]]
 SETS = [{"a", "c"}, set(), {"b", "c"}, {"a", "b"}]

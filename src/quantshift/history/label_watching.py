@@ -1,0 +1,176 @@
+"""A scheduled call with several labels: a history for each, in a folder of its own.
+
+    DIR/spam    the history of the label spam
+    DIR/abuse   that of abuse
+
+Each is a history like any other, for `quantshift history` and `History`. The false alarms that are
+allowed in a year are divided among the labels.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED, Condition
+from quantshift.answers.words import one_line, shortened
+from quantshift.base.nouns import counted
+from quantshift.errors import UserError
+from quantshift.history import rendering
+from quantshift.history.archive import History
+from quantshift.history.options import AlarmOptions, WatchOptions
+from quantshift.history.record import Limits
+from quantshift.history.store import DESCRIPTION, check_place
+from quantshift.history.watching import Watch, Watched
+from quantshift.quantifying.labels.label_folder import folder_name
+from quantshift.quantifying.labels.label_result import LabelQuantification
+from quantshift.quantifying.labels.label_text import summary_line
+
+
+@dataclass(frozen=True)
+class WatchedLabels:
+    """An answer with several labels, and what a scheduled call makes of each."""
+
+    result: LabelQuantification
+    labels: Mapping[str, Watched]
+
+    @property
+    def conditions(self) -> list[str]:
+        """The events and bounds that hold, in words."""
+        return self._of_labels("conditions")
+
+    @property
+    def alarm_texts(self) -> list[str]:
+        """The alarms in words, if they are to be told by the exit code."""
+        return self._of_labels("alarm_texts")
+
+    @property
+    def problems(self) -> list[str]:
+        """Damaged files of the histories, and the like, in words."""
+        return [str(problem) for watched in self.labels.values() for problem in watched.problems]
+
+    @property
+    def can_be_estimated(self) -> bool:
+        """Whether every label has an estimate in every batch."""
+        return all(watched.can_be_estimated for watched in self.labels.values())
+
+    @property
+    def exit_code(self) -> int:
+        """That of the command: 0, 3 if something failed, 4 if a label cannot be estimated."""
+        if not self.can_be_estimated:
+            return CANNOT_BE_ESTIMATED
+        return FAILED if self.conditions or self.alarm_texts else 0
+
+    def summary_line(self) -> str:
+        """The labels of the newest batch, alarms and failures, in one line."""
+        alarms = [alarm for watched in self.labels.values() for alarm in watched.alarms]
+        states = {
+            rendering.ALARMED: alarms,
+            rendering.DAMAGED: self.problems,
+            rendering.CONDITION: self.conditions,
+            rendering.UNKNOWN: not self.can_be_estimated,
+            rendering.OK: True,
+        }
+        state = next(state for state, holds in states.items() if holds)
+        found = [summary_line(self.result), *map(rendering.alarm_text, alarms)]
+        return one_line(f"{state} {'; '.join([*found, *self.problems, *self.conditions])}")
+
+    def to_text(self) -> str:
+        """The text of the answer, and what the histories say of it."""
+        return "\n\n".join([self.result.to_text(), *self.about_history()])
+
+    def about_history(self) -> list[str]:
+        """What the histories say of the answer, if there are any."""
+        folders = [w.history.path for w in self.labels.values() if w.history is not None]
+        if not folders:
+            return []
+        n = counted(len(folders), "label")
+        lines = [f"appended to the histories of {n} in {folders[0].parent}"]
+        alarms = [alarm for watched in self.labels.values() for alarm in watched.alarms]
+        lines += map(rendering.alarm_text, alarms)
+        lines += [] if alarms else ["no alarm"]
+        return ["\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(lines))]
+
+    def to_json(self) -> str:
+        """The answer as JSON, with what the histories say of it."""
+        about = {
+            label: {
+                "path": str(watched.history.path),
+                "alarms": [asdict(alarm) for alarm in watched.alarms],
+                "problems": [str(problem) for problem in watched.problems],
+            }
+            for label, watched in self.labels.items()
+            if watched.history is not None
+        }
+        if not about:
+            return self.result.to_json()
+        content = {**json.loads(self.result.to_json()), "history": about}
+        return json.dumps(content, indent=2, ensure_ascii=False)
+
+    def _of_labels(self, what: str) -> list[str]:
+        return [
+            f"{shortened(label)}: {line}"
+            for label, watched in self.labels.items()
+            for line in getattr(watched, what)
+        ]
+
+
+@dataclass(frozen=True)
+class LabelWatch:
+    """A scheduled call with several labels, checked before the work is done."""
+
+    options: WatchOptions = field(default_factory=WatchOptions)
+    alarms: AlarmOptions = field(default_factory=AlarmOptions)
+    conditions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.parsed_conditions()
+        if self.options.history is None:
+            Watch(self.options, self.alarms)
+            return
+        folder = Path(self.options.history)
+        if (folder / DESCRIPTION).exists():
+            raise UserError(
+                f"{folder} is the history of one label; name another folder for several",
+                arguments=["history"],
+            )
+        for place in self._known(folder):
+            check_place(place)
+
+    def parsed_conditions(self) -> tuple[Condition, ...]:
+        """The conditions, read."""
+        return tuple(map(Condition.parse, self.conditions))
+
+    def over(self, result: LabelQuantification) -> WatchedLabels:
+        """Append each answer to its history, if there are any, and check all conditions."""
+        return WatchedLabels(
+            result,
+            {
+                label: self._watch(label, len(result.labels)).over(answer)
+                for label, answer in result.answers.items()
+            },
+        )
+
+    def _watch(self, label: str, n_labels: int) -> Watch:
+        """The scheduled call of one label."""
+        own = tuple(
+            condition.text
+            for condition in self.parsed_conditions()
+            if condition.label in (label, f"{label}.low", f"{label}.high")
+        )
+        if self.options.history is None:
+            return Watch(self.options, self.alarms, own)
+        folder = Path(self.options.history) / folder_name(label)
+        allowed = self.alarms.false_alarms_per_year
+        if allowed is None and not History(folder).calls():
+            allowed = Limits().false_alarms_per_year
+        alarms = self.alarms
+        if allowed is not None:
+            alarms = replace(alarms, false_alarms_per_year=allowed / n_labels)
+        return Watch(replace(self.options, history=folder), alarms, own)
+
+    @staticmethod
+    def _known(folder: Path) -> Iterator[Path]:
+        """The histories of labels in a folder; without any, the folder itself."""
+        inside = sorted(p for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
+        yield from inside or [folder]

@@ -1,0 +1,305 @@
+"""`quantify` with several labels: the answer to each label, over one reading of the tables.
+
+Each label is answered as if it were the only one, with its own tests. A change of another label
+changes what the items of this one look like, which refutes that only its own share changed: then
+its answer is a range, and says so. Limits for all labels at once are taken at a higher level.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from scipy.special import ndtri
+
+from quantshift.answers.conditions import Condition
+from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.shares import Share, share_of
+from quantshift.base.progress import OnProgress
+from quantshift.errors import UserError, unknown_name
+from quantshift.quantifying.estimating.batches import allow_for_left_out
+from quantshift.quantifying.estimating.evidence import examine
+from quantshift.quantifying.estimating.job import estimate_sample
+from quantshift.quantifying.estimating.row_sample import RowSample
+from quantshift.quantifying.labels.label_folder import (
+    folder_name,
+    is_label_models,
+    load_label_models,
+)
+from quantshift.quantifying.labels.label_result import (
+    LabelAnswer,
+    LabelBatch,
+    LabelQuantification,
+)
+from quantshift.quantifying.labels.label_training import LabelModels, train_labels
+from quantshift.quantifying.labels.parents import Parents
+from quantshift.quantifying.options import EstimationOptions, Request
+from quantshift.quantifying.output.result import Batch, Quantification
+from quantshift.quantifying.reading.pool import open_samples, read_features
+from quantshift.quantifying.training.model import Model
+from quantshift.quantifying.training.recipe import check_same, tied_to_batches
+from quantshift.tables.reading import OpenTable, open_table
+
+Limits = tuple[float, float]
+
+
+def quantify_labels(request: Request, progress: OnProgress) -> LabelQuantification:
+    """The answer to a call with several labels."""
+    _check_request(request)
+    tables = open_samples(request.sources.sample, lenient=request.columns.lenient)
+    models = _models(request, tables, progress)
+    _check_conditions(request.conditions, models.labels)
+    read = read_features(
+        tables,
+        models.models[0],
+        request.batches.grouping,
+        seed=request.training.seed,
+        progress=progress,
+        weights=request.columns.weights or models.models[0].columns.weights,
+    )
+    answers: dict[str, Quantification] = {}
+    wider: dict[str, dict[str, Limits]] = {}
+    options = request.estimation_with(models.models[0].declared)
+    level = level_for_all(options.level, len(models.labels))
+    for number, (label, model) in enumerate(zip(models.labels, models.models, strict=True), 1):
+        progress(f"label {number} of {len(models.labels)}: {label}", 0, 0)
+        own = _request_of(label, request)
+        sample = RowSample.of_pool(read.classified_pool(model), tables, model, own)
+        seed = request.training.seed
+        found = estimate_sample(sample, options, request.audit, seed, progress)
+        answers[label] = found
+        wider[label] = _limits_at(sample, found, replace(options, level=level), seed)
+    return combined(models, answers, wider, level)
+
+
+def level_for_all(level: float, n_labels: int) -> float:
+    """The level of each label's limits at which those of all labels hold at once (Bonferroni).
+
+    >>> round(level_for_all(0.95, 5), 6)
+    0.99
+    """
+    return 1 - (1 - level) / n_labels
+
+
+def combined(
+    models: LabelModels,
+    answers: Mapping[str, Quantification],
+    wider: Mapping[str, Mapping[str, Limits]],
+    level: float,
+) -> LabelQuantification:
+    """The answers to all labels as one, with shares that fit together.
+
+    wider: the limits of each label and batch that hold for all labels at once; level: of these.
+    """
+    parents, labels = models.parents, models.labels
+    first = answers[labels[0]]
+    batches, notes = [], []
+    coherent: dict[str, list[Batch]] = {label: [] for label in labels}
+    for i, batch in enumerate(first.batches):
+        own = {label: answers[label].batches[i] for label in labels}
+        shares = {label: share_of(own[label], label) for label in labels}
+        for_all = {
+            label: Share(label, share.estimate, *wider[label][batch.name])
+            for label, share in shares.items()
+        }
+        notes += _contradictions(parents, for_all, batch.name)
+        fitting, fitting_for_all = parents.coherent(shares), parents.coherent(for_all)
+        found = [
+            _answer(answers[label], own[label], fitting[label], fitting_for_all[label])
+            for label in labels
+        ]
+        found.sort(key=lambda answer: (answer.change is None, -abs(answer.change or 0.0)))
+        batches.append(LabelBatch(batch.name, batch.n_items, batch.left_out, tuple(found)))
+        for label in labels:
+            coherent[label].append(_with_share(own[label], fitting[label]))
+    return LabelQuantification(
+        labels=labels,
+        level=first.level,
+        level_for_all=level,
+        batches=tuple(batches),
+        parents=dict(parents.of),
+        left_out_labels=models.left_out,
+        warnings=(*notes, *_warnings(answers)),
+        answers={
+            label: replace(answers[label], batches=tuple(coherent[label])) for label in labels
+        },
+    )
+
+
+def _check_request(request: Request) -> None:
+    """Refuse options that are for one label."""
+    columns = request.columns
+    for given, argument, why in (
+        (columns.posteriors or None, "posteriors", "columns of posteriors belong to one label"),
+        (columns.positive, "positive", "every label is the positive class of its own answer"),
+        (request.audit.audit, "audit", "an audit is of one label"),
+        (request.row_file.rows, "rows", "a file of rows has the probabilities of one label"),
+    ):
+        if given is not None:
+            raise UserError(
+                f"{why}: leave it out, or name one label at a time", arguments=[argument, "label"]
+            )
+    sources, named = request.sources, request.label_options
+    if sources.model is None:
+        if sources.train is None:
+            raise UserError("give a training table, or a model", arguments=["train", "model"])
+        return
+    if sources.train is not None:
+        raise UserError("give a training table or a model, not both")
+    if not is_label_models(sources.model):
+        raise UserError(
+            "the model has one label: leave the others out, or train a model of all of them",
+            arguments=["model", "label"],
+        )
+    if columns.label_columns or named.separator is not None or named.parents:
+        raise UserError(
+            "the model has its labels and their parents already; leave them out",
+            arguments=["label", "separator", "parents"],
+        )
+
+
+def _check_conditions(conditions: Sequence[str], labels: Sequence[str]) -> None:
+    """Refuse conditions on labels that there are not."""
+    for text in conditions:
+        named = Condition.parse(text).label
+        known = {label + end for label in labels for end in ("", ".low", ".high")}
+        if named not in known:
+            raise unknown_name("label", named, labels)
+
+
+def _models(request: Request, samples: Sequence[OpenTable], progress: OnProgress) -> LabelModels:
+    """The given models, those of a folder, or models trained for these samples."""
+    recipe, given = request.recipe, request.sources.model
+    if given is not None:
+        models = given if isinstance(given, LabelModels) else load_label_models(given)
+        check_same(models.models[0], recipe)
+        return models
+    progress("training", 0, 0)
+    assert request.sources.train is not None
+    table = open_table(
+        request.sources.train, name="the training table", lenient=recipe.columns.lenient
+    )
+    offered = set.intersection(*(set(sample.columns) for sample in samples))
+    shared = [name for name in table.columns if name in offered]
+    return train_labels(
+        table,
+        recipe,
+        request.label_options,
+        offered=offered,
+        tied=tied_to_batches(recipe, samples, shared),
+        progress=progress,
+    )
+
+
+def _request_of(label: str, request: Request) -> Request:
+    """The call for one label alone, for the commands that an answer advises.
+
+    There is no such call if the labels of the training table are in one column.
+    """
+    columns, model = request.columns, request.sources.model
+    if isinstance(model, str | Path):
+        own_model = Path(model) / folder_name(label)
+        return replace(request, sources=replace(request.sources, model=own_model))
+    if not columns.indicators:
+        return replace(request, sources=replace(request.sources, model=None, train=None))
+    others = [name for name in columns.indicators if name != label]
+    # With columns of items that are named, all others are left out anyway.
+    dropped = () if columns.text or columns.features else others
+    own = replace(columns, label=label, indicators=(), drop=(*columns.drop, *dropped))
+    return replace(request, columns=own)
+
+
+def _limits_at(
+    sample: RowSample, found: Quantification, options: EstimationOptions, seed: int
+) -> dict[str, Limits]:
+    """The limits of the label in each batch at a higher level.
+
+    So far out, replicates are few: limits are at least as far from the estimate as normal errors
+    would put them.
+    """
+    model: Model = sample.model
+    filled = {name: rows for name, rows in sample.pool.batches.items() if len(rows)}
+    shown = examine(model, sample.pool.items, list(filled.values()), options, seed=seed)
+    tails = [(1 + level) / 2 for level in (options.level, found.level)]
+    ratio = float(ndtri(tails[0]) / ndtri(tails[1]))
+    code = model.classes.index(model.headline)
+    limits = {batch.name: (0.0, 1.0) for batch in found.batches}
+    for (name, evidence), batch in zip(
+        zip(filled, shown, strict=True),
+        [batch for batch in found.batches if batch.name in filled],
+        strict=True,
+    ):
+        interval = evidence.interval
+        low, high = allow_for_left_out(
+            float(interval.low[code]), float(interval.high[code]), batch.n_items, batch.left_out
+        )
+        own = share_of(batch, model.headline)
+        centre = float(interval.prevalence[code]) if own.estimate is None else own.estimate
+        limits[name] = (
+            max(0.0, min(low, own.low, centre - ratio * (centre - own.low))),
+            min(1.0, max(high, own.high, centre + ratio * (own.high - centre))),
+        )
+    return limits
+
+
+def _answer(result: Quantification, batch: Batch, share: Share, for_all: Share) -> LabelAnswer:
+    """The answer to one label in one batch. share, for_all: after they were made to fit."""
+    training = result.training.prevalence[share.label]
+    shift = batch.shift
+    return LabelAnswer(
+        label=share.label,
+        estimate=share.estimate,
+        low=share.low,
+        high=share.high,
+        low_for_all=for_all.low,
+        high_for_all=for_all.high,
+        training=training,
+        change=None if share.estimate is None else share.estimate - training,
+        method=result.method,
+        kind=batch.kind,
+        reason=batch.reason,
+        can_be_estimated=batch.can_be_estimated,
+        shift=None if shift is None else shift.is_significant,
+        p_value=None if shift is None else shift.p_value,
+        changed=share.label in batch.change,
+        cut=share != share_of(batch, share.label),
+    )
+
+
+def _with_share(batch: Batch, share: Share) -> Batch:
+    """The batch with this share of its label, and the rest for the other class."""
+    if share == share_of(batch, share.label):
+        return batch
+    (other,) = (own.label for own in batch.shares if own.label != share.label)
+    rest = Share(
+        other,
+        None if share.estimate is None else 1 - share.estimate,
+        1 - share.high,
+        1 - share.low,
+    )
+    return replace(
+        batch, shares=tuple(share if own.label == share.label else rest for own in batch.shares)
+    )
+
+
+def _contradictions(parents: Parents, shares: Mapping[str, Share], batch: str) -> list[str]:
+    return [
+        f"{batch}: the limits of {child!r} are above those of its parent {parent!r}, which cannot "
+        "be: at least one of the two is wrong"
+        for child, parent in parents.contradictions(shares)
+    ]
+
+
+def _warnings(answers: Mapping[str, Quantification]) -> list[str]:
+    """What is said of all labels, once, and of some, with their names."""
+    several = len(next(iter(answers.values())).batches) > 1
+    about = [(label, warning) for label, found in answers.items() for warning in found.warnings]
+    about += [
+        (label, f"{batch.name}: {warning}" if several else warning)
+        for label, found in answers.items()
+        for batch in found.batches
+        for warning in batch.warnings
+    ]
+    return [
+        warning if len(names) == len(answers) else f"{some_names(names)}: {warning}"
+        for names, warning in said_of(about)
+    ]

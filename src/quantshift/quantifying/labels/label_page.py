@@ -1,0 +1,81 @@
+"""Several labels as one self-contained web page: a row for each, the largest change first."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import quantshift.answers
+from quantshift.answers.conditions import Condition
+from quantshift.answers.marks import legend
+from quantshift.answers.page import data_links
+from quantshift.answers.rows import rows_text
+from quantshift.answers.words import shortened
+from quantshift.quantifying.labels.label_result import LabelBatch, LabelQuantification
+from quantshift.quantifying.labels.label_text import (
+    alarms,
+    batch_marks,
+    headline,
+    left_out_text,
+    marks_of,
+    method_facts,
+    table_of,
+)
+from quantshift.quantifying.output.text import column_lines
+from quantshift.report.page.shell import render_shell
+
+
+def render_page(
+    result: LabelQuantification,
+    *,
+    conditions: Sequence[Condition] = (),
+    provenance: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page as one string of HTML.
+
+    conditions: those that hold are named. provenance: how the result was made, such as the command
+    and the seed, each with its name.
+    """
+    lead = (
+        f"Limits hold for each label at {100 * result.level:g}% and, wider, for all labels of a "
+        "batch at once; limits that are marked as a range are what remains possible."
+    )
+    return render_shell(
+        __package__,
+        look_of=(quantshift.answers.__name__,),
+        title=headline(result),
+        lead=lead,
+        numbers=[],
+        data={},
+        by=result.first.by or "batch",
+        head=table_of(result, result.batches[-1])[0][:-1],
+        batches=[_batch(result, batch) for batch in result.batches],
+        downloads=data_links(result.to_json(), result.to_csv()),
+        alarms=list(alarms(result)),
+        crossed=[line for condition in conditions for line in condition.failures(result)],
+        warnings=[*left_out_text(result), *result.warnings],
+        columns=list(column_lines(result.used, result.left_out_columns)),
+        rows=[rows_text(r) for r in (result.first.training.rows, *result.sample_rows) if r],
+        facts=[*method_facts(result), *provenance],
+        legend=legend(mark for batch in result.batches for mark in batch_marks(result, batch)),
+    )
+
+
+def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
+    """A batch as the page shows it."""
+    rows = []
+    for answer, cells in zip(batch.labels, table_of(result, batch)[1:], strict=True):
+        found = result.answers[answer.label].batches[result.batches.index(batch)]
+        rows.append(
+            {
+                "cells": cells[:-1],
+                "low": 100 * answer.low,
+                "width": 100 * (answer.high - answer.low),
+                "middle": None if answer.estimate is None else 100 * answer.estimate,
+                "training": 100 * answer.training,
+                "marks": marks_of(result, batch, answer),
+                "basis": found.basis,
+                "verdict": found.verdict,
+                "advice": found.advice,
+                "command": found.command,
+            }
+        )
+    return {"name": shortened(batch.name), "n_items": f"{batch.n_items:,}", "rows": rows}

@@ -1,0 +1,221 @@
+"""Several labels as text for a terminal: a row for each, the largest change from training first."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
+from quantshift.answers.marks import legend
+from quantshift.answers.notebook import Summary
+from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
+from quantshift.answers.text import LONGEST_LABEL, aligned, more_lines, some
+from quantshift.answers.words import estimates_and_limits, one_line, percents, shortened
+from quantshift.base.nouns import counted
+from quantshift.quantifying.labels.label_result import LabelAnswer, LabelBatch, LabelQuantification
+from quantshift.quantifying.labels.label_training import LabelModels, LeftOutLabel, beside_labels
+from quantshift.quantifying.output.text import column_lines, declared_line, marks
+
+MOST_BATCHES = 6
+"""Of more batches only the last ones are printed, unless all are asked for."""
+
+FOR_ALL = "for all labels at once"
+"""The header of the limits that hold for all labels."""
+
+
+def render_text(result: LabelQuantification, *, verbose: bool = False) -> str:
+    """What a terminal shows. verbose: with every one of many batches."""
+    shown_batches = result.batches if verbose else result.batches[-MOST_BATCHES:]
+    lines = [*alarms(result), headline(result), *declared_line(result.first)]
+    for batch in shown_batches:
+        lines += ["", *([] if len(result.batches) == 1 else [_batch_title(batch)])]
+        lines += aligned(table_of(result, batch))
+    hidden = len(result.batches) - len(shown_batches)
+    if hidden:
+        lines += ["", more_lines(hidden).strip()]
+    meanings = legend(mark for batch in shown_batches for mark in batch_marks(result, batch))
+    lines += ["", *aligned(meanings)] if meanings else []
+    lines += ["", *_findings(result, verbose=verbose)]
+    lines += ["", *column_lines(result.used, result.left_out_columns)]
+    lines += [*rows_of_tables(result.sample_rows)]
+    lines += [f"{name:9}{text}" for name, text in method_facts(result)]
+    return "\n".join(map(one_line, lines))
+
+
+def headline(result: LabelQuantification) -> str:
+    """The label that has changed most in the last batch, in one line."""
+    batch = result.batches[-1]
+    where = f"in the {counted(batch.n_items, 'item')} of {shortened(batch.name)}"
+    known = [answer for answer in batch.labels if answer.estimate is not None]
+    n = counted(len(result.labels), "label")
+    if not known:
+        return f"{n} {where}: none can be estimated"
+    most = known[0]
+    estimate, training = percents([most.estimate, most.training])
+    unknown = len(batch.labels) - len(known)
+    rest = f"; {counted(unknown, 'label')} cannot be estimated" if unknown else ""
+    return (
+        f"{n} {where}; {shortened(most.label)} has changed most: {estimate}, {training} in "
+        f"training{rest}"
+    )
+
+
+def table_of(result: LabelQuantification, batch: LabelBatch) -> list[list[str]]:
+    """The labels of a batch with their shares and limits, under a header."""
+    answers = batch.labels
+    own = estimates_and_limits([answer.share for answer in answers])
+    for_all = [bounds for _, bounds in estimates_and_limits([a.share_for_all for a in answers])]
+    training = percents([answer.training for answer in answers])
+    rows = [["label", "training", "share", "change", limits_heading(result), FOR_ALL, ""]]
+    for answer, before, (estimate, bounds), all_bounds in zip(
+        answers, training, own, for_all, strict=True
+    ):
+        named = shortened(answer.label, LONGEST_LABEL)
+        cells = [named, before, estimate, change_text(answer), bounds, all_bounds]
+        rows.append([*cells, ", ".join(marks_of(result, batch, answer))])
+    return rows
+
+
+def change_text(answer: LabelAnswer) -> str:
+    """How far the share is from that in training, in percentage points."""
+    return "" if answer.change is None else f"{100 * answer.change:+.1f}"
+
+
+def marks_of(result: LabelQuantification, batch: LabelBatch, answer: LabelAnswer) -> list[str]:
+    """The marks of a label in a batch."""
+    own = result.answers[answer.label].batches
+    return marks(next(each for each in own if each.name == batch.name))
+
+
+def batch_marks(result: LabelQuantification, batch: LabelBatch) -> Iterator[str]:
+    """The marks of all labels in a batch."""
+    for answer in batch.labels:
+        yield from marks_of(result, batch, answer)
+
+
+def limits_heading(result: LabelQuantification) -> str:
+    """The header of the limits of each label."""
+    ranges = [is_range(answer.kind) for batch in result.batches for answer in batch.labels]
+    if all(ranges):
+        return limits_head(RANGE, result.level)
+    return limits_head(INTERVAL, result.level) + (" or range" if any(ranges) else "")
+
+
+def summary_of(result: LabelQuantification) -> Summary:
+    """The labels of the last batch."""
+    return Summary([headline(result), *alarms(result)], table_of(result, result.batches[-1]))
+
+
+def summary_line(result: LabelQuantification) -> str:
+    """All labels of the last batch in one line, the largest change first."""
+    batch = result.batches[-1]
+    shares = [answer.share for answer in batch.labels]
+    texts = []
+    for answer, (estimate, bounds) in zip(batch.labels, estimates_and_limits(shares), strict=True):
+        told = [change_text(answer), bounds, *marks_of(result, batch, answer)]
+        texts.append(f"{shortened(answer.label)} {estimate} ({', '.join(filter(None, told))})")
+    return one_line(
+        f"{shortened(batch.name)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
+    )
+
+
+def label_model_lines(models: LabelModels) -> Iterator[str]:
+    """What models of several labels were trained on, and how."""
+    first = models.models[0]
+    yield f"{first.training.n_items:,} labelled rows, {counted(len(models.labels), 'label')}"
+    rows = [["label", "rows", "accuracy", ""]]
+    for label, model in zip(models.labels, models.models, strict=True):
+        accuracy = model.training.accuracy or 0.0
+        counts = f"{model.training.counts[label]:,}"
+        named = shortened(label, LONGEST_LABEL)
+        rows.append([named, counts, f"{100 * accuracy:.1f}%", model.training.classifier])
+    yield from aligned(rows)
+    yield from column_lines(first.columns.used, beside_labels(first.columns.left_out))
+    yield from (f"Warning  {line}" for line in _not_learnt(models.left_out))
+    notes = [(model.headline, note) for model in models.models for note in model.training.notes]
+    for names, note in said_of(notes):
+        about = "" if len(names) == len(models.labels) else f"{some_names(names)}: "
+        yield f"Warning  {about}{note}"
+    if first.declared.sentence:
+        yield f"You declared: {first.declared.sentence}"
+
+
+def _batch_title(batch: LabelBatch) -> str:
+    return f"{shortened(batch.name)} ({counted(batch.n_items, 'item')})"
+
+
+def alarms(result: LabelQuantification) -> Iterator[str]:
+    """Tables of which many rows were left out."""
+    for rows in filter(None, [result.first.training.rows, *result.sample_rows]):
+        if is_much(rows):
+            yield from row_warnings(rows)
+
+
+def _findings(result: LabelQuantification, *, verbose: bool) -> Iterator[str]:
+    """What the tests say of each label, warnings and advice, each once."""
+    if len(result.batches) == 1 or verbose:
+        yield from some(f"Shift    {line}" for line in _said(result, "verdict"))
+    else:
+        yield from _shifts_in_short(result)
+    if any(answer.shift for batch in result.batches for answer in batch.labels):
+        yield "         (a changed share of another label is such a change too)"
+    cut = sorted({a.label for batch in result.batches for a in batch.labels if a.cut})
+    if cut:
+        parents = ", ".join(f"{label} within {result.parents[label]}" for label in cut)
+        yield f"Parents  shares or limits were cut at those of the parent: {parents}"
+    yield from (f"Warning  {line}" for line in left_out_text(result))
+    yield from some(f"Warning  {warning}" for warning in result.warnings)
+    yield from some(f"Next     {line}" for line in _said(result, "advice"))
+
+
+def _shifts_in_short(result: LabelQuantification) -> Iterator[str]:
+    """In how many batches more has changed than the share of each label."""
+    n = len(result.batches)
+    shifts = Counter(a.label for batch in result.batches for a in batch.labels if a.shift)
+    if shifts:
+        counts = [f"{shortened(label)} in {k:,}" for label, k in shifts.most_common()]
+        yield (
+            f"Shift    more has changed than the share of the label: {some_names(counts)} of "
+            f"{n:,} batches"
+        )
+
+
+def left_out_text(result: LabelQuantification) -> Iterator[str]:
+    """Which labels of the training table are not estimated, if any."""
+    yield from _not_learnt(result.left_out_labels)
+
+
+def _not_learnt(left_out: Sequence[LeftOutLabel]) -> Iterator[str]:
+    names = [f"{other.name} ({other.reason})" for other in left_out]
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        yield (
+            f"{counted(len(names), 'label')} cannot be learnt and {verb} not estimated: "
+            f"{some_names(names)}"
+        )
+
+
+def _said(result: LabelQuantification, what: str) -> list[str]:
+    """Sentences of the answers, with the labels that they are about unless all."""
+    sentences = []
+    for label, found in result.answers.items():
+        for batch in found.batches:
+            said = getattr(batch, what)
+            where = f"{label} in {batch.name}" if len(found.batches) > 1 else label
+            sentences += [(where, text) for text in ([said] if isinstance(said, str) else said)]
+    n_all = len(result.labels) * len(result.batches)
+    return [
+        text if len(names) == n_all else f"{some_names(names)}: {text}"
+        for names, text in said_of(sentences)
+    ]
+
+
+def method_facts(result: LabelQuantification) -> list[tuple[str, str]]:
+    """How the answers were found, each with its name."""
+    first = result.first
+    methods = sorted({found.method for found in result.answers.values()})
+    return [
+        ("Method", f"{', '.join(methods)}, for each label on its own: {first.reason}"),
+        ("Assumes", first.plain_assumption),
+        ("Limits", f"{FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"),
+        ("Trained", f"on {first.training.n_items:,} rows of {first.training.source}"),
+    ]

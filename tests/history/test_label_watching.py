@@ -1,0 +1,70 @@
+"""Histories of several labels."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from quantshift import History, quantify, watch
+from quantshift.errors import UserError
+from quantshift.quantifying.labels.label_folder import folder_name
+from quantshift.quantifying.labels.label_result import LabelQuantification
+from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled
+
+
+@pytest.fixture(scope="module")
+def found() -> LabelQuantification:
+    sample = unlabelled(labelled(300, seed=2, spam=0.6))
+    return quantify(sample, train=labelled(400, seed=1), label=LABELS, **QUICK)
+
+
+def test_each_label_has_a_history_of_its_own(found: LabelQuantification, tmp_path: Path) -> None:
+    watched = watch(found, history=tmp_path / "h", at="2026-03-02", fail_if="spam>1%")
+    watch(found, history=tmp_path / "h", at="2026-03-03")
+    for label in LABELS:
+        calls = History(tmp_path / "h" / label).calls()
+        assert [call.headline for call in calls] == [label, label]
+        assert calls[0].classes == (f"not {label}", label)
+        assert calls[0].limits.false_alarms_per_year == pytest.approx(1 / 3)
+        assert calls[1].limits.false_alarms_per_year == pytest.approx(1 / 3)
+        share = next(s for s in calls[0].batches[0].shares if s.label == label)
+        assert share == next(s for s in found.batches[0].shares if s.label == label)
+    assert History(tmp_path / "h" / "spam").calls()[0].conditions == ("spam>1%",)
+    assert History(tmp_path / "h" / "hate").calls()[0].conditions == ()
+    assert watched.exit_code == (3 if watched.can_be_estimated else 4)
+    assert any("spam>1%" in line for line in watched.conditions)
+    assert "histories of 3 labels" in watched.to_text()
+    about = json.loads(watched.to_json())["history"]
+    assert set(about) == set(LABELS)
+
+
+def test_without_a_history_events_are_told_with_the_label(found: LabelQuantification) -> None:
+    watched = watch(found, fail_on=["unreliable"])
+    expected = [
+        label
+        for label, answer in found.answers.items()
+        if answer.batches[0].reason in ("no evidence", "refuted")
+    ]
+    assert expected
+    assert [line.split(":")[0] for line in watched.conditions] == expected
+    line = watched.summary_line()
+    assert "\n" not in line
+    assert all(label in line for label in LABELS)
+    assert json.loads(watched.to_json()) == json.loads(found.to_json())
+
+
+def test_the_history_of_one_label_is_refused(found: LabelQuantification, tmp_path: Path) -> None:
+    watch(found.answers["spam"], history=tmp_path / "h")
+    with pytest.raises(UserError, match="history of one label"):
+        watch(found, history=tmp_path / "h")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("x")
+    with pytest.raises(UserError, match="holds other things"):
+        watch(found, history=tmp_path / "other")
+    with pytest.raises(UserError, match="need a history"):
+        watch(found, fail_on=["alarm"])
+
+
+def test_names_of_folders_are_safe() -> None:
+    assert folder_name("../x") == "%2E%2E%2Fx"
+    assert folder_name("Hass & Hetze") == "Hass %26 Hetze"

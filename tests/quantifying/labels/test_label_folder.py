@@ -1,0 +1,121 @@
+"""Models of several labels on disk."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from quantshift import quantify
+from quantshift.errors import DataError, UserError
+from quantshift.quantifying import (
+    LabelModels,
+    load_label_models,
+    save_label_models,
+    train_label_models,
+)
+from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled, with_tags
+
+TRAIN = labelled(400, seed=1)
+SAMPLE = unlabelled(labelled(300, seed=2, spam=0.6), ["month"])
+
+
+@pytest.fixture(scope="module")
+def models() -> LabelModels:
+    return train_label_models(
+        TRAIN.drop("month"), label=LABELS, parents={"hate": "abuse"}, classifier="logistic"
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(models: LabelModels, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "m"
+    save_label_models(models, path)
+    return path
+
+
+def test_a_saved_model_of_several_labels_gives_the_same_answer(
+    models: LabelModels, folder: Path
+) -> None:
+    at_once = quantify(
+        SAMPLE,
+        train=TRAIN.drop("month"),
+        label=LABELS,
+        parents={"hate": "abuse"},
+        classifier="logistic",
+        replicates=100,
+    )
+    assert load_label_models(folder).labels == LABELS
+    for model in (models, folder, str(folder)):
+        found = quantify(SAMPLE, model=model, replicates=100)
+        assert found.parents == {"hate": "abuse"}
+        assert found.batches == at_once.batches
+
+
+def test_the_folder_of_a_label_is_a_model_of_that_label(folder: Path, tmp_path: Path) -> None:
+    all_labels = quantify(SAMPLE, model=folder, replicates=100)
+    alone = quantify(SAMPLE, model=folder / "spam", replicates=100)
+    assert alone.batches[0].shares == all_labels.answers["spam"].batches[0].shares
+    SAMPLE.write_csv(tmp_path / "new.csv")
+    found = quantify(tmp_path / "new.csv", model=folder, replicates=100)
+    commands = [answer.batches[0].command for answer in found.answers.values()]
+    told = [command for command in commands if command]
+    assert told
+    assert all(f"--model {folder}/" in command for command in told)
+
+
+def test_older_models_are_replaced_and_other_files_are_kept(
+    models: LabelModels, tmp_path: Path
+) -> None:
+    path = tmp_path / "m"
+    save_label_models(models, path)
+    (path / "notes.txt").write_text("x")
+    two = LabelModels(models.models[:2], type(models.parents)())
+    save_label_models(two, path)
+    assert load_label_models(path).labels == LABELS[:2]
+    assert (path / "notes.txt").read_text() == "x"
+    assert not (path / "hate" / "model.json").exists()
+
+
+def test_damaged_and_foreign_folders_are_refused(models: LabelModels, tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save_label_models(models, path)
+    description = path / "spam" / "model.json"
+    whole = description.read_bytes()
+    description.write_bytes(whole.replace(b"spam", b"ham_", 1))
+    with pytest.raises(DataError, match="does not match its manifest; train the model again"):
+        load_label_models(path)
+    description.write_bytes(whole)
+    manifest = json.loads((path / "manifest.json").read_bytes())
+    manifest["labels"] = ["spam", "abuse", "hat"]
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(DataError, match="damaged model of several labels"):
+        load_label_models(path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.txt").write_text("x")
+    with pytest.raises(UserError, match="choose another folder"):
+        save_label_models(models, tmp_path / "other")
+    with pytest.raises(DataError, match="is no model of several labels"):
+        load_label_models(tmp_path / "other")
+
+
+def test_labels_beside_a_model_are_refused(folder: Path) -> None:
+    with pytest.raises(UserError, match="has its labels"):
+        quantify(SAMPLE, model=folder, label=LABELS)
+    with pytest.raises(UserError, match="not both"):
+        quantify(SAMPLE, model=folder, train=TRAIN)
+    with pytest.raises(UserError, match="the model has one label"):
+        quantify(SAMPLE, model=folder / "spam", label=LABELS)
+    with pytest.raises(UserError, match="was not trained with features x0"):
+        quantify(SAMPLE, model=folder, features="x0")
+
+
+def test_options_of_training_are_those_of_one_label() -> None:
+    with pytest.raises(TypeError, match="unknown argument of train_label_models"):
+        train_label_models(TRAIN, label=LABELS, featurs="x0")
+    with pytest.raises(UserError, match="belong to one label"):
+        train_label_models(TRAIN, label=LABELS, positive="1")
+    models = train_label_models(
+        with_tags(TRAIN), label="tags", separator=";", features=["x0"], classifier="logistic"
+    )
+    assert set(models.labels) == set(LABELS)
+    assert models.models[0].columns.content == ("x0",)

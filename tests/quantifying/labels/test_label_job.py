@@ -1,0 +1,263 @@
+"""Several labels at once: each is answered as if it were alone, with limits for all."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+from pydantic import TypeAdapter
+from scipy.special import ndtri
+
+from quantshift import quantify
+from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import INTERVAL, RANGE
+from quantshift.answers.outputs import OUTPUTS
+from quantshift.answers.outputs.output import Circumstances
+from quantshift.answers.shares import share_of
+from quantshift.errors import UserError
+from quantshift.quantifying.labels.label_job import combined, level_for_all
+from quantshift.quantifying.labels.label_result import LabelQuantification, label_json_schema
+from quantshift.quantifying.labels.label_training import LabelModels
+from quantshift.quantifying.labels.parents import Parents
+from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled, with_tags
+from tests.quantifying.output.test_result import check
+
+TRAIN = labelled(400, seed=1)
+NEW = labelled(300, seed=2, spam=0.6)
+SAMPLE = unlabelled(NEW)
+
+
+@pytest.fixture(scope="module")
+def found() -> LabelQuantification:
+    return quantify(SAMPLE, train=TRAIN, label=LABELS, parents={"hate": "abuse"}, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def by_month() -> LabelQuantification:
+    return quantify(SAMPLE, train=TRAIN, label=LABELS, by="month", **QUICK)
+
+
+def _positive(result: Any, label: str) -> list[tuple[float | None, float, float]]:
+    """The estimates of a label and its limits, batch by batch."""
+    shares = [share_of(batch, label) for batch in result.batches]
+    return [(share.estimate, share.low, share.high) for share in shares]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_each_label_is_answered_as_if_it_were_alone(
+    by_month: LabelQuantification, label: str
+) -> None:
+    others = [name for name in LABELS if name != label]
+    alone = quantify(SAMPLE, train=TRAIN, label=label, drop=others, by="month", **QUICK)
+    assert _positive(by_month, label) == _positive(alone, "1")
+    answer = by_month.answers[label]
+    assert [batch.kind for batch in answer.batches] == [batch.kind for batch in alone.batches]
+    assert [batch.reason for batch in answer.batches] == [b.reason for b in alone.batches]
+    assert [b.changes for b in answer.batches] == [b.changes for b in alone.batches]
+    assert [b.accuracy.estimate for b in answer.batches if b.accuracy] == [
+        b.accuracy.estimate for b in alone.batches if b.accuracy
+    ]
+
+
+def test_labels_in_one_column_and_in_another_order_give_the_same(
+    found: LabelQuantification,
+) -> None:
+    tags = quantify(SAMPLE, train=with_tags(TRAIN), label="tags", separator=";", **QUICK)
+    assert tags.labels == tuple(sorted(LABELS))
+    turned = quantify(SAMPLE, train=TRAIN, label=LABELS[::-1], **QUICK)
+    for label in LABELS:
+        assert _positive(tags, label) == _positive(turned, label)
+    assert _positive(turned, "spam") == _positive(found, "spam")
+
+
+def test_equal_weights_have_no_effect_and_others_do() -> None:
+    declared = {"label": LABELS[:2], "drop": "hate", "assume": "covariate", **QUICK}
+    given = {"train": TRAIN.with_columns(w=2.0), "weights": "w", **declared}
+    equal = quantify(SAMPLE.with_columns(w=1.0), **given)
+    plain = quantify(SAMPLE, train=TRAIN, **declared)
+    tilted = SAMPLE.with_columns(w=1.0 + 9 * (pl.col("x0") > 1))
+    heavy = quantify(tilted, **given)
+    for label in LABELS[:2]:
+        assert _positive(equal, label) == _positive(plain, label)
+    (more, *_), (usual, *_) = _positive(heavy, "spam")[0], _positive(plain, "spam")[0]
+    assert more is not None
+    assert usual is not None
+    assert more > usual + 0.1
+
+
+def test_limits_for_all_labels_are_those_of_a_higher_level(found: LabelQuantification) -> None:
+    assert found.level_for_all == pytest.approx(1 - 0.05 / 3)
+    ratio = ndtri((1 + found.level_for_all) / 2) / ndtri(0.975)
+    kinds = set()
+    for batch in found.batches:
+        for answer in batch.labels:
+            kinds.add(answer.kind)
+            assert answer.low_for_all <= answer.low <= answer.high <= answer.high_for_all
+            if answer.estimate is None or answer.cut:
+                continue
+            low = max(0.0, answer.estimate - ratio * (answer.estimate - answer.low))
+            high = min(1.0, answer.estimate + ratio * (answer.high - answer.estimate))
+            if answer.kind == RANGE:
+                assert (answer.low_for_all, answer.high_for_all) == pytest.approx((low, high))
+            else:
+                assert answer.low_for_all <= low + 1e-12
+                assert answer.high_for_all >= high - 1e-12
+    assert RANGE in kinds
+
+
+def test_with_one_assumption_declared_limits_for_all_are_intervals_of_that_level() -> None:
+    given = {"train": TRAIN, "label": LABELS[:2], "drop": "hate", "assume": "covariate", **QUICK}
+    both = quantify(SAMPLE, **given)
+    one = quantify(
+        SAMPLE,
+        train=TRAIN,
+        label="spam",
+        drop=["abuse", "hate"],
+        assume="covariate",
+        level=level_for_all(0.95, 2),
+        **QUICK,
+    )
+    answer = next(a for a in both.batches[0].labels if a.label == "spam")
+    assert answer.kind == INTERVAL
+    assert (answer.low_for_all, answer.high_for_all) == pytest.approx(_positive(one, "1")[0][1:])
+
+
+def test_a_change_of_one_label_shows_in_the_others() -> None:
+    only_spam = unlabelled(labelled(2000, seed=3, spam=0.9))
+    found = quantify(only_spam, train=labelled(1500, seed=4), label=LABELS, **QUICK)
+    shifted = {answer.label: answer.shift for answer in found.batches[0].labels}
+    assert shifted["abuse"]
+    assert "(a changed share of another label is such a change too)" in found.to_text()
+
+
+def test_parents_are_checked_in_the_table_and_held_in_every_batch(
+    found: LabelQuantification,
+) -> None:
+    assert found.parents == {"hate": "abuse"}
+    assert "Parents" in found.to_text() or not any(a.cut for a in found.batches[0].labels)
+    odd = TRAIN.with_columns(hate=pl.Series([1, 1, *TRAIN["hate"].to_list()[2:]]), abuse=0)
+    odd = odd.with_columns(abuse=pl.Series([0, 0, *TRAIN["abuse"].to_list()[2:]]))
+    with pytest.raises(UserError, match="2 rows have the label 'hate' without its parent 'abuse'"):
+        quantify(SAMPLE, train=odd, label=LABELS, parents="hate=abuse", **QUICK)
+
+
+def test_a_child_that_exceeds_its_parent_is_cut_everywhere(found: LabelQuantification) -> None:
+    """A hierarchy that the shares contradict: spam, the most frequent, within hate."""
+    models = _Models(found, Parents({"spam": "hate"}))
+    wider = {label: {b.name: (0.0, 1.0) for b in found.batches} for label in LABELS}
+    cut = combined(models, found.answers, wider, found.level_for_all)
+    (batch,) = cut.batches
+    by_label = {answer.label: answer for answer in batch.labels}
+    assert by_label["spam"].cut
+    assert not by_label["abuse"].cut
+    assert by_label["spam"].estimate == by_label["hate"].estimate
+    assert by_label["spam"].high <= by_label["hate"].high
+    kept = cut.answers["spam"].batches[0]
+    assert share_of(kept, "spam") == by_label["spam"].share
+    total = sum(share.estimate or 0.0 for share in kept.shares)
+    assert total == pytest.approx(1.0)
+    assert "Parents  shares or limits were cut at those of the parent: spam within hate" in (
+        cut.to_text()
+    )
+
+
+def test_limits_of_a_child_above_those_of_its_parent_are_a_warning(
+    found: LabelQuantification,
+) -> None:
+    models = _Models(found, Parents({"spam": "hate"}))
+    name = found.batches[0].name
+    wider = {"spam": {name: (0.8, 0.9)}, "hate": {name: (0.1, 0.2)}, "abuse": {name: (0.0, 1.0)}}
+    cut = combined(models, found.answers, wider, found.level_for_all)
+    assert any("above those of its parent 'hate'" in warning for warning in cut.warnings)
+
+
+class _Models(LabelModels):
+    """Labels without their models, for answers that are made already."""
+
+    def __init__(self, found: LabelQuantification, parents: Parents) -> None:
+        super().__init__((), parents)
+        object.__setattr__(self, "known", found.labels)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(vars(self)["known"])
+
+
+def test_rows_are_sorted_by_the_size_of_the_change(by_month: LabelQuantification) -> None:
+    for batch in by_month.batches:
+        sizes = [abs(a.change) for a in batch.labels if a.change is not None]
+        assert sizes == sorted(sizes, reverse=True)
+        assert [a.change is None for a in batch.labels] == sorted(
+            a.change is None for a in batch.labels
+        )
+    assert [batch.name for batch in by_month.batches] == ["2026-01", "2026-02"]
+
+
+def test_every_output_names_every_label(found: LabelQuantification) -> None:
+    circumstances = Circumstances((Condition.parse("spam>10%"),), (("command", "c"),))
+    for output in OUTPUTS:
+        text = output.render(found, circumstances)
+        assert all(label in text for label in LABELS), output.name
+    assert all(label in found.to_text() for label in LABELS)
+    assert all(label in repr(found) for label in LABELS)
+    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [row["class"] for row in rows] == [a.label for a in found.batches[0].labels]
+    assert float(rows[0]["low_for_all"]) == found.batches[0].labels[0].low_for_all
+
+
+def test_json_is_as_its_schema_says(found: LabelQuantification) -> None:
+    content = json.loads(found.to_json())
+    schema = label_json_schema()
+    check(content, schema, schema["$defs"])
+    assert content.pop("format") == 5
+    assert TypeAdapter(LabelQuantification).validate_json(json.dumps(content)) == found
+    assert [a["label"] for a in content["batches"][0]["labels"]] == [
+        a.label for a in found.batches[0].labels
+    ]
+    assert content["batches"][0]["labels"][0]["method"] == "GuardedSLD"
+    assert content["answers"]["spam"]["batches"][0]["verdict"]
+
+
+def test_the_page_escapes_names_and_marks_ranges(found: LabelQuantification) -> None:
+    page = found.page(provenance=[("command", "quantshift quantify <x>")])
+    assert "quantshift quantify &lt;x&gt;" in page
+    assert '<span class="mark">range</span>' in page
+    assert page.count('<tr><th scope="row">') == len(LABELS)
+
+
+def test_of_many_batches_the_text_shows_the_last_unless_all_are_asked_for(
+    by_month: LabelQuantification,
+) -> None:
+    many = replace(by_month, batches=by_month.batches * 5)
+    assert many.to_text().count("for all labels at once\n") == 6
+    assert "... and 4 more" in many.to_text()
+    assert many.to_text(verbose=True).count("for all labels at once\n") == 10
+
+
+def test_conditions_are_on_labels() -> None:
+    given = {"train": TRAIN, "label": LABELS, **QUICK}
+    with pytest.raises(UserError, match="unknown label 'spma'"):
+        quantify(SAMPLE, conditions=["spma>5%"], **given)
+    found = quantify(SAMPLE, conditions=["spam.low>0%"], **given)
+    assert list(Condition.parse("spam.low>=0%").failures(found))
+
+
+def test_a_share_of_a_label_is_not_that_of_the_rest(found: LabelQuantification) -> None:
+    for label in LABELS:
+        truth = float(NEW[label].mean())  # type: ignore[arg-type]
+        (share,) = [s for s in found.batches[0].shares if s.label == label]
+        assert share.estimate is not None
+        assert abs(share.estimate - truth) < abs(1 - share.estimate - truth)
+
+
+def test_plots_have_a_row_for_each_label_or_batch(
+    found: LabelQuantification, by_month: LabelQuantification
+) -> None:
+    pytest.importorskip("matplotlib")
+    assert len(found.plot().get_yticklabels()) == len(LABELS)
+    assert len(by_month.plot("hate").get_yticklabels()) == 2
+    with pytest.raises(UserError, match="unknown class 'hat'"):
+        found.plot("hat")
