@@ -60,7 +60,7 @@ def _quick(contents: Contents) -> str:
     which = "All experiments" if every else f"The experiments {', '.join(quick)}"
     return (
         f"{which} were run with the profile quick: few training sets and samples, enough for a "
-        "first look. Use `--profile paper` for numbers to publish."
+        "first look. Use the profile paper for numbers to publish."
     )
 
 
