@@ -7,8 +7,10 @@ Methods that the first run lacks may come from further runs of the same experime
 are the same. `errors.csv` is the mean absolute error of every method in every part of the paper's
 experiments, `findings.csv` the verdicts on the paper's findings, `published.csv` our errors next to
 the published ones by degree of shift, `agreement.csv` how well the two agree. `tables.csv`, from
-the leaderboard of a benchmark on tables, is the mean absolute errors by suite. In a page, a table
-is between `<!-- measured: NAME -->` and `<!-- end -->`.
+the leaderboard of a benchmark on tables, is the mean absolute errors by suite; of the suites on
+tables of other packages, `SUITE.csv` has the errors by data set and `SUITE-ranks.csv` the mean
+ranks (from the results beside the leaderboard). In a page, a table is between
+`<!-- measured: NAME -->` and `<!-- end -->`.
 """
 
 import re
@@ -18,7 +20,7 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.analysis import order_methods, part_of, summarise
+from quantshift.analysis import order_methods, part_of, rank_stability, summarise
 from quantshift.analysis.methods import ORDER
 from quantshift.paper import against_published, verdicts
 from quantshift.quantifiers.base import catalogue
@@ -57,6 +59,9 @@ SUITES: Mapping[str, str] = {
 }
 """Columns of the table of errors on tables."""
 
+OF_OTHER_PACKAGES = ("natural-tables",)
+"""Suites on tables of other packages, each with one experiment of the same name."""
+
 OWN = "SubclassSLD"
 """Our method, shown next to those of the paper."""
 
@@ -76,7 +81,14 @@ def main(arguments: Sequence[str]) -> None:
     """Measure the run, if one is named, and bring the tables of all pages up to date."""
     paths = [Path(argument) for argument in arguments]
     if paths and paths[0].suffix == ".csv":
-        write(suite_errors(pl.read_csv(paths[0])), FIGURES / "tables.csv")
+        leaderboard = pl.read_csv(paths[0])
+        for suite in OF_OTHER_PACKAGES:
+            if suite in leaderboard["experiment"]:
+                write(errors_by_dataset(leaderboard, suite), FIGURES / f"{suite}.csv")
+                rows = ResultStore.open(paths[0].parent).read([suite]).collect()
+                write(rank_stability(rows).frame(), FIGURES / f"{suite}-ranks.csv")
+        if not leaderboard["experiment"].is_in(OF_OTHER_PACKAGES).all():
+            write(suite_errors(leaderboard), FIGURES / "tables.csv")
     elif paths:
         measure(paths, FIGURES)
     tables = measured_blocks(FIGURES)
@@ -142,6 +154,15 @@ def suite_errors(leaderboard: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def errors_by_dataset(leaderboard: pl.DataFrame, experiment: str) -> pl.DataFrame:
+    """Mean absolute error per data set and method with its standard error; published ones too."""
+    rows = leaderboard.filter(pl.col("experiment") == experiment, pl.col("measure") == "ae")
+    return rows.select(
+        *("dataset", "method", "error", "standard_error", "samples", "training_sets"),
+        published=pl.col("source").is_not_null(),
+    ).sort("dataset", "published", "method")
+
+
 def findings_of(frame: pl.DataFrame) -> pl.DataFrame:
     """A row for every claim of every finding."""
     words = {True: "holds", False: "does not hold", None: "cannot be decided"}
@@ -188,6 +209,14 @@ def measured_blocks(folder: Path) -> dict[str, str]:
     return {
         "errors": errors_table(errors),
         "tables": suites_table(pl.read_csv(folder / "tables.csv")),
+        **{
+            suite: dataset_table(pl.read_csv(folder / f"{suite}.csv"))
+            for suite in OF_OTHER_PACKAGES
+        },
+        **{
+            f"{suite}-ranks": ranks_table(pl.read_csv(folder / f"{suite}-ranks.csv"))
+            for suite in OF_OTHER_PACKAGES
+        },
         "parts": parts_table(errors),
         **{
             f"errors-{page}": family_table(errors, methods)
@@ -241,6 +270,30 @@ def suites_table(errors: pl.DataFrame) -> str:
     header = ["", *SUITES.values()]
     header.insert(3, "worse of the two")
     return table(header, [[name, *row] for name, *row in zip(methods, *cells, strict=True)])
+
+
+def dataset_table(errors: pl.DataFrame) -> str:
+    """A row per method, a column per data set: the error and, after ±, its standard error."""
+    datasets = errors["dataset"].unique(maintain_order=True).to_list()
+    ours = errors.filter(~pl.col("published"))
+    means = {(d, m): f"{e:.4f} ± {s:.4f}" for d, m, e, s in ours.select(ours.columns[:4]).rows()}
+    shown = [[name, *(means.get((d, name), "") for d in datasets)] for name in _methods(ours)]
+    theirs = errors.filter("published").select("dataset", "method", "error")
+    published = {(d, m): f"{e:.4f}" for d, m, e in theirs.rows()}
+    shown += [
+        [f"published {name}", *(published.get((d, name), "") for d in datasets)]
+        for name in theirs["method"].unique(maintain_order=True)
+    ]
+    return table(["mean absolute error", *datasets], shown)
+
+
+def ranks_table(ranks: pl.DataFrame) -> str:
+    """Mean rank, interval, and the extremes when one data set is left out."""
+    rows = [
+        [name, f"{rank:.1f}", f"{low:.1f} to {high:.1f}", f"{lowest:.1f} to {highest:.1f}"]
+        for name, rank, low, high, lowest, highest in ranks.rows()
+    ]
+    return table(["", "mean rank", "95% interval", "without one data set"], rows)
 
 
 def parts_table(errors: pl.DataFrame) -> str:

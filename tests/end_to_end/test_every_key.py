@@ -19,7 +19,7 @@ from website.schema import TABLES
 
 SIZES = {"train_size": "150", "test_size": "40", "train_repeats": "1", "test_repeats": "2"}
 
-AT_RANDOM = {**SIZES, "replace": "true", "positive": '"yes"', "whole_pool": "false"}
+AT_RANDOM = {**SIZES, "replace": "true", "positive": '"yes"', "whole_pool": "false", "splits": "1"}
 
 SHIFTS: Mapping[str, Mapping[str, str]] = {
     "prior": {

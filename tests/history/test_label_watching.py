@@ -7,7 +7,7 @@ import pytest
 
 from quantshift import History, quantify, watch
 from quantshift.errors import UserError
-from quantshift.quantifying.labels.label_folder import folder_name
+from quantshift.quantifying.labels.label_folder import label_folder_name
 from quantshift.quantifying.labels.label_result import LabelQuantification
 from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled
 
@@ -66,5 +66,5 @@ def test_the_history_of_one_label_is_refused(found: LabelQuantification, tmp_pat
 
 
 def test_names_of_folders_are_safe() -> None:
-    assert folder_name("../x") == "%2E%2E%2Fx"
-    assert folder_name("Hass & Hetze") == "Hass %26 Hetze"
+    assert label_folder_name("../x") == "%2E%2E%2Fx"
+    assert label_folder_name("Hass & Hetze") == "Hass %26 Hetze"

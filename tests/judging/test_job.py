@@ -11,6 +11,7 @@ import quantshift
 from quantshift.errors import DataError, UserError
 from quantshift.judging import Judgement, json_schema, judge
 from quantshift.judging.plans.sheet import plan_labels
+from quantshift.statistics.multiple_tests import holm
 from tests.judging.made import drawn, halves, labelled, verdicts
 from tests.quantifying.output.test_result import check
 
@@ -236,6 +237,46 @@ def test_the_same_questions_make_pairs(table):
     assert paired.low < 0.1 < paired.high
 
 
+def three_systems(n=300, skills=(("A", 0.8), ("B", 0.6), ("C", 0.79))):
+    """Answers of three systems to the same questions, 100 of which are labelled."""
+    rng = np.random.default_rng(6)
+    hard = rng.random(n)
+    parts = []
+    for system, skill in skills:
+        truth = np.where(hard + rng.normal(0, 0.03, n) < skill, "pass", "fail")
+        said = np.where(rng.random(n) < 0.9, truth, "pass")
+        parts.append(
+            pl.DataFrame({"q": np.arange(n), "system": system, "judge": said, "truth": truth})
+        )
+    rows = np.concatenate([np.arange(100) + i * n for i in range(len(skills))])
+    return labelled(pl.concat(parts), rows)
+
+
+def test_several_systems_are_compared_in_pairs_with_adjusted_p_values():
+    options = {"verdict": "judge", "label": "human", "labels": "random", "by": "system", "id": "q"}
+    table = three_systems()
+    answer = judge(table, **options, compare="all")
+    found = [d for d in answer.differences if d.label == "pass"]
+    assert [(d.system, d.other) for d in found] == [("A", "B"), ("A", "C"), ("B", "C")]
+    assert [d.p_adjusted for d in found] == pytest.approx(holm([d.p_value for d in found]))
+    assert [d.more_than_chance for d in found] == [True, False, True]
+    alone = judge(table, **options, compare=("A", "C"))
+    pair = next(d for d in alone.differences if d.label == "pass")
+    assert (pair.estimate, pair.low, pair.p_value) == pytest.approx(
+        (found[1].estimate, found[1].low, found[1].p_value)
+    )
+    assert pair.p_adjusted == pair.p_value
+    assert pair.labels_to_decide > 200
+    text = answer.to_text()
+    assert "Compared shares of pass in 3 pairs, p-values adjusted for their number (Holm):" in text
+    assert "A minus C" in text
+    assert f"about {pair.labels_to_decide:,} labels in all would decide" in alone.to_text()
+    assert "A minus C" in answer.page()
+    assert judge(table, **options, compare="A,B,C").differences == answer.differences
+    assert "name two groups or more" in refused(table, **options, compare="A")
+    assert "compared with itself" in refused(table, **options, compare="A,B,A")
+
+
 def test_means_of_grades_are_compared():
     rng = np.random.default_rng(5)
     parts = []
@@ -256,12 +297,28 @@ def test_means_of_grades_are_compared():
     assert found.naive == pytest.approx(means[0].naive - means[1].naive)
     assert found.low < found.estimate < found.high
     assert f"mean {found.estimate:+.2f} ({found.low:+.2f} to" in answer.to_text()
-    assert json.loads(answer.to_json())["mean_difference"]["estimate"] == found.estimate
+    assert json.loads(answer.to_json())["mean_differences"][0]["estimate"] == found.estimate
+    assert found.probability > 0.975
+    assert found.more_than_chance
     last = list(answer.records())[-1]
     assert (last["batch"], last["kind"]) == ("new minus old", "mean difference")
     assert answer.to_csv().splitlines()[-1].startswith("new minus old,300,,mean,")
     schema = json_schema()
     check(json.loads(answer.to_json()), schema, schema["$defs"])
+
+
+def test_the_mean_of_grades_comes_first():
+    rng = np.random.default_rng(5)
+    grade = rng.integers(1, 5, 300)
+    table = pl.DataFrame({"judge": np.clip(grade + 1, 1, 4), "truth": grade})
+    answer = judge(labelled(table, np.arange(100)), verdict="judge", label="human", labels="random")
+    mean = answer.overall.mean
+    line = (
+        f"mean: {mean.estimate:.2f} of the 300 items in the table (95% interval {mean.low:.2f} to"
+    )
+    assert answer.to_text().startswith(line)
+    assert repr(answer).startswith(line)
+    assert f">The mean of the 300 items in the table is {mean.estimate:.2f}</h1>" in answer.page()
 
 
 def test_classes_without_an_order_have_no_mean_to_compare(table):

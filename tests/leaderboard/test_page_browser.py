@@ -334,3 +334,19 @@ def test_a_quick_run_is_said_at_the_top(open_quietly, tmp_path, visit):
     notice = page.locator(".masthead #quick")
     assert "profile quick" in notice.inner_text()
     assert visit().locator("#quick").count() == 0
+
+
+def test_nothing_is_ranked_over_few_samples(tmp_path, open_quietly):
+    store = make_store(
+        tmp_path / "store",
+        methods=("ACC", "CC", "PCC"),
+        datasets={"mixed-table": 2, "other": 2},
+        cells=1,
+        samples=6,
+    )
+    page = open_quietly(build_leaderboard(store).page, ready=DRAWN)
+    said = page.locator("#ranks-said").inner_text()
+    assert "Not ranked, with fewer than 10 samples: mixed-table (6), other (6)." in said
+    # The methods are sorted by their mean error instead.
+    assert page.locator(NAMES).all_inner_texts() == ["ACC", "CC", "PCC"]
+    assert "PCC wins between them by construction" in page.locator(".notice").inner_text()

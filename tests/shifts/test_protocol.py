@@ -256,6 +256,7 @@ def test_binding_is_no_option():
     assert [item.name for item in shift.option_fields()] == [
         *shift.options(),
         "whole_pool",
+        "splits",
         "concentration",
         "smoothest",
     ]

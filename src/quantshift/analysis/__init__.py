@@ -5,6 +5,7 @@ from quantshift.analysis.facets import part_of
 from quantshift.analysis.methods import PAPER_METHODS, order_methods
 from quantshift.analysis.paired import compare_with_best
 from quantshift.analysis.pairwise import compare_all_pairs
+from quantshift.analysis.rank_stability import RankStability, rank_stability
 from quantshift.analysis.ranks import RankComparison, mean_ranks, rank_datasets
 from quantshift.analysis.summary import summarise
 from quantshift.analysis.worst import WorstEstimates, worst_estimates
@@ -12,6 +13,7 @@ from quantshift.analysis.worst import WorstEstimates, worst_estimates
 __all__ = [
     "PAPER_METHODS",
     "RankComparison",
+    "RankStability",
     "WorstEstimates",
     "bias_by_class",
     "compare_all_pairs",
@@ -20,6 +22,7 @@ __all__ = [
     "order_methods",
     "part_of",
     "rank_datasets",
+    "rank_stability",
     "summarise",
     "with_errors",
     "worst_estimates",

@@ -55,6 +55,15 @@ class ConditionOptions:
 
 
 @dataclass(frozen=True)
+class SummaryOptions:
+    """Whether one line is printed instead of the answer."""
+
+    summary: bool = option(
+        False, "Print only one line: the last batch, alarms and failed conditions.", panel=OUTPUT
+    )
+
+
+@dataclass(frozen=True)
 class PrintOptions:
     """How the answer is printed."""
 

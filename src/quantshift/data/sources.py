@@ -1,7 +1,8 @@
 """Sources of data sets: small references that are sent to the workers instead of the data.
 
-A data set is opened once per process. There are four kinds of sources: the embedded synthetic
-corpus, an embedded data set, arrays in files, and a folder made by `quantshift data import`.
+A data set is opened once per process. There are five kinds of sources: the embedded synthetic
+corpus, an embedded data set, one in the files of another package, arrays in files, and a folder
+made by `quantshift data import`.
 """
 
 import hashlib
@@ -18,11 +19,13 @@ from scipy.sparse import issparse
 from quantshift.base.manifests import manifest_format
 from quantshift.base.types import Posteriors
 from quantshift.classify.posteriors import check_posteriors
+from quantshift.data.content import Content
 from quantshift.data.dataset import STARS_CUT, Dataset
 from quantshift.data.embedded import synthetic
 from quantshift.data.embedded.embedded import EMBEDDED, embedded_set
 from quantshift.data.folder import DATA_SET, DataFolder, dataset_of
 from quantshift.data.importing.arrays import DataFile, read_column, read_matrix, read_vector
+from quantshift.data.packaged.packaged import PACKAGED, packaged_set
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.labels import column
 from quantshift.tables.columns.names import folder_name
@@ -113,13 +116,37 @@ class EmbeddedSource(AbstractSource):
 
     def open(self) -> Dataset:
         """Create the data set."""
-        content = embedded_set(self.set_name).make()
-        assert content.columns is not None
-        features = TableColumns.of(content.columns)
-        return dataset_of(content, self.name, self.title, features, hash_=content.digest())
+        return _of_table(self.set_name, embedded_set(self.set_name).make())
 
     def verify(self) -> None:
         """Nothing of it is on disk."""
+
+
+@dataclass(frozen=True)
+class PackagedSource(AbstractSource):
+    """A data set in the files of another package, by name; read in every process."""
+
+    set_name: str
+
+    def __post_init__(self) -> None:
+        packaged_set(self.set_name)
+
+    @property
+    def name(self) -> str:
+        """Its plain name."""
+        return self.set_name
+
+    @property
+    def title(self) -> str:
+        """Its plain name."""
+        return self.set_name
+
+    def open(self) -> Dataset:
+        """Read the files; the error of a missing package says what to install."""
+        return _of_table(self.set_name, packaged_set(self.set_name).make())
+
+    def verify(self) -> None:
+        """Its files are those of the other package: results record the hash of what was read."""
 
 
 @dataclass(frozen=True)
@@ -220,10 +247,10 @@ def open_source(source: AbstractSource) -> Dataset:
 
 
 def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
-    """The source of this name: an embedded data set, or an imported one in a folder.
+    """The source of this name: an embedded or packaged data set, or an imported one in a folder.
 
-    Paths are relative to `folder`. A string that names an embedded data set means that one; for a
-    folder of the same name write "./" before it, or give a `Path`.
+    Paths are relative to `folder`. A string that names an embedded data set, or one of another
+    package, means that one; for a folder of the same name write "./" before it, or give a `Path`.
     """
     if isinstance(path, str) and path in EMBEDDED:
         if (folder / path).exists():
@@ -232,6 +259,9 @@ def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
                 "folder, or rename it"
             )
         return EmbeddedSource(path)
+    # A folder that was there before the name was taken keeps its meaning.
+    if isinstance(path, str) and path in PACKAGED and not (folder / path).exists():
+        return PackagedSource(path)
     place = (folder / path).absolute()
     kind = manifest_format(place)
     if kind == DATA_SET.format:
@@ -249,8 +279,14 @@ def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
     state = "does not exist" if not place.exists() else "is not a data set"
     raise DataError(
         f"{place if folder != Path() else path} {state}; create one with `quantshift data import`; "
-        "`quantshift data list` shows the embedded ones"
+        "`quantshift data list` shows the embedded ones and those of other packages"
     )
+
+
+def _of_table(name: str, content: Content) -> Dataset:
+    assert content.columns is not None
+    features = TableColumns.of(content.columns)
+    return dataset_of(content, name, name, features, hash_=content.digest())
 
 
 def _values(file: DataFile, kind: str) -> NDArray[Any]:

@@ -56,10 +56,15 @@ class Population:
         )
 
 
-def open_population(experiment: Experiment, source: AbstractSource) -> Population:
-    """The items of a source that take part; cached per process for equal draws."""
+def open_population(
+    experiment: Experiment, source: AbstractSource, *, split: int = 0
+) -> Population:
+    """The items of a source that take part; cached per process for equal draws.
+
+    split: the number of the split into training and test pool, see `AbstractProtocol.split_of`.
+    """
     draws = json.dumps(experiment.draws(), sort_keys=True)
-    return _opened(_Drawing(draws, source, experiment.data.cut_point, experiment))
+    return _opened(_Drawing(draws, source, experiment.data.cut_point, split, experiment))
 
 
 @dataclass(frozen=True)
@@ -69,16 +74,21 @@ class _Drawing:
     draws: str
     source: AbstractSource
     cut_point: float | str | None
+    split: int
     experiment: Experiment = field(compare=False)
 
 
 @lru_cache(maxsize=8)
 def _opened(drawing: _Drawing) -> Population:
-    return population_of(drawing.experiment, open_source(drawing.source))
+    return population_of(drawing.experiment, open_source(drawing.source), split=drawing.split)
 
 
-def population_of(experiment: Experiment, dataset: Dataset) -> Population:
-    """Binarise if requested, split into training and test pool, and limit the latter."""
+def population_of(experiment: Experiment, dataset: Dataset, *, split: int = 0) -> Population:
+    """Binarise if requested, split into training and test pool, and limit the latter.
+
+    Split k is that of the experiment with a seed larger by k. A data set that was split when it was
+    made has only that split.
+    """
     shift = experiment.shift
     if NOISE in shift.coordinates():
         check_noise_possible(dataset)
@@ -97,7 +107,9 @@ def population_of(experiment: Experiment, dataset: Dataset) -> Population:
         known_categories, codes = encode_labels(column[rows], name="categories")
         categories = known_categories.tolist()
     protocol = _bound(experiment, dataset, known, categories).surveyed(labels, codes)
-    train_pool, test_pool = _pools(experiment, dataset, rows, labels, codes)
+    if dataset.test is not None:
+        protocol = protocol.on_one_split()
+    train_pool, test_pool = _pools(experiment, dataset, rows, (labels, codes), split)
     if isinstance(protocol, GivenSamples) and protocol.given is not None:
         test_pool = np.unique(np.concatenate(protocol.given.samples))
     return Population(
@@ -191,9 +203,10 @@ def _pools(
     experiment: Experiment,
     dataset: Dataset,
     rows: Indices,
-    labels: NDArray[Any],
-    categories: Codes | None,
+    columns: tuple[NDArray[Any], Codes | None],
+    split: int,
 ) -> tuple[Indices, Indices]:
+    labels, categories = columns
     given = dataset.given
     if given is not None:
         return given.train, np.unique(np.concatenate(given.samples))
@@ -208,7 +221,7 @@ def _pools(
     train_pool, test_pool = split_pools(
         *([labels] if categories is None else [categories, labels]),
         train_share=experiment.data.train_share,
-        seed=experiment.seed,
+        seed=experiment.seed + split,
     )
     return train_pool, _cut(test_pool, categories, experiment)
 

@@ -91,9 +91,11 @@ class Run:
 
     def _protocol(self, experiment: Experiment, dataset: str) -> AbstractProtocol:
         """The protocol, with its training sets filled in if they depend on the data."""
-        if not experiment.shift.from_groups:
-            return experiment.shift
-        return open_population(experiment, self.source(experiment.name, dataset)).protocol
+        source = self.source(experiment.name, dataset)
+        if experiment.shift.from_groups:
+            return open_population(experiment, source).protocol
+        is_split = _has_splits(experiment) and open_source(source).test is not None
+        return experiment.shift.on_one_split() if is_split else experiment.shift
 
     def source(self, experiment: str, dataset: str) -> AbstractSource:
         """The source of the data set of that name."""
@@ -241,9 +243,18 @@ def _described_cells(
     experiment: Experiment, dataset: str, protocol: AbstractProtocol
 ) -> dict[str, list[str]]:
     """The keys of the cells, if they depend on the data."""
-    if not protocol.from_groups:
+    depends = protocol.from_groups or (
+        protocol.count_training_sets() != experiment.shift.count_training_sets()
+    )
+    if not depends:
         return {}
     return {"cells": [cell.key for cell in cells_of(experiment.name, dataset, protocol)]}
+
+
+def _has_splits(experiment: Experiment) -> bool:
+    """Whether training sets come from several splits of the data."""
+    shift = experiment.shift
+    return shift.on_one_split().count_training_sets() != shift.count_training_sets()
 
 
 def _n_samples(experiment: Experiment, source: AbstractSource) -> int:

@@ -92,8 +92,10 @@ def _error_lines(failures: Mapping[str, BaseException]) -> tuple[str, ...]:
 
 def _compute(job: Job, methods: list[MethodSpec]) -> CellOutcome:
     dataset = open_source(job.source)
-    population = open_population(job.experiment, job.source)
-    return compute_cell(job.experiment, job.task.cell, methods, dataset, population)
+    cell = job.task.cell
+    split = job.experiment.shift.split_of(cell.coordinates)
+    population = open_population(job.experiment, job.source, split=split)
+    return compute_cell(job.experiment, cell, methods, dataset, population)
 
 
 def _times(job: Job, outcome: CellOutcome) -> dict[str, Any]:

@@ -4,11 +4,19 @@ from .control import (
     control_chart as control_chart,
     level_per_batch as level_per_batch,
 )
+from .judges import (
+    Drift as Drift,
+    JudgeOverTime as JudgeOverTime,
+    PooledRate as PooledRate,
+    RateSince as RateSince,
+)
 from .page import render_page as render_page
 from .record import (
     AuditSummary as AuditSummary,
     BatchEntry as BatchEntry,
     HistoryEntry as HistoryEntry,
+    JudgedEntry as JudgedEntry,
+    JudgeEntry as JudgeEntry,
     Limits as Limits,
     ModelSummary as ModelSummary,
 )

@@ -1,4 +1,4 @@
-"""A history: what `quantify` found call by call, as series with alarms."""
+"""A history: what `quantify` or `judge` found call by call, as series with alarms."""
 
 import json
 import warnings
@@ -14,7 +14,9 @@ from quantshift.errors import UserError
 from quantshift.history import store
 from quantshift.history.control import FEWEST_BASELINE, level_per_batch
 from quantshift.history.dates import moment_of
-from quantshift.history.record import FORMAT, MOST, HistoryEntry, Limits
+from quantshift.history.judged import JUDGE, judged_entry, rate_of
+from quantshift.history.judges import JudgeOverTime, judges_over_time
+from quantshift.history.record import FORMAT, MOST, BatchEntry, HistoryEntry, Limits
 from quantshift.history.series import (
     Control,
     Point,
@@ -25,6 +27,7 @@ from quantshift.history.series import (
     series_of,
 )
 from quantshift.history.store import Problem, StoredCall
+from quantshift.judging.result import Judgement
 from quantshift.quantifying.output.result import Quantification
 
 if TYPE_CHECKING:
@@ -67,7 +70,7 @@ class History:
         if path.exists():
             store.check_kind(path)
         elif must_exist:
-            raise UserError(f"{path} does not exist; `quantify` with a history makes it")
+            raise UserError(f"{path} does not exist; `quantify` or `judge` with a history makes it")
         return cls(path)
 
     def check(self) -> None:
@@ -76,13 +79,13 @@ class History:
 
     def append(
         self,
-        result: Quantification,
+        result: Quantification | Judgement,
         *,
         at: str | date | None = None,
         conditions: Sequence[str] = (),
         limits: Limits | None = None,
     ) -> HistoryEntry:
-        """Keep what an answer of `quantify` says of its batches.
+        """Keep what an answer of `quantify` or `judge` says of its batches.
 
         at: the time of the call, if not now. conditions: bounds on shares ("spam>0.05"), which the
         page shows. limits: how alarms are raised, if not as in the call before.
@@ -95,10 +98,21 @@ class History:
                 f"this result has {', '.join(result.classes)}; name another folder",
                 arguments=["history"],
             )
+        judged = isinstance(result, Judgement)
+        if before and (before[-1].model.method == JUDGE) != judged:
+            kinds = ("judge", "quantify") if judged else ("quantify", "judge")
+            raise UserError(
+                f"{self.path} is a history of `{kinds[1]}`, and this is an answer of `{kinds[0]}`; "
+                "name another folder",
+                arguments=["history"],
+            )
         chosen = limits or (before[-1].limits if before else Limits())
         _check(chosen)
         time = datetime.now(UTC) if at is None else moment_of(at)
-        call = HistoryEntry.of(result, time=time, conditions=conditions, limits=chosen)
+        if isinstance(result, Judgement):
+            call = judged_entry(result, time=time, conditions=conditions, limits=chosen)
+        else:
+            call = HistoryEntry.of(result, time=time, conditions=conditions, limits=chosen)
         store.append(self.path, call)
         return call
 
@@ -133,6 +147,10 @@ class History:
     def controls(self, limits: Limits | None = None) -> list[list[Control]]:
         """The control charts of each series: one for each class, of two classes one in all."""
         return controls_of(self.series(), limits or self.limits())
+
+    def judges(self, limits: Limits | None = None) -> list[list[JudgeOverTime]]:
+        """The judges of each series: pooled labels, and whether they have drifted."""
+        return [judges_over_time(one, limits or self.limits()) for one in self.series()]
 
     def alarms(self, call: HistoryEntry | None = None, limits: Limits | None = None) -> list[Alarm]:
         """The alarms that a call (default: the last) has raised.
@@ -315,7 +333,7 @@ def _rows(
             "shift": batch.shift,
             "p_value": batch.p_value,
             "unreliable": batch.unreliable,
-            "labelled": 0 if batch.audit is None else batch.audit.n_labelled,
+            "labelled": _n_labelled(batch),
             "audit_contradicts": None if batch.audit is None else batch.audit.contradicts,
             "smoothed": None if control is None else control.smoothed[i],
             "control_low": None if control is None else control.low[i],
@@ -328,4 +346,24 @@ def _rows(
             "measured": call.time,
             "measured_before": point.before,
             "version": call.version,
+            **_about_judge(batch, call.classes, share.label),
         }
+
+
+def _n_labelled(batch: BatchEntry) -> int:
+    if batch.judged is not None:
+        return batch.judged.n_labelled
+    return 0 if batch.audit is None else batch.audit.n_labelled
+
+
+def _about_judge(batch: BatchEntry, classes: Sequence[str], label: str) -> dict[str, Any]:
+    """Of `judge`: kappa of the first judge, and how often it is right about the class."""
+    if batch.judged is None:
+        return {}
+    judge = batch.judged.judges[0] if batch.judged.judges else None
+    kappa = (None, None, None) if judge is None or judge.kappa is None else judge.kappa
+    quality = None if judge is None else rate_of(judge, batch.judged, classes, label)
+    return {
+        **dict(zip(("kappa", "kappa_low", "kappa_high"), kappa, strict=True)),
+        "judge_right": quality,
+    }

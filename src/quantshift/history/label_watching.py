@@ -22,9 +22,9 @@ from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.record import Limits
 from quantshift.history.store import DESCRIPTION, check_place
 from quantshift.history.watching import Watch, Watched
-from quantshift.quantifying.labels.label_folder import folder_name
+from quantshift.quantifying.labels.label_folder import label_folder_name
 from quantshift.quantifying.labels.label_result import LabelQuantification
-from quantshift.quantifying.labels.label_text import summary_line
+from quantshift.quantifying.labels.label_text import labels_in_a_line
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class WatchedLabels:
             rendering.OK: True,
         }
         state = next(state for state, holds in states.items() if holds)
-        found = [summary_line(self.result), *map(rendering.alarm_text, alarms)]
+        found = [labels_in_a_line(self.result), *map(rendering.alarm_text, alarms)]
         return one_line(f"{state} {'; '.join([*found, *self.problems, *self.conditions])}")
 
     def to_text(self) -> str:
@@ -160,7 +160,7 @@ class LabelWatch:
         )
         if self.options.history is None:
             return Watch(self.options, self.alarms, own)
-        folder = Path(self.options.history) / folder_name(label)
+        folder = Path(self.options.history) / label_folder_name(label)
         allowed = self.alarms.false_alarms_per_year
         if allowed is None and not History(folder).calls():
             allowed = Limits().false_alarms_per_year

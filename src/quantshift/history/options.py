@@ -6,9 +6,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from quantshift.answers.events import EVENTS, check_events
 from quantshift.base.options import HISTORY, SCRIPTS, option
 from quantshift.history.dates import moment_of
-from quantshift.quantifying.output.events import EVENTS, check_events
 
 ALARM = "alarm"
 ALARM_EVENTS: Mapping[str, str] = MappingProxyType(
@@ -56,6 +56,23 @@ class AlarmOptions:
     def changes(self) -> dict[str, Any]:
         """The options that are given, by name."""
         return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class JudgeAlarmOptions:
+    """What makes a scheduled call of `judge` fail."""
+
+    fail_on: tuple[str, ...] = option(
+        (),
+        "Exit code 3 on an alarm: the moving average of a share, or of the agreement of the judge "
+        "with people, is beyond the limits set by the history, or the judge has drifted.",
+        reads="names",
+        metavar="alarm",
+        panel=SCRIPTS,
+    )
+
+    def __post_init__(self) -> None:
+        check_events(self.fail_on, {ALARM: ALARM_EVENTS[ALARM]})
 
 
 @dataclass(frozen=True)

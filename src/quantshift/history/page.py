@@ -11,12 +11,15 @@ from quantshift.answers.words import estimates_and_limits, one_line, percent, sh
 from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
+from quantshift.history.judges import judges_over_time
 from quantshift.history.rendering import (
     alarm_text,
     average_and_limits,
     batch_label,
     batch_marks,
     control_text,
+    drift_texts,
+    judge_lines,
 )
 from quantshift.history.series import Control, Series, controls_of
 
@@ -47,8 +50,14 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
         classes=[(label, _shown(last, label)) for label in last.classes],
         headline=last.headline,
         newest=_newest(series),
-        series=[_series(one, controls, last) for one, controls in zip(series, charts, strict=True)],
-        alarms=[f"{alarm_text(alarm)}." for alarm in alarms_of(calls, limits=chosen)],
+        series=[
+            _series(one, controls, last, chosen)
+            for one, controls in zip(series, charts, strict=True)
+        ],
+        alarms=[
+            *(f"{alarm_text(alarm)}." for alarm in alarms_of(calls, limits=chosen)),
+            *(_sentence(text) for text in drift_texts(history)),
+        ],
         warnings=[str(problem) for problem in history.problems()],
         legend=legend(_all_marks(series, charts)),
         models=_models(calls),
@@ -101,7 +110,9 @@ def _newest(series: list[Series]) -> int:
     return max(range(len(series)), key=lambda place: series[place].points[-1].moment)
 
 
-def _series(one: Series, controls: list[Control], last: "HistoryEntry") -> dict[str, Any]:
+def _series(
+    one: Series, controls: list[Control], last: "HistoryEntry", limits: "Limits"
+) -> dict[str, Any]:
     by_label = {control.label: control for control in controls}
     rows = []
     columns = [
@@ -126,7 +137,13 @@ def _series(one: Series, controls: list[Control], last: "HistoryEntry") -> dict[
         else f"{_shown(last, control.label)}: {control_text(control)}"
         for control in controls
     ]
-    return {"name": shortened(one.name), "rows": rows, "control": [_sentence(n) for n in notes]}
+    about_judges = list(judge_lines(judges_over_time(one, limits)))
+    return {
+        "name": shortened(one.name),
+        "rows": rows,
+        "control": [_sentence(n) for n in notes],
+        "judges": [_sentence(line) for line in about_judges],
+    }
 
 
 def _all_marks(series: list[Series], charts: list[list[Control]]) -> set[str]:

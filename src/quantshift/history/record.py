@@ -1,4 +1,4 @@
-"""What a history keeps of one call of `quantify`, as plain data and as bytes that never change."""
+"""What a history keeps of a call, as plain data and as bytes that never change."""
 
 import hashlib
 import json
@@ -75,13 +75,44 @@ class AuditSummary:
 
 
 @dataclass(frozen=True)
+class JudgeEntry:
+    """One judge in one batch.
+
+    verdicts: those it gives; says: the class that each says, None if none. counts: labelled items
+    by class and verdict, a list for each class; items: all items by verdict. kappa: with its
+    limits, in this order; None where it is not known.
+    """
+
+    name: str
+    verdicts: tuple[str, ...]
+    says: tuple[str | None, ...]
+    counts: tuple[tuple[int, ...], ...]
+    items: tuple[int, ...]
+    kappa: tuple[float, float, float] | None
+
+
+@dataclass(frozen=True)
+class JudgedEntry:
+    """What labels say of the judges in one batch; given: what labelled items are random ones of.
+
+    given: their "class" or their "verdict"; empty if they stand for nothing but themselves.
+    """
+
+    n_labelled: int
+    design: str
+    given: str
+    judges: tuple[JudgeEntry, ...]
+
+
+@dataclass(frozen=True)
 class BatchEntry:
     """One batch as one call found it.
 
     shares: the estimates to use; unaudited: those of the method alone.
     shift: whether more than the prevalence has changed; None where nothing was tested.
     changed: classes whose share differs from that of the batch before it in the same call.
-    accuracy: of the classifier, estimated without labels; None where it is not known.
+    accuracy: of the classifier, estimated without labels, or agreement of the first judge with
+        people; None where it is not known. judged: what labels say of the judges, for `judge`.
     """
 
     name: str
@@ -99,11 +130,12 @@ class BatchEntry:
     unreliable: bool
     audit: AuditSummary | None
     accuracy: Share | None = None
+    judged: JudgedEntry | None = None
 
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """What one call of `quantify` found.
+    """What one call of `quantify` or `judge` found.
 
     time: when it was made (UTC, ISO 8601); version: of quantshift. conditions: bounds on shares
     that it was to fail at ("spam>0.05"). rows: what became of the rows of each sample.
@@ -202,6 +234,7 @@ def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
             yield f"batches.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
         yield f"batches.{i}: p_value", batch.p_value is None or 0 <= batch.p_value <= 1
         yield f"batches.{i}: accuracy", batch.accuracy is None or _is_share(batch.accuracy)
+        yield f"batches.{i}: judged", batch.judged is None or _is_judged(batch.judged, call)
         yield f"batches.{i}: audit", batch.audit is None or _is_number(batch.audit.n_labelled)
     yield "model: items", _is_number(call.model.n_items)
     yield "limits: baseline", 1 <= call.limits.baseline <= MOST
@@ -224,6 +257,18 @@ def _is_time(text: str) -> bool:
 def _is_number(n: int) -> bool:
     """Whether items may be so many; larger numbers are not exact as floats."""
     return 0 <= n <= MOST
+
+
+def _is_judged(judged: JudgedEntry, call: HistoryEntry) -> bool:
+    """Whether numbers of labels and items fit the classes and verdicts."""
+    return _is_number(judged.n_labelled) and all(
+        len(judge.says) == len(judge.items) == len(judge.verdicts)
+        and len(judge.counts) == len(call.classes)
+        and all(len(row) == len(judge.verdicts) for row in judge.counts)
+        and all(map(_is_number, (*judge.items, *(n for row in judge.counts for n in row))))
+        and all(said is None or said in call.classes for said in judge.says)
+        for judge in judged.judges
+    )
 
 
 def _is_share(share: Share) -> bool:

@@ -1,11 +1,12 @@
 """A history as text: its calls, its series, one line for a call, and a table for other programs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from quantshift.answers.batch_names import NO_GROUP
-from quantshift.answers.kinds import RANGE
+from quantshift.answers.kinds import RANGE, is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.notebook import few_lines, small_table
 from quantshift.answers.shares import Share, headline_share
@@ -21,7 +22,10 @@ from quantshift.answers.words import (
 from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
 from quantshift.errors import unknown_name
+from quantshift.history.judged import VERDICT, rate_of
+from quantshift.history.judges import Drift, JudgeOverTime, RateSince, judges_over_time
 from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
+from quantshift.judging.result import Judgement
 from quantshift.labelling.sheets.filled import BIASED
 from quantshift.quantifying.output.advice import CONFUSED
 from quantshift.quantifying.output.result import Quantification
@@ -31,58 +35,80 @@ if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
     from quantshift.history.record import HistoryEntry, Limits
     from quantshift.history.store import Problem
+    from quantshift.history.watching import Watched
 
 OK, ALARMED, DAMAGED, CONDITION, UNKNOWN = "ok", "ALARM", "DAMAGED", "CONDITION", "UNKNOWN"
 """What the line of a call begins with: the control chart alarms, the history is damaged, a
 condition of the user holds, or a batch cannot be estimated. Failures are for crashes."""
 
 
-def summary_line(
-    result: Quantification,
-    alarms: Sequence["Alarm"] = (),
-    failed: Sequence[str] = (),
-    problems: Sequence["Problem"] = (),
-    history: "History | None" = None,
-) -> str:
+def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
     """What a call found, in one line: the newest batch, what stands out, alarms and failures.
 
-    Of batches that do not follow one another, the smallest and the largest share.
-
-    failed: the conditions that hold, in words. problems: damaged files of the history, without
-    which nobody knows whether there is an alarm. history: says how much of its baseline is there.
+    found: the findings, each with the batch that it is about.
     """
+    texts = [text for _, text in found]
+    about = found[0][0] if found else ""
+    texts += [
+        _average_in_words(alarm) if alarm.batch == about else alarm_text(alarm)
+        for alarm in watched.alarms
+    ]
+    texts += watched.drifts
+    result, problems = watched.result, watched.problems
+    if isinstance(result, Quantification):
+        texts += [f"you declared: {result.declared}"] if result.declared else []
+    texts += [warning for warning in result.warnings if warning.endswith(BIASED)]
+    states = {
+        ALARMED: watched.alarms or watched.drifts,
+        DAMAGED: problems,
+        CONDITION: watched.conditions,
+        UNKNOWN: not all(one.can_be_estimated for one in result.batches),
+        OK: True,
+    }
+    state = next(state for state, holds in states.items() if holds)
+    texts += [undecided(problems)] if problems else []
+    texts += [] if watched.history is None else baseline_in_short(watched.history)
+    return one_line(f"{state} {'; '.join([*texts, *watched.conditions])}")
+
+
+def findings(result: Quantification) -> list[tuple[str, str]]:
+    """The newest batch and its marks; of batches that do not follow one another, the extremes."""
     # Rows without a date are not the newest.
     named = [batch for batch in result.batches if batch.name != NO_GROUP]
     batch = (named or result.batches)[-1]
-    if result.in_sequence:
-        share = headline_share(result, batch)
-        others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
-        where = f"{shortened(batch.name)}{others}: {shown(result, share.label)}"
-        items = counted(batch.n_items, "item")
-        if share.estimate is None:
-            why = shortened(batch.no_estimate_reason or CONFUSED, 200)
-            findings = [f"{where} cannot be estimated from {items} ({why})"]
-        else:
-            within = limits_text(share.low, share.high)
-            findings = [f"{where} {estimate_text(share)} ({within}) of {items}"]
-            findings += [", ".join(marks(batch))] if marks(batch) else []
-    else:
-        findings = list(extremes(result))
-        findings += [
-            f"{shortened(b.name)}: {', '.join(marks(b))}" for b in result.batches if marks(b)
-        ]
-    findings += [
-        _average_in_words(alarm) if alarm.batch == batch.name else alarm_text(alarm)
-        for alarm in alarms
-    ]
-    findings += [f"you declared: {result.declared}"] if result.declared else []
-    findings += [warning for warning in result.warnings if warning.endswith(BIASED)]
-    unknown = not all(one.can_be_estimated for one in result.batches)
-    states = {ALARMED: alarms, DAMAGED: problems, CONDITION: failed, UNKNOWN: unknown, OK: True}
-    state = next(state for state, holds in states.items() if holds)
-    findings += [undecided(problems)] if problems else []
-    findings += [] if history is None else baseline_in_short(history)
-    return one_line(f"{state} {'; '.join([*findings, *failed])}")
+    if not result.in_sequence:
+        unlike = [f"{shortened(b.name)}: {', '.join(marks(b))}" for b in result.batches if marks(b)]
+        return [(batch.name, text) for text in (*extremes(result), *unlike)]
+    share = headline_share(result, batch)
+    others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
+    where = f"{shortened(batch.name)}{others}: {shown(result, share.label)}"
+    items = counted(batch.n_items, "item")
+    if share.estimate is None:
+        why = shortened(batch.no_estimate_reason or CONFUSED, 200)
+        return [(batch.name, f"{where} cannot be estimated from {items} ({why})")]
+    found = f"{where} {estimate_text(share)} ({limits_text(share.low, share.high)}) of {items}"
+    texts = [found, *([", ".join(marks(batch))] if marks(batch) else [])]
+    return [(batch.name, text) for text in texts]
+
+
+def judged_findings(result: Judgement) -> list[tuple[str, str]]:
+    """The newest group of an answer of `judge`: its rate, and how far judge and people agree."""
+    named = [batch for batch in result.batches if batch.name != NO_GROUP]
+    batch = (named or list(result.batches))[-1]
+    share = headline_share(result, batch)
+    others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
+    where = f"{shortened(batch.name)}{others}: {shown(result, share.label)}"
+    about = f"of {counted(batch.n_items, 'item')}, {counted(batch.n_labelled, 'label')}"
+    if share.estimate is None:
+        return [(batch.name, f"{where} cannot be estimated {about} ({batch.no_estimate_reason})")]
+    bounds = limits_text(share.low, share.high)
+    texts = [f"{where} {estimate_text(share)} ({bounds}) {about}"]
+    agreement = batch.judges[0].agreement if batch.judges else None
+    if agreement is not None:
+        texts.append(f"kappa {agreement.kappa:.2f}")
+    if is_range(batch.kind):
+        texts.append(RANGE)
+    return [(batch.name, text) for text in texts]
 
 
 def baseline_in_short(history: "History") -> list[str]:
@@ -118,18 +144,22 @@ def _average_in_words(alarm: "Alarm") -> str:
 
 
 def appended_text(
-    history: "History", alarms: Sequence["Alarm"], problems: Sequence["Problem"]
+    history: "History",
+    alarms: Sequence["Alarm"],
+    problems: Sequence["Problem"],
+    drifts: Sequence[str] = (),
 ) -> str:
     """What is told after a call was appended."""
     lines = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
     charts = [control for controls in history.controls() for control in controls]
     if problems:
         lines.append(undecided(problems))
+    lines += drifts
     if alarms:
         lines += map(alarm_text, alarms)
     elif charts and all(control.reason for control in charts):
         lines.append(control_text(charts[0]))
-    elif not problems:
+    elif not problems and not drifts:
         lines.append("no alarm")
     return "\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(lines))
 
@@ -152,6 +182,55 @@ def control_text(control: Control) -> str:
         f"(correlation up to {control.correlation:.2f}); a change of {100 * control.visible:.1f} "
         "points would be seen within 10 batches"
     )
+
+
+def drift_texts(history: "History") -> list[str]:
+    """The judges that err in another way than at first, in words."""
+    return [
+        f"{shortened(judge.judge)} has drifted: {_drift_text(judge, drift)}"
+        for judges in history.judges()
+        for judge in judges
+        for drift in judge.drifts
+        if drift.drifted
+    ]
+
+
+def judge_lines(judges: Sequence[JudgeOverTime]) -> Iterator[str]:
+    """What the labels of all batches say of the judges, and whether they have drifted."""
+    for judge in judges:
+        kappa = (
+            "" if judge.kappa is None else "kappa {:.2f} ({:.2f} to {:.2f})".format(*judge.kappa)
+        )
+        rates = [
+            f"right about {percent(r.estimate)} of {shortened(r.label, 24)!r} "
+            f"({limits_text(r.low, r.high)})"
+            for r in judge.rates
+        ]
+        pooled = (
+            f"{counted(judge.n_labels, 'label')} of {counted(judge.n_batches, 'batch', 'batches')}"
+        )
+        yield f"{shortened(judge.judge)}, by {pooled}: {', '.join(filter(None, [kappa, *rates]))}"
+        if judge.reason:
+            yield f"{shortened(judge.judge)}: no test of drift yet: {judge.reason}"
+        for drift in judge.drifts:
+            state = "drifted" if drift.drifted else "no drift"
+            yield f"{shortened(judge.judge)}: {state}: {_drift_text(judge, drift)}"
+
+
+def _drift_text(judge: JudgeOverTime, drift: Drift) -> str:
+    name = shortened(drift.what, 24)
+    what = f"verdict {name!r} right" if judge.given == VERDICT else f"right about {name!r}"
+    return (
+        f"{what} {_rate_text(drift.baseline)} of the time in the baseline, "
+        f"{'no labels' if drift.since is None else _rate_text(drift.since)} since (limits that "
+        "hold at every look)"
+    )
+
+
+def _rate_text(rate: RateSince) -> str:
+    if not rate.n:
+        return "?"
+    return f"{percent(rate.right / rate.n)} ({limits_text(rate.low, rate.high)})"
 
 
 def render_calls(calls: Sequence["HistoryEntry"]) -> str:
@@ -202,10 +281,31 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         lines += aligned(rows)
         lines += [control_text(c) if len(controls) == 1 else _of_class(c) for c in controls]
         if accuracy is not None and not accuracy.reason:
-            lines.append(_of_class(accuracy))
+            lines.append(_of_class(accuracy, last.names))
+        lines += _judged_table(one)
+        lines += judge_lines(judges_over_time(one, limits))
         lines.append("")
     lines += aligned(legend(used)) if used else []
     return "\n".join(map(one_line, lines)).rstrip()
+
+
+def _judged_table(series: Series) -> Iterator[str]:
+    """Of `judge`: kappa and how often the first judge is right about each class, by batch."""
+    judged = [(point, point.batch.judged) for point in series.points]
+    known = [(point, entry) for point, entry in judged if entry is not None and entry.judges]
+    if not known:
+        return
+    call = known[-1][0].call
+    right = [f"right about {shortened(call.names.get(c, c), 24)}" for c in call.classes]
+    rows = [["batch", "labels", "kappa", *right, ""]]
+    for point, entry in known:
+        judge = entry.judges[0]
+        kappa = "" if judge.kappa is None else "{:.2f} ({:.2f} to {:.2f})".format(*judge.kappa)
+        rates = [rate_of(judge, entry, call.classes, label) for label in call.classes]
+        texts = ["" if rate is None else percent(rate) for rate in rates]
+        rows.append([batch_label(point), f"{entry.n_labelled:,}", kappa, *texts, ""])
+    yield ""
+    yield from aligned(rows)
 
 
 def batch_marks(series: Series, control: Control | None, i: int) -> list[str]:
@@ -324,8 +424,8 @@ def _label(series: Sequence[Series], label: str | None) -> str:
     return known[label]
 
 
-def _of_class(control: Control) -> str:
-    return f"{shortened(control.label, 30)}: {control_text(control)}"
+def _of_class(control: Control, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    return f"{shortened(names.get(control.label, control.label), 40)}: {control_text(control)}"
 
 
 def _minute(time: datetime) -> str:

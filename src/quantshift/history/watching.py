@@ -2,7 +2,8 @@
 
     watch(quantify("new.csv", model="model"), history="history", fail_on=["alarm"]).exit_code
 
-does in Python what `quantshift quantify --history` does.
+does in Python what `quantshift quantify --history` does, and `watch(judge(...), ...)` does the same
+for `judge`.
 """
 
 import json
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED, Condition
 from quantshift.answers.shares import headline_share
-from quantshift.base.options import taken
+from quantshift.base.options import as_names, taken
 from quantshift.errors import UserError
 from quantshift.history import rendering
 from quantshift.history.archive import Alarm, History, alarms_of
 from quantshift.history.options import ALARM, AlarmOptions, WatchOptions
 from quantshift.history.store import Problem
+from quantshift.judging.result import Judgement
 from quantshift.quantifying.output.events import failures
 from quantshift.quantifying.output.result import Quantification
 
@@ -32,13 +34,15 @@ class Watched:
     """An answer and what a scheduled call makes of it.
 
     conditions: the events and bounds that hold, in words. alarms: those that this call raised.
+    drifts: the judges that err in another way than at first, in words.
     problems: damaged files of the history, without which nobody knows whether there is an alarm.
     fails_on_alarm: whether alarms make the call fail.
     """
 
-    result: Quantification
+    result: Quantification | Judgement
     conditions: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+    drifts: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     history: History | None = None
     fails_on_alarm: bool = False
@@ -54,7 +58,7 @@ class Watched:
         if not self.fails_on_alarm:
             return []
         damaged = [rendering.undecided(self.problems)] if self.problems else []
-        return [*map(rendering.alarm_text, self.alarms), *damaged]
+        return [*map(rendering.alarm_text, self.alarms), *self.drifts, *damaged]
 
     @property
     def can_be_estimated(self) -> bool:
@@ -71,9 +75,12 @@ class Watched:
 
     def summary_line(self) -> str:
         """The newest batch, what stands out, alarms and failures, in one line."""
-        return rendering.summary_line(
-            self.result, self.alarms, self.conditions, self.problems, self.history
+        findings = (
+            rendering.judged_findings(self.result)
+            if isinstance(self.result, Judgement)
+            else rendering.findings(self.result)
         )
+        return rendering.summary_line(self, findings)
 
     def to_text(self) -> str:
         """The text of the answer, and what the history says of it."""
@@ -83,7 +90,9 @@ class Watched:
         """What the history says of the answer, if there is one."""
         if self.history is None:
             return []
-        return [rendering.appended_text(self.history, self.alarms, self.problems)]
+        return [
+            rendering.appended_text(self.history, self.alarms, self.problems, self.drifts),
+        ]
 
     def to_json(self) -> str:
         """The answer as JSON, with what the history says of it."""
@@ -92,6 +101,7 @@ class Watched:
         about_history = {
             "path": str(self.history.path),
             "alarms": [asdict(alarm) for alarm in self.alarms],
+            **({"drifts": list(self.drifts)} if isinstance(self.result, Judgement) else {}),
             "problems": [str(problem) for problem in self.problems],
         }
         content = {**json.loads(self.result.to_json()), "history": about_history}
@@ -127,10 +137,9 @@ class Watch:
         """The conditions, read."""
         return tuple(map(Condition.parse, self.conditions))
 
-    def over(self, result: Quantification) -> Watched:
+    def over(self, result: Quantification | Judgement) -> Watched:
         """Append the answer to the history, if there is one, and check all conditions."""
-        events = [event for event in self.options.fail_on if event != ALARM]
-        held = tuple(failures(result, events, self.parsed_conditions()))
+        held = self._held(result)
         if self.options.history is None:
             return Watched(result, held)
         history = History.open(self.options.history)
@@ -146,14 +155,28 @@ class Watch:
             result,
             held,
             tuple(alarms_of(history.calls(), call)),
+            tuple(rendering.drift_texts(history)),
             tuple(dict.fromkeys([*problems, *history.problems()])),
             history,
             fails_on_alarm=ALARM in self.options.fail_on,
         )
 
+    def _held(self, result: Quantification | Judgement) -> tuple[str, ...]:
+        """The events and conditions that hold, in words."""
+        events = [event for event in self.options.fail_on if event != ALARM]
+        if not isinstance(result, Judgement):
+            return tuple(failures(result, events, self.parsed_conditions()))
+        if events:
+            raise UserError(
+                f"a call of `judge` can fail on {ALARM!r}, not on {events[0]!r}",
+                arguments=["fail_on"],
+            )
+        conditions = self.parsed_conditions()
+        return tuple(line for condition in conditions for line in condition.failures(result))
+
 
 def watch(
-    result: "Quantification | LabelQuantification",
+    result: "Quantification | LabelQuantification | Judgement",
     *,
     history: str | Path | None = None,
     at: str | None = None,
@@ -166,15 +189,16 @@ def watch(
 ) -> "Watched | WatchedLabels":
     """Append an answer to a history, raise alarms, and check events and conditions.
 
-    history: its folder, with a history for each label in it if there are several; at: the time of
-    the call, if not now. fail_on: any of shift, changed, unreliable, alarm. fail_if: conditions
-    such as "spam>5%". The others set how alarms are raised, if not as in the call before (see
-    `Limits`). `exit_code` of the result is that of the command.
+    result: of `quantify` or `judge`. history: its folder, with a history for each label in it if
+    there are several; at: the time of the call, if not now. fail_on: any of shift, changed,
+    unreliable, alarm; for `judge`, alarm alone. fail_if: conditions such as "spam>5%". The others
+    set how alarms are raised, if not as in the call before (see `Limits`). `exit_code` of the
+    result is that of the command.
     """
-    given = locals()
+    given = {**locals(), "fail_on": as_names(fail_on)}
     conditions = (fail_if,) if isinstance(fail_if, str) else tuple(fail_if)
     options = taken(WatchOptions, given), taken(AlarmOptions, given), conditions
-    if isinstance(result, Quantification):
+    if isinstance(result, Quantification | Judgement):
         return Watch(*options).over(result)
     from quantshift.history.label_watching import LabelWatch
 

@@ -1,74 +1,174 @@
-"""How two systems differ, on the same items or on different ones."""
+"""How systems differ in pairs, on the same items or on different ones: which one is better?"""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.answers.batch_names import batches_in_order
+from quantshift.base.types import Reals
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.judging.designs.design import Design
 from quantshift.judging.estimates import estimate_group
-from quantshift.judging.estimating.differences import difference
+from quantshift.judging.estimating.differences import (
+    LabelVariance,
+    difference,
+    labels_to_decide,
+    p_value_of,
+    probability_above,
+)
+from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean_difference
 from quantshift.judging.inputs import ReadItems
 from quantshift.judging.judge_run import JudgeRun
+from quantshift.judging.options import ALL
 from quantshift.judging.result import MeanDifference, SystemDifference
+from quantshift.statistics.multiple_tests import holm
+
+Row = TypeVar("Row", SystemDifference, MeanDifference)
 
 
 def differences_of(
-    run: JudgeRun, design: Design, compare: tuple[str, str]
-) -> tuple[tuple[SystemDifference, ...], MeanDifference | None]:
-    """The difference of two groups, class by class, and of their means if classes are ordered."""
-    items, classes = run.in_question(run.table.items, design), run.meaning.classes
-    groups = np.array(items.groups)
+    run: JudgeRun, design: Design, compare: Sequence[str]
+) -> tuple[tuple[SystemDifference, ...], tuple[MeanDifference, ...]]:
+    """The differences of systems in pairs, class by class, and of their means if ordered.
+
+    p-values are adjusted for the number of pairs.
+    """
+    items = run.in_question(run.table.items, design)
+    shares: list[list[SystemDifference]] = []
+    means: list[MeanDifference] = []
+    for pair in combinations(_systems(items, compare), 2):
+        compared = _Compared.of(run, design, items, pair)
+        shares.append(compared.shares())
+        if run.meaning.ordered:
+            means.append(compared.of_means())
+    by_class = zip(*shares, strict=True)
+    adjusted = [_adjusted(rows, run.settings.level) for rows in by_class]
+    pairs = zip(*adjusted, strict=True)
+    return tuple(row for rows in pairs for row in rows), tuple(_adjusted(means, run.settings.level))
+
+
+def _systems(items: ReadItems, compare: Sequence[str]) -> list[str]:
+    """The names of the systems, of which there are two or more."""
+    known = batches_in_order(list(items.groups or ()))
+    if tuple(compare) == (ALL,) and ALL not in known:
+        if len(known) < 2:
+            raise UserError("there is one system only, which cannot be compared")
+        return known
     for name in compare:
-        if name not in groups:
-            raise unknown_name("system", name, sorted(set(groups.tolist())))
-    if compare[0] == compare[1]:
+        if name not in known:
+            raise unknown_name("system", name, sorted(known))
+    if len(set(compare)) < len(compare):
         raise UserError("a system cannot be compared with itself", arguments=["compare"])
-    positions = [np.flatnonzero(groups == name) for name in compare]
-    pairs = _pairs(items, positions[0], positions[1])
-    paired = pairs is not None
-    parts = [items.take(p) for p in (positions if pairs is None else pairs)]
-    for name, part in zip(compare, parts, strict=True):
-        if not design.shares_labels and not run.has_information(part):
-            raise DataError(f"no item of {name!r} has a label; label some of both systems")
-    first, second = (estimate_group(run, part, design) for part in parts)
-    shared = design.shares_labels or run.rates is not None or run.table.external is not None
-    found = difference(first, second, paired=paired, shared=shared)
-    mean = None
-    if run.meaning.ordered:
-        worth = np.array([float(name) for name in classes])
-        of_means = mean_difference(first, second, worth, paired=paired, shared=shared)
+    return list(compare)
+
+
+def _adjusted(rows: Sequence[Row], level: float) -> list[Row]:
+    """The rows of all pairs with p-values that allow for their number."""
+    adjusted = holm([row.p_value for row in rows]) if rows else []
+    return [
+        replace(row, p_adjusted=p, more_than_chance=p < 1 - level)
+        for row, p in zip(rows, adjusted, strict=True)
+    ]
+
+
+class _Compared:
+    """The estimates of two systems."""
+
+    def __init__(
+        self, run: JudgeRun, pair: tuple[str, str], judged: tuple[Judged, Judged], paired: bool
+    ) -> None:
+        self.run, self.pair, self.paired = run, pair, paired
+        self.first, self.second = judged
+        design = self.first.design
+        self.shared = design.shares_labels or run.rates is not None
+        self.shared |= run.table.external is not None
+
+    @classmethod
+    def of(
+        cls, run: JudgeRun, design: Design, items: ReadItems, pair: tuple[str, str]
+    ) -> "_Compared":
+        """From the items of both."""
+        groups = np.array(items.groups)
+        positions = [np.flatnonzero(groups == name) for name in pair]
+        pairs = _pairs(items, positions[0], positions[1])
+        parts = [items.take(p) for p in (positions if pairs is None else pairs)]
+        for name, part in zip(pair, parts, strict=True):
+            if not design.shares_labels and not run.has_information(part):
+                raise DataError(f"no item of {name!r} has a label; label some of both systems")
+        first, second = (estimate_group(run, part, design) for part in parts)
+        return cls(run, pair, (first, second), pairs is not None)
+
+    def shares(self) -> list[SystemDifference]:
+        """A row for each class."""
+        found = difference(self.first, self.second, paired=self.paired, shared=self.shared)
+        return [
+            SystemDifference(
+                label=name,
+                **self._row(found.difference[i], found.low[i], found.high[i], [i]),
+            )
+            for i, name in enumerate(self.run.meaning.classes)
+        ]
+
+    def of_means(self) -> MeanDifference:
+        """The row of the means."""
+        worth = np.array([float(name) for name in self.run.meaning.classes])
+        found = mean_difference(
+            self.first, self.second, worth, paired=self.paired, shared=self.shared
+        )
         naive = None
-        if first.judges:
-            naive = float((first.judges[0].naive - second.judges[0].naive) @ worth)
-        mean = MeanDifference(
-            system=compare[0],
-            other=compare[1],
-            estimate=of_means.mean,
-            low=of_means.low,
-            high=of_means.high,
+        if self.first.judges:
+            naive = float((self.first.judges[0].naive - self.second.judges[0].naive) @ worth)
+        return MeanDifference(
             naive=None if naive is None or np.isnan(naive) else naive,
-            paired=paired,
-            n_items=len(parts[0]),
-            n_other=len(parts[1]),
+            **self._row(found.mean, found.low, found.high, slice(None)),
         )
-    shares = tuple(
-        SystemDifference(
-            label=name,
-            system=compare[0],
-            other=compare[1],
-            estimate=float(found.difference[i]),
-            low=float(found.low[i]),
-            high=float(found.high[i]),
-            paired=paired,
-            n_items=len(parts[0]),
-            n_other=len(parts[1]),
+
+    def _row(self, estimate: Any, low: Any, high: Any, classes: Any) -> dict[str, Any]:
+        """What all rows have; classes: those that the variance is that of."""
+        estimate, low, high = float(estimate), float(low), float(high)
+        level = self.run.settings.level
+        probability = probability_above(estimate, low, high, level, 0.0)
+        p_value = p_value_of(estimate, low, high, level, 0.0)
+        distance = estimate - low if estimate > 0 else high - estimate
+        return {
+            "system": self.pair[0],
+            "other": self.pair[1],
+            "estimate": estimate,
+            "low": low,
+            "high": high,
+            "paired": self.paired,
+            "n_items": self.first.n_items,
+            "n_other": self.second.n_items,
+            "probability": probability,
+            "p_value": p_value,
+            "p_adjusted": p_value,
+            "more_than_chance": p_value < 1 - level,
+            "labels_to_decide": labels_to_decide(
+                estimate, distance, level, self._variance(classes)
+            ),
+        }
+
+    def _variance(self, classes: Any) -> LabelVariance:
+        both, design = (self.first, self.second), self.first.design
+
+        def total(parts: Sequence[Reals]) -> float:
+            return float(sum(part[classes].sum() for part in parts))
+
+        can_be_reduced = design.uses_labels and all(one.shares.can_be_halved for one in both)
+        ours = design.labelled_are_items
+        n_labels = sum(one.n_labelled for one in both) if ours else self.first.n_labelled
+        return LabelVariance(
+            by_labels=total([one.shares.by_labels for one in both]),
+            by_items=total([one.shares.by_items for one in both]),
+            n_labels=n_labels if can_be_reduced else 0,
+            n_items=sum(one.n_items for one in both) if ours else None,
+            of_items=ours and self.run.settings.of_items,
         )
-        for i, name in enumerate(classes)
-    )
-    return shares, mean
 
 
 def _pairs(

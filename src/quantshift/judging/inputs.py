@@ -103,7 +103,10 @@ class ReadItems:
 
 @dataclass(frozen=True, eq=False)
 class JudgedTable:
-    """All that was read; external: items that are not among `items`, all of them labelled."""
+    """All that was read; external: items that are not among `items`, all of them labelled.
+
+    beside: further columns of the items.
+    """
 
     name: str
     table: OpenTable
@@ -112,6 +115,7 @@ class JudgedTable:
     meaning: Meaning
     rows: tuple[Rows, ...]
     warnings: tuple[str, ...]
+    beside: pl.DataFrame
     votes: Votes | None = None
 
 
@@ -128,6 +132,7 @@ class _Cells:
     groups: pl.Series | None
     rows: Rows
     warnings: tuple[str, ...]
+    beside: pl.DataFrame
     inclusion: NDArray[np.float64] | None = None
     clusters: pl.Series | None = None
     weights: NDArray[np.float64] | None = None
@@ -144,7 +149,8 @@ class _Cells:
         }
         verdicts = tuple(column[positions] for column in self.verdicts)
         votes = None if self.votes is None else tuple(self.votes[i] for i in positions)
-        return replace(self, **columns, verdicts=verdicts, votes=votes)
+        beside = self.beside[positions] if self.beside.width else self.beside
+        return replace(self, **columns, verdicts=verdicts, votes=votes, beside=beside)
 
 
 def read_judged(
@@ -208,7 +214,9 @@ def _check_roles(options: JudgeOptions) -> None:
 
 
 def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells:
-    wanted = [*options.columns, *([label] if label is not None else []), *options.people]
+    beside = options.beside(table.columns)
+    named = [*options.columns, *([label] if label is not None else []), *options.people, *beside]
+    wanted = list(dict.fromkeys(named))
     table.require(wanted)
     parts, ragged, undecodable = [], 0, 0
     with closing(table.chunks(wanted)) as chunks:
@@ -244,6 +252,7 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
         None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
         rows,
         tuple(warnings),
+        frame.select(beside),
         clusters=None if options.cluster is None else names_of(frame[options.cluster]),
         weights=None if options.weights is None else _weights(frame, kept, options.weights, table),
         other_labels=other_labels,
@@ -486,6 +495,7 @@ def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _C
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
     here = [name if name in beside.columns else None for name in (options.cluster, options.weights)]
     wanted = replace(options, id=None, by=None, cluster=here[0], weights=here[1])
+    wanted = replace(wanted, first=None, errors_by=(), every_column=False)
     cells = _cells(beside, wanted, options.label)
     labelled = cells.labels.is_not_null().to_numpy()
     kept = np.flatnonzero(labelled)
@@ -539,6 +549,7 @@ def _coded(
         meaning=meant,
         rows=(*(part.rows for part in both), *joined),
         warnings=tuple(warnings),
+        beside=cells.beside,
         votes=cells.votes,
     )
 

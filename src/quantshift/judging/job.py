@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,17 @@ import numpy as np
 from quantshift.answers.batch_names import batches_in_order
 from quantshift.answers.rows import row_warnings
 from quantshift.answers.words import class_names, headline_class
+from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
-from quantshift.base.options import suggests_arguments
+from quantshift.base.options import as_names, split_names, suggests_arguments
 from quantshift.errors import UserError
 from quantshift.intervals.targets import ITEMS
+from quantshift.judging.agreements import compared_judges
 from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import stated_design
+from quantshift.judging.error_scan import error_patterns
 from quantshift.judging.estimates import design_of, estimate_group, estimate_table
 from quantshift.judging.inputs import JudgedTable, read_judged
 from quantshift.judging.judge_run import JudgeRun
@@ -28,9 +32,25 @@ from quantshift.judging.judged_batches import (
     whole_batch,
 )
 from quantshift.judging.judged_items import AUTO
-from quantshift.judging.options import JudgeOptions, LevelOptions
-from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
+from quantshift.judging.labelled_items import LabelledItems, labelled_items
+from quantshift.judging.misjudged import is_misjudged_csv, misjudged_csv, misjudged_items
+from quantshift.judging.options import (
+    JudgeOptions,
+    LevelOptions,
+    class_name,
+    parse_systems,
+)
+from quantshift.judging.result import (
+    ErrorPattern,
+    JudgedBatch,
+    Judgement,
+    MeanDifference,
+    SystemDifference,
+    Threshold,
+)
 from quantshift.judging.sensitivity import GivenRates, Rate
+from quantshift.judging.thresholds import CutRule, threshold
+from quantshift.judging.win_rates import position_biases
 from quantshift.tables.reading import Source
 
 Columns = str | Sequence[Any] | Any
@@ -51,7 +71,12 @@ def judge(
     annotator: Columns | None = None,
     cluster: Columns | None = None,
     weights: Columns | None = None,
-    compare: tuple[str, str] | None = None,
+    compare: str | Sequence[str] | None = None,
+    wins: Sequence[Any] | None = None,
+    first: Columns | None = None,
+    errors_by: str | Sequence[str] = (),
+    cut: str | None = None,
+    misjudged: str | Path | None = None,
     labels: str | None = None,
     map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
     classes: Sequence[Any] = (),
@@ -65,6 +90,7 @@ def judge(
     level: float = 0.95,
     seed: int = 0,
     of: str = ITEMS,
+    overwrite: bool = False,
 ) -> Judgement:
     """The true share of each class among items with verdicts of a model, from a few human labels.
 
@@ -80,10 +106,16 @@ def judge(
     labels: how the labelled items were chosen: "random", "by-verdict" (a number of each verdict),
         "by-label" (a number of each label), "elsewhere" (other items). Guessed if not given. Data
         that contradict it are an error, unless you `insist`.
-    by: a column of groups to judge one by one; compare: two of them, whose difference is estimated,
-        on the same items if their ids are the same.
+    by: a column of groups to judge one by one; compare: two or more of them, whose differences in
+        pairs are estimated, on the same items if their ids are the same; "all": all of them.
+    wins: the classes that are a win and a loss, if verdicts say which of two answers is better: the
+        win rate is compared with 50%. first: a column of which answer the judge saw first.
     cluster: a column of questions, conversations or users: items of one are alike. weights: a
         column of numbers, such as views, by which items count.
+    errors_by: columns by which the judge may err more often, or "all". misjudged: a CSV file for
+        the labelled items on which the judge and people disagree; overwrite: replace any file.
+    cut: choose the threshold of the score: "agreement", or a target such as "precision=0.9" or
+        "recall=0.9".
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
         some are not among the labels; positive: the class whose share comes first.
     sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
@@ -107,12 +139,25 @@ def judge(
         annotator=annotator,
         cluster=cluster,
         weights=weights,
+        first=first,
     )
+    if misjudged is not None:
+        check_output(
+            misjudged,
+            inputs=[table, labelled],
+            overwrite=overwrite,
+            ours=is_misjudged_csv,
+            endings=("csv",),
+        )
+    systems = None if compare is None else parse_systems(compare)
+    rule = _cut_rule(cut, options)
     options = replace(
         options.saying(
             map=map, classes=classes, positive=positive, missing=missing, lenient=lenient
         ),
         external=stated is not None and not stated.labelled_are_items,
+        errors_by=split_names(errors_by) if isinstance(errors_by, str) else as_names(errors_by),
+        every_column=misjudged is not None,
     )
     rates = GivenRates.of(sensitivity, specificity)
     if rates is None and options.label is None:
@@ -133,11 +178,49 @@ def judge(
         rates,
         stated,
         LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
+        _wins(wins, first),
     )
-    return _judgement(run, options, compare)
+    found = _judgement(run, options, systems, rule)
+    if misjudged is not None:
+        write_output(
+            misjudged,
+            misjudged_csv(run, (options.id, options.label)).encode(),
+            inputs=[table, labelled],
+            overwrite=overwrite,
+            ours=is_misjudged_csv,
+        )
+    return found
 
 
-def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | None) -> Judgement:
+def _cut_rule(cut: str | None, options: JudgeOptions) -> CutRule | None:
+    if cut is None:
+        return None
+    if options.score is None:
+        raise UserError("a cut is one of scores; name their column", arguments=["score"])
+    return CutRule.parse(cut)
+
+
+def _wins(wins: Sequence[Any] | None, first: Any) -> tuple[str, str] | None:
+    """The classes of a win and a loss, as tables call them."""
+    if wins is None:
+        if first is not None:
+            raise UserError(
+                "which answer came first matters for a win rate: name the classes that are a win "
+                "and a loss",
+                arguments=["wins"],
+            )
+        return None
+    if isinstance(wins, str) or len(wins) != 2:
+        raise UserError("name two classes, that of a win and that of a loss", arguments=["wins"])
+    return class_name(wins[0]), class_name(wins[1])
+
+
+def _judgement(
+    run: JudgeRun,
+    options: JudgeOptions,
+    compare: tuple[str, ...] | None,
+    rule: CutRule | None,
+) -> Judgement:
     run.check_labels()
     classes = run.meaning.classes
     lead = headline_class(classes, options.positive or (classes[-1] if len(classes) == 2 else None))
@@ -145,10 +228,13 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | 
     run.check_shared_verdicts(chosen.design)
     judged = estimate_table(run, chosen.design)
     overall = whole_batch(run, judged, lead, chosen.guess)
+    labelled = labelled_items(
+        run.judged_items(run.table.items), judged.design, judged.shares.prevalence
+    )
     warnings = [*_warnings_of_table(run.table), *label_warnings(run)]
     batches: tuple[JudgedBatch, ...] = (overall,)
     differences: tuple[SystemDifference, ...] = ()
-    of_means: MeanDifference | None = None
+    of_means: tuple[MeanDifference, ...] = ()
     if run.table.items.groups is not None:
         batches = tuple(_groups(run, judged.design, lead))
         if len(batches) > 1 and compare is None:
@@ -171,11 +257,49 @@ def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | 
         overall=overall,
         batches=batches,
         differences=differences,
-        mean_difference=of_means,
+        mean_differences=of_means,
         warnings=tuple(dict.fromkeys(warnings)),
         rows=run.table.rows,
         people=run.people(),
+        judge_comparisons=()
+        if labelled is None
+        else compared_judges(labelled, run.judges, judged.level),
+        error_patterns=_error_patterns(run, labelled, options),
+        misjudged=tuple(misjudged_items(run)),
+        threshold=None if rule is None else _threshold(run, labelled, lead, rule),
+        position_bias=tuple(position_biases(run, options.first)) if options.first else (),
     )
+
+
+def _error_patterns(
+    run: JudgeRun, labelled: LabelledItems | None, options: JudgeOptions
+) -> tuple[ErrorPattern, ...]:
+    """Where the judges err, by the columns that are asked for."""
+    columns = options.scanned(run.table.table.columns)
+    if not columns:
+        return ()
+    if labelled is None or labelled.positions is None or labelled.verdicts is None:
+        raise UserError(
+            "where a judge errs is seen by its verdicts and labels of items of the table itself; "
+            "leave out the columns by which it may err",
+            arguments=["errors_by"],
+        )
+    beside = run.table.beside.select(columns)[labelled.positions]
+    return error_patterns(labelled, beside, run.judges, run.settings)
+
+
+def _threshold(
+    run: JudgeRun, labelled: LabelledItems | None, lead: str, rule: CutRule
+) -> Threshold:
+    """The cut of the score for the class that stands for all."""
+    items, external = run.table.items, run.table.external
+    if labelled is None or items.score is None:
+        raise UserError("a cut is chosen by labels, and there are none", arguments=["cut"])
+    scores = items.score if labelled.positions is not None or external is None else external.score
+    assert scores is not None
+    of_labelled = scores if labelled.positions is None else scores[labelled.positions]
+    place = run.meaning.classes.index(lead)
+    return threshold(labelled, (of_labelled, items.score), place, rule, run.settings)
 
 
 def _warnings_of_table(table: JudgedTable) -> Iterator[str]:

@@ -22,7 +22,8 @@ class JudgeRun:
     """What was read, and what the user says of it.
 
     judges: names of the columns of verdicts. rates: sensitivity and specificity, if the user knows
-    them; stated: how labels were chosen, if the user says so.
+    them; stated: how labels were chosen, if the user says so. wins: the classes of a win and a
+    loss, if a win rate is asked for.
     """
 
     table: JudgedTable
@@ -30,6 +31,7 @@ class JudgeRun:
     rates: GivenRates | None
     stated: Design | None
     settings: Settings
+    wins: tuple[str, str] | None = None
 
     @property
     def meaning(self) -> Meaning:

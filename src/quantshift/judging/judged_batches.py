@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from quantshift.answers.conditions import TOO_WIDE
-from quantshift.answers.kinds import CANNOT, WIDE, is_range
+from quantshift.answers.kinds import CANNOT, INTERVAL, WIDE, is_range
 from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
 from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
+from quantshift.judging.agreements import labels_alone
 from quantshift.judging.annotators import panel_error, true_share
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
@@ -31,6 +32,7 @@ from quantshift.judging.result import (
     Rate,
     ShareIf,
 )
+from quantshift.judging.win_rates import win_rate
 
 MOST_ERRORS = 0.4
 """Of people: with more, labels say nothing about what is true."""
@@ -40,9 +42,12 @@ MOST_NAMED = 3
 
 def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -> JudgedBatch:
     """The estimate of all items as people see it; lead: the class that stands for all."""
-    found = _batch(run, run.table.name, judged, lead)
+    found = _with_counts(run, _batch(run, run.table.name, judged, lead), run.table.items)
+    items, place = run.judged_items(run.table.items), run.meaning.classes.index(lead)
+    estimated = found.kind == INTERVAL
     return replace(
         found,
+        labels_alone=labels_alone(items, judged, place, run.settings) if estimated else None,
         alternatives=(*found.alternatives, *_if_people_err(run, found, lead)),
         labels=_label_design(run, judged, guess),
         advice=(*_asking(guess), *found.advice),
@@ -68,7 +73,7 @@ def group_batch(
     run: JudgeRun, name: str, judged: Judged, items: ReadItems, lead: str, *, pooled: bool
 ) -> JudgedBatch:
     """The estimate of a group; pooled: with the labels of all groups."""
-    found = _batch(run, name, judged, lead)
+    found = _with_counts(run, _batch(run, name, judged, lead), items)
     if not pooled:
         return found
     return replace(
@@ -76,6 +81,22 @@ def group_batch(
         n_labelled=int(items.labelled.sum()),
         assumed=f"{found.assumed} The labels of all groups are used for each of them.",
     )
+
+
+def _with_counts(run: JudgeRun, batch: JudgedBatch, items: ReadItems) -> JudgedBatch:
+    """The batch with the numbers of its items and labels, judge by judge."""
+    if items.verdicts is None:
+        return batch
+    known, K = items.labelled, len(run.meaning.classes)
+    judges = []
+    for j, judge in enumerate(batch.judges):
+        said, V = items.verdicts[:, j], len(judge.verdicts)
+        table = np.zeros((K, V), dtype=np.int64)
+        np.add.at(table, (items.labels[known], said[known]), 1)
+        counts = tuple(tuple(row) for row in table.tolist())
+        every = tuple(np.bincount(said, minlength=V).tolist())
+        judges.append(replace(judge, counts=counts, items=every))
+    return replace(batch, judges=tuple(judges))
 
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
@@ -131,6 +152,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
             )
             for moved in found.if_rates_move
         ),
+        win_rate=win_rate(run, judged) if known and run.wins is not None else None,
         clusters_for_half_width=judged.clusters_for_half_width,
     )
 

@@ -100,8 +100,16 @@ def meaning(
         )
         names.append(tuple(in_class_order))
         says.append(tuple(order.index(mapped[v]) if v in mapped else -1 for v in in_class_order))
-    levels = len(order) > 2 and all(name.isdecimal() for name in order)
-    return Meaning(order, tuple(names), tuple(says), ordered=levels)
+    return Meaning(order, tuple(names), tuple(says), ordered=are_levels(order))
+
+
+def are_levels(classes: Sequence[str]) -> bool:
+    """Whether classes are levels of a scale.
+
+    >>> are_levels(["1", "2", "3"]), are_levels(["0", "1"]), are_levels(["a", "b", "tie"])
+    (True, False, False)
+    """
+    return len(classes) > 2 and all(name.isdecimal() for name in classes)
 
 
 def guessed_map(verdicts: Sequence[str], labels: Sequence[str]) -> dict[str, str]:

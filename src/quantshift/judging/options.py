@@ -4,8 +4,9 @@ They are the keyword arguments of these functions and the options of their comma
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from quantshift.answers.options import (
@@ -17,7 +18,7 @@ from quantshift.answers.options import (
     SEED,
     WHOSE_SHARE,
 )
-from quantshift.base.options import COLUMNS, LABELS, TABLES, as_names, option, split_names
+from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option, split_names
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.judging.designs.registry import plans, stated_designs
@@ -26,6 +27,9 @@ from quantshift.judging.meaning import two_labels
 from quantshift.judging.sensitivity import Rate
 from quantshift.tables.columns.labels import label_name
 from quantshift.tables.reading import Source
+
+ALL = "all"
+"""In place of the names of systems or columns."""
 
 _NUMBER = r"[0-9]*\.?[0-9]+"
 _RATE = re.compile(rf"(?P<rate>{_NUMBER})(\s*,\s*(?P<low>{_NUMBER})\s*-\s*(?P<high>{_NUMBER}))?")
@@ -47,15 +51,30 @@ def parse_map(written: str) -> dict[str, str]:
 
 
 def parse_pair(written: str) -> tuple[str, str]:
-    """Two groups.
+    """The class of a win and that of a loss.
 
     >>> parse_pair("A,B")
     ('A', 'B')
     """
     pair = split_names(written)
     if len(pair) != 2:
-        raise UserError(f"{written!r} does not name two groups; write A,B", arguments=["compare"])
+        raise UserError(f"{written!r} does not name two classes; write A,B", arguments=["wins"])
     return pair[0], pair[1]
+
+
+def parse_systems(written: str | Sequence[str]) -> tuple[str, ...]:
+    """Groups to compare in pairs, or `ALL` of them.
+
+    >>> parse_systems("A,B,C"), parse_systems("all"), parse_systems(["A", "B"])
+    (('A', 'B', 'C'), ('all',), ('A', 'B'))
+    """
+    systems = split_names(written) if isinstance(written, str) else as_names(written)
+    if len(systems) < 2 and systems != (ALL,):
+        raise UserError(
+            f"{written!r} does not name two groups or more; write A,B, or {ALL}",
+            arguments=["compare"],
+        )
+    return systems
 
 
 def parse_rate(written: str) -> Rate:
@@ -103,7 +122,7 @@ class JudgeOptions:
 
     verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
     external: labelled items are others than those of the table, whatever their ids. people: the
-    columns of labels, if several people have one each.
+    columns of labels, if several people have one each. every_column: all of the table are read.
     """
 
     verdict: tuple[str, ...] = option(
@@ -159,6 +178,29 @@ class JudgeOptions:
         metavar="COLUMN",
         panel=COLUMNS,
     )
+    first: str | None = option(
+        None,
+        "Column of the answer that the judge saw first, in the words of --wins: check whether "
+        "the judge prefers an answer because of its place.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    errors_by: tuple[str, ...] = option(
+        (),
+        "Columns by which the judge may err more often, such as the length or the topic of an "
+        "item; of a column of texts its length counts. all: all columns that are nothing else.",
+        reads="names",
+        metavar="A,B,...|all",
+        panel=COLUMNS,
+    )
+    cut: str | None = option(
+        None,
+        "Choose the threshold of --score: the one that agrees best with people, or the one with "
+        "the largest recall of those that reach a precision (or the reverse). Its errors are "
+        "reported out of sample.",
+        metavar="agreement|precision=0.9|recall=0.9",
+        panel=COLUMNS,
+    )
     map: Mapping[str, str] | None = option(
         None,
         "Which verdict means which label, if it is not obvious: pass=1,fail=0.",
@@ -178,6 +220,7 @@ class JudgeOptions:
     lenient: bool = option(False, LENIENT)
     external: bool = False
     people: tuple[str, ...] = ()
+    every_column: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -187,6 +230,20 @@ class JudgeOptions:
             *(self.annotator, self.cluster, self.weights),
         ]
         return list(dict.fromkeys(name for name in named if name is not None))
+
+    def beside(self, columns: Sequence[str]) -> list[str]:
+        """Those of the columns of the items that are read beside the others."""
+        if self.every_column:
+            return list(columns)
+        named = [*([] if self.first is None else [self.first]), *self.scanned(columns)]
+        return list(dict.fromkeys(named))
+
+    def scanned(self, columns: Sequence[str]) -> list[str]:
+        """Those by which the judge may err, of the columns of a table."""
+        if self.errors_by != (ALL,) or ALL in columns:
+            return list(self.errors_by)
+        roles = {*self.verdict, *self.people, self.label, self.id, self.annotator, self.cluster}
+        return [name for name in columns if name not in roles | {self.weights}]
 
     def saying(self, **said: Any) -> "JudgeOptions":
         """With what the user says of values, which may be of any type, as names."""
@@ -232,14 +289,41 @@ class LabelOptions:
 
 
 @dataclass(frozen=True)
-class ComparisonOptions:
-    """Two groups whose difference is estimated."""
+class MisjudgedOptions:
+    """A file of the items on which a judge and people disagree.
 
-    compare: tuple[str, str] | None = option(
+    overwrite: replace a file that quantshift did not create.
+    """
+
+    misjudged: str | Path | None = option(
         None,
-        "Report the difference between two groups of --by; with --id, on the same items.",
+        "Also write the labelled items on which the judge and people disagree to this CSV file, "
+        "with all columns of the table.",
+        reads="file",
+        metavar="FILE.csv",
+        panel=OUTPUT,
+    )
+    overwrite: bool = False
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """Which system is better: groups whose differences are estimated, or wins and losses."""
+
+    compare: tuple[str, ...] | None = option(
+        None,
+        "Report the difference between two groups of --by, or of each pair of several, or of all; "
+        "with --id, on the same items.",
+        parse=parse_systems,
+        metavar="A,B,...|all",
+        panel=TABLES,
+    )
+    wins: tuple[str, str] | None = option(
+        None,
+        "If classes say which of two answers is better: the class that is a win and the one that "
+        "is a loss. Report the win rate against 50%; any other class is a tie and counts half.",
         parse=parse_pair,
-        metavar="A,B",
+        metavar="WIN,LOSS",
         panel=TABLES,
     )
 

@@ -22,6 +22,10 @@ FORMAT = 2
 """Version of the layout of the JSON."""
 MEAN = "mean"
 """In place of a class, in the rows of means."""
+EVEN = 0.5
+"""The win rate of two answers that are equally good."""
+WIN_RATE = "win rate"
+"""The kind of the rows of win rates."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class JudgeQuality:
     verdicts: those it gives; says: the class that each of them says, None if none.
     naive: the shares of the classes by its verdicts alone; None if they say none.
     rates: a row for each class and verdict; without labels there are none.
+    counts: labelled items of the batch itself by class and verdict, a list for each class; items:
+        all items by verdict.
     """
 
     name: str
@@ -59,6 +65,115 @@ class JudgeQuality:
     naive: Mapping[str, float] | None
     rates: tuple[Rate, ...]
     agreement: Agreement | None
+    counts: tuple[tuple[int, ...], ...] = ()
+    items: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class JudgeComparison:
+    """How much more often one judge agrees with people than another, on the same labelled items.
+
+    measure: "agreement" or, of ordered classes, "weighted kappa". agreement, other_agreement: the
+        shares of the items in question on which each agrees with people, or their kappas.
+    p_value: of no difference; p_adjusted: for the number of pairs of judges (Holm);
+        more_than_chance: whether it is small. labels_to_decide: see `SystemDifference`.
+    of_labelled_alone: labels stand for no other items, and the shares are those of labelled ones.
+    """
+
+    judge: str
+    other: str
+    measure: str
+    n_labels: int
+    agreement: float
+    other_agreement: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    more_than_chance: bool
+    labels_to_decide: int | None
+    of_labelled_alone: bool
+
+
+@dataclass(frozen=True)
+class ErrorPattern:
+    """Whether a judge errs more often by a column, and where.
+
+    among: the items that are compared, those of one verdict (or of one class, where labels were
+        chosen by class), in words; where: those of them on which the judge errs most, in words.
+    wrong, n: errors and labels there; wrong_elsewhere, n_elsewhere: of the others.
+    p_value: of errors that do not depend on the column; p_adjusted: for the number of columns and
+        judges (Holm); more_than_chance: whether it is small.
+    """
+
+    judge: str
+    column: str
+    among: str
+    where: str
+    wrong: int
+    n: int
+    wrong_elsewhere: int
+    n_elsewhere: int
+    p_value: float
+    p_adjusted: float
+    more_than_chance: bool
+
+
+@dataclass(frozen=True)
+class MisjudgedItem:
+    """A labelled item on which a judge and people disagree; row: its number in the source."""
+
+    source: str
+    row: int
+    id: str | None
+    judge: str
+    verdict: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Performance:
+    """Agreement with people, precision or recall, and its limits."""
+
+    measure: str
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The cut of a score: from which score on (or up to which) an item is called of a class.
+
+    goal: what it was chosen for, agreement, or a precision or recall of at least `target`. cut:
+    None if no cut reaches it. at_least: whether scores of the cut and more are called positive;
+    share: of all items that are. on_labels: agreement, precision and recall on the labels that
+    chose the cut; out_of_sample: on labels that did not.
+    """
+
+    goal: str
+    target: float | None
+    label: str
+    cut: float | None
+    at_least: bool
+    share: float | None = None
+    on_labels: Mapping[str, float] | None = None
+    out_of_sample: tuple[Performance, ...] = ()
+
+
+@dataclass(frozen=True)
+class LabelsAlone:
+    """The limits of the headline's share by as many random labels without any judge.
+
+    narrower: by which part the interval with the judge is narrower, 0 if it is not. worth: how many
+    more labels would do the same; None if there are not so many items.
+    """
+
+    low: float
+    high: float
+    narrower: float
+    worth: int | None
 
 
 @dataclass(frozen=True)
@@ -89,6 +204,43 @@ class MeanLevel:
     low: float
     high: float
     naive: float | None
+
+
+@dataclass(frozen=True)
+class WinRate:
+    """How often one answer is better than another, ties counted half.
+
+    win, loss: the classes. naive: by the verdicts of the first judge alone, if they say a class.
+    probability: that it is above 50%. labels_to_decide: see `SystemDifference`.
+    """
+
+    win: str
+    loss: str
+    estimate: float
+    low: float
+    high: float
+    naive: float | None
+    probability: float
+    labels_to_decide: int | None
+
+
+@dataclass(frozen=True)
+class PositionBias:
+    """How much more often a judge prefers an answer that it saw first.
+
+    if_first, if_second: its win rate by the verdicts, among items where it came first and second;
+    difference: of the two, which is 0 for a judge without bias if the order was random.
+    """
+
+    judge: str
+    n_first: int
+    n_second: int
+    if_first: float
+    if_second: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -124,6 +276,8 @@ class JudgedBatch:
         estimated. alternatives: the limits of the headline under the assumptions a range is made
         of; settle: which labels would settle it.
     if_rates_move: how far the headline's share moves if the judge errs a little more or less often.
+    win_rate: of one class against another, if asked for.
+    labels_alone: what the labels would say without the judge, where they say something.
     """
 
     name: str
@@ -144,6 +298,8 @@ class JudgedBatch:
     alternatives: tuple[LimitsIf, ...] = ()
     settle: str = ""
     if_rates_move: tuple[ShareIf, ...] = ()
+    win_rate: WinRate | None = None
+    labels_alone: LabelsAlone | None = None
     clusters_for_half_width: int | None = None
 
     def naive(self, label: str) -> float | None:
@@ -164,6 +320,10 @@ class SystemDifference:
 
     paired: the items of both are the same (answers to the same questions).
     n_items, n_other: of each.
+    probability: that the system has the larger share. p_value: of there being no difference;
+    p_adjusted: for the number of pairs of systems (Holm); more_than_chance: whether it is small.
+    labels_to_decide: labels in all that decide it with a chance of 80%, if the difference is as
+        estimated; None if it is decided, or if labels cannot decide it.
     """
 
     label: str
@@ -175,13 +335,19 @@ class SystemDifference:
     paired: bool
     n_items: int
     n_other: int
+    probability: float
+    p_value: float
+    p_adjusted: float
+    more_than_chance: bool
+    labels_to_decide: int | None
 
 
 @dataclass(frozen=True)
 class MeanDifference:
     """The mean of ordered classes in one system minus that in another.
 
-    naive: by the verdicts of the first judge alone, if they say a class.
+    naive: by the verdicts of the first judge alone, if they say a class. The other fields are those
+    of `SystemDifference`.
     """
 
     system: str
@@ -193,6 +359,11 @@ class MeanDifference:
     paired: bool
     n_items: int
     n_other: int
+    probability: float
+    p_value: float
+    p_adjusted: float
+    more_than_chance: bool
+    labels_to_decide: int | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,9 +373,14 @@ class Judgement(AbstractAnswer):
     overall: all items; batches: the same, or the groups of `by`, one by one.
     ordered: the classes are levels of a scale; kappa then depends on how far apart two are.
     headline: the class whose share stands for all; names: how classes are shown.
-    differences: between two groups, a row for each class; mean_difference: of their means, if
-        classes are ordered.
+    differences: between two groups, or the pairs of several, a row for each class;
+        mean_differences: of their means, if classes are ordered.
     people: how far those agree who gave the labels, if several did.
+    position_bias: of each judge, if the table says which answer came first.
+    judge_comparisons: of several judges in pairs, which of them agrees better with people.
+    error_patterns: of the columns by which judges may err, those with the smallest p-values first.
+    misjudged: labelled items on which a judge and people disagree.
+    threshold: the cut of the score, if asked for.
     """
 
     classes: tuple[str, ...]
@@ -219,10 +395,20 @@ class Judgement(AbstractAnswer):
     overall: JudgedBatch
     batches: tuple[JudgedBatch, ...]
     differences: tuple[SystemDifference, ...]
-    mean_difference: MeanDifference | None
+    mean_differences: tuple[MeanDifference, ...]
     warnings: tuple[str, ...]
     rows: tuple[Rows, ...]
     people: PeopleAgreement | None = None
+    position_bias: tuple[PositionBias, ...] = ()
+    judge_comparisons: tuple[JudgeComparison, ...] = ()
+    error_patterns: tuple[ErrorPattern, ...] = ()
+    misjudged: tuple[MisjudgedItem, ...] = ()
+    threshold: Threshold | None = None
+
+    @property
+    def mean_difference(self) -> MeanDifference | None:
+        """That of the first pair of systems, if classes are ordered."""
+        return self.mean_differences[0] if self.mean_differences else None
 
     def __getitem__(self, label: str) -> Share:
         """The share of a class among all items: `result["win"].low`."""
@@ -245,14 +431,12 @@ class Judgement(AbstractAnswer):
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one per batch and class, then means and differences, if any.
 
-        `kind` tells them apart: share, mean, difference, mean difference.
+        `kind` tells them apart: share, mean, win rate, difference, mean difference.
         """
         for batch in self.batches:
             yield from self._records_of(batch)
         compared: list[SystemDifference | MeanDifference] = [*self.differences]
-        if self.mean_difference is not None:
-            compared.append(self.mean_difference)
-        for d in compared:
+        for d in [*compared, *self.mean_differences]:
             label, naive, kind = (
                 (d.label, None, "difference")
                 if isinstance(d, SystemDifference)
@@ -278,11 +462,13 @@ class Judgement(AbstractAnswer):
     def _records_of(self, batch: JudgedBatch) -> Iterator[dict[str, Any]]:
         judge = batch.judges[0] if batch.judges else None
         agreement = None if judge is None else judge.agreement
-        rows: list[tuple[str, str, Share | MeanLevel, float | None]] = [
+        rows: list[tuple[str, str, Share | MeanLevel | WinRate, float | None]] = [
             ("share", share.label, share, batch.naive(share.label)) for share in batch.shares
         ]
         if batch.mean is not None:
             rows.append(("mean", MEAN, batch.mean, batch.mean.naive))
+        if batch.win_rate is not None:
+            rows.append((WIN_RATE, batch.win_rate.win, batch.win_rate, batch.win_rate.naive))
         for kind, label, found, naive in rows:
             yield {
                 "batch": batch.name,

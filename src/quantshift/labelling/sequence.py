@@ -26,8 +26,12 @@ limits coincide. Without N the items are assumed to be drawn from a large popula
 
 `benchmarks/audit_sequential.py` measures coverage at all looks and the price in width.
 
-Reference: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
-JRSS B 86 (2024), sections 4 and 5 (without replacement).
+Of labels that are only counted, `counted_sequence` has such limits in closed form: the candidates
+whose likelihood is not too small beside its mean under Jeffreys's prior (Robbins).
+
+References: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by
+betting", JRSS B 86 (2024), sections 4 and 5 (without replacement); H. Robbins, "Statistical methods
+related to the law of the iterated logarithm", Annals of Mathematical Statistics 41 (1970).
 """
 
 import math
@@ -100,6 +104,30 @@ class ConfidenceSequence:
         wanted = finite_sample + now * (precision / self.half_width) ** 2
         most = math.inf if self.n_items is None else self.n_items
         return int(min(math.ceil(1 / wanted), most))
+
+
+def counted_sequence(seen: int, n: int, *, level: float) -> tuple[float, float]:
+    """Limits of a share of which `seen` of n independent labels are; valid at every n at once.
+
+    >>> low, high = counted_sequence(90, 100, level=0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.789, 0.963)
+    """
+    # Imported inside functions, as in `audit`.
+    from scipy import optimize, special
+
+    if not n:
+        return 0.0, 1.0
+    mean = special.betaln(seen + 0.5, n - seen + 0.5) - special.betaln(0.5, 0.5)
+    bound = mean + math.log(1 - level)
+
+    def excess(share: float) -> float:
+        return float(special.xlogy(seen, share) + special.xlogy(n - seen, 1 - share) - bound)
+
+    middle, least = seen / n, 1e-12
+    low = 0.0 if not seen else float(optimize.brentq(excess, least, middle))
+    high = 1.0 if seen == n else float(optimize.brentq(excess, middle, 1 - least))
+    return low, high
 
 
 def confidence_sequence(

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from quantshift.analysis.rank_stability import RankStability, rank_stability
 from quantshift.base.nouns import counted
 from quantshift.errors import DataError
 from quantshift.leaderboard.method_times import method_times
@@ -31,6 +32,7 @@ class Contents:
     points      samples of each place
     absences    experiment, data set and method -> why there is no number
     classes     names of the classes of each place, in the order of the estimates
+    stability   part of an experiment -> its mean ranks, if it has two data sets to rank or more
     """
 
     scores: pl.DataFrame
@@ -40,6 +42,7 @@ class Contents:
     points: Mapping[Place, SamplePoints]
     absences: Mapping[tuple[str, str, str], str]
     classes: Mapping[Place, tuple[str, ...]]
+    stability: Mapping[str, RankStability]
     provenance: Provenance
 
 
@@ -58,6 +61,7 @@ def contents_of(store: ResultStore) -> Contents:
         points=points,
         absences={**_left_out(store), **_failed(provenance), **_invalid(store)},
         classes=classes,
+        stability=_stability(store),
         provenance=provenance,
     )
 
@@ -75,6 +79,19 @@ def _points(
             points[place] = points_of(rows_of_place, methods, most)
             classes[place] = subject.classes(place[1])
     return points, classes
+
+
+def _stability(store: ResultStore) -> dict[str, RankStability]:
+    found = {}
+    for rows, _ in experiment_rows(store):
+        for (part,), rows_of_part in rows.group_by("part", maintain_order=True):
+            try:
+                stability = rank_stability(rows_of_part)
+            except DataError:  # too few samples or methods: there is nothing to rank
+                continue
+            if len(stability.datasets) > 1:
+                found[str(part)] = stability
+    return found
 
 
 def _left_out(store: ResultStore) -> dict[tuple[str, str, str], str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quantshift.base.nouns import counted
+from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.leaderboard.contents import Contents
 from quantshift.leaderboard.origin import origin_facts, quick_experiments
 from quantshift.leaderboard.payload import payload_of
@@ -28,6 +29,9 @@ def render_page(contents: Contents) -> str:
         suites=_distinct(column["suite"] for column in columns),
         parts=list({column["part"]: column["title"] for column in columns}.items()),
         datasets=_distinct(column["dataset"] for column in columns),
+        cautions=_cautions(column["dataset"] for column in columns),
+        stability=_stability(contents, columns),
+        fewest_samples=payload["fewest"],
         classes=_class_choices(columns),
         families=_distinct(method["family"] for method in payload["methods"]),
         baseline=payload["baseline"],
@@ -77,6 +81,30 @@ def _numbers(contents: Contents) -> list[tuple[str, str]]:
     if contents.provenance.seconds is not None:
         numbers.append(("time to compute", duration(contents.provenance.seconds)))
     return numbers
+
+
+def _cautions(datasets: Iterable[str]) -> list[str]:
+    """What readers must know about the embedded data sets."""
+    names = dict.fromkeys(name for name in datasets if name in EMBEDDED)
+    return [EMBEDDED[name].caution for name in names if EMBEDDED[name].caution]
+
+
+def _stability(contents: Contents, columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """For each kind of shift: title, what is ranked, and rows of method, rank and limits."""
+    titles = {column["part"]: column["title"] for column in columns}
+    return [
+        {
+            "title": titles[part],
+            "datasets": stability.datasets,
+            "few": [f"{name} ({n})" for name, n in stability.few.items()],
+            "unranked": len(stability.unranked),
+            "rows": [
+                (name, f"{rank:.1f}", f"{low:.1f} to {high:.1f}", f"{lowest:.1f} to {highest:.1f}")
+                for name, rank, low, high, lowest, highest in stability.frame().iter_rows()
+            ],
+        }
+        for part, stability in contents.stability.items()
+    ]
 
 
 def _class_choices(columns: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

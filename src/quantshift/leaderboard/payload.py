@@ -8,6 +8,7 @@ import polars as pl
 from scipy import stats
 
 from quantshift.analysis.methods import order_methods
+from quantshift.analysis.rank_stability import FEWEST_SAMPLES
 from quantshift.leaderboard.contents import Contents
 from quantshift.leaderboard.samples import ALPHABET, LACKING, STEPS
 from quantshift.metrics import MEASURES
@@ -35,6 +36,7 @@ def payload_of(contents: Contents) -> dict[str, Any]:
     return {
         "unit": UNIT,
         "alpha": ALPHA,
+        "fewest": FEWEST_SAMPLES,
         "baseline": BASELINE if BASELINE in methods else "",
         "measures": [_measure(m) for m in MEASURES if m in set(scores["measure"])],
         "methods": [{**look, "family": families[look["name"]]} for look in looks],

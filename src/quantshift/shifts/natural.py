@@ -7,7 +7,7 @@ baseline for all other protocols, some of which use the same kind of training se
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from quantshift.shifts.parts.coordinates import (
     prevalence_words,
     prevalences_declared,
 )
+from quantshift.shifts.parts.grids import whole_number
 from quantshift.shifts.parts.strata import Recipe, Strata, class_strata, positive_last
 from quantshift.shifts.protocol import BOUND, Coordinate, Coordinates, Words
 from quantshift.shifts.shift import AbstractShift
@@ -28,19 +29,22 @@ from quantshift.shifts.shift import AbstractShift
 class AbstractNaturalTraining(AbstractShift):
     """A shift whose training sets are random samples of their pool, regardless of class.
 
-    whole_pool: the only training set is all items of the pool, each once; train_size and
-        train_repeats are ignored, and `replace` applies to test samples.
+    whole_pool: a training set is all items of the pool, each once; train_size and train_repeats are
+        ignored, and `replace` applies to test samples.
+    splits: with whole_pool, the number of training sets. Each is the training pool of a split of
+        its own of the data, and is tried on samples of the other items.
     n_classes  filled in by `bind`: prevalences are numbers with two classes, vectors with more
     """
 
     title: ClassVar[str]
     """Its title in reports."""
 
-    later_options: ClassVar[frozenset[str]] = frozenset({"whole_pool"})
+    later_options: ClassVar[frozenset[str]] = frozenset({"splits", "whole_pool"})
 
     test_repeats: int = 100
     positive: Any = None
     whole_pool: bool = False
+    splits: int = 1
     n_classes: int | None = dataclasses.field(default=None, metadata=BOUND)
 
     def words(self) -> Words:
@@ -84,8 +88,17 @@ class AbstractNaturalTraining(AbstractShift):
         return [self._natural("train", strata, labels)]
 
     def _repeats(self, side: str) -> range:
-        once = side == "train" and self.whole_pool
-        return range(1) if once else super()._repeats(side)
+        if side == "train" and self.whole_pool:
+            return range(whole_number("splits", self.splits))
+        return super()._repeats(side)
+
+    def split_of(self, train: Coordinates) -> int:
+        """With whole_pool, every training set has a split of its own."""
+        return cast(int, train["train_repeat"]) if self.whole_pool else 0
+
+    def on_one_split(self) -> Self:
+        """Its only training set is the whole pool."""
+        return dataclasses.replace(self, splits=1)
 
     def _replaces(self, side: str) -> bool:
         return self.replace and not (side == "train" and self.whole_pool)

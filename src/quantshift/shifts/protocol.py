@@ -241,6 +241,14 @@ class AbstractProtocol(abc.ABC):
         """The protocol with what depends on the items filled in; most protocols need nothing."""
         return self
 
+    def split_of(self, train: Coordinates) -> int:
+        """Which split of the data the training set with these coordinates is drawn from."""
+        return 0
+
+    def on_one_split(self) -> Self:
+        """The protocol for data that are split already."""
+        return self
+
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
         """The classes in the order of their codes; of two classes, the positive one is last."""
         return tuple(_plain(classes))

@@ -49,7 +49,7 @@ class UniformPrevalence(AbstractNaturalTraining):
     changes: ClassVar[str] = "P(Y) changes (uniform on the simplex), P(X|Y) stays"
     title: ClassVar[str] = "Uniform prevalence"
     later_options: ClassVar[frozenset[str]] = frozenset(
-        {"concentration", "smoothest", "whole_pool"}
+        {"concentration", "smoothest", "splits", "whole_pool"}
     )
 
     concentration: float = 1.0

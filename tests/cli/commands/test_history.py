@@ -283,8 +283,14 @@ def test_prune(history, quantshift):
 
 def test_what_is_no_history_is_one_line(quantshift, tmp_path):
     for arguments, line in (
-        (("list", tmp_path / "none"), "does not exist; `quantify` with a history makes it"),
-        (("list", tmp_path), "has no calls; `quantshift quantify --history` appends them"),
+        (
+            ("list", tmp_path / "none"),
+            "does not exist; `quantify` or `judge` with a history makes it",
+        ),
+        (
+            ("list", tmp_path),
+            "has no calls; `quantify --history` and `judge --history` append them",
+        ),
         (("export", tmp_path, "--as", "xml"), "cannot export as 'xml'; known: csv, json"),
     ):
         code, _, wrong = quantshift("history", *arguments)

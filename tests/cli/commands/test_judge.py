@@ -63,7 +63,7 @@ def test_a_contradiction_is_one_line_that_names_the_option(table, quantshift):
         (("verdicts.csv", "--verdict", "judge"), "(--label, --sensitivity, --specificity)"),
         (("verdicts.csv", *ASKED, "--map", "pass"), "write VERDICT=LABEL (--map)"),
         (("verdicts.csv", *ASKED, "--map", "pass=pass,pass=fail"), "map it to one of them (--map)"),
-        (("verdicts.csv", *ASKED, "--compare", "A"), "write A,B (--compare)"),
+        (("verdicts.csv", *ASKED, "--compare", "A"), "write A,B, or all (--compare)"),
         (("verdicts.csv", *ASKED, "--compare", "A,B"), "(--by)"),
         (("bare.csv", "--verdict", "judge", "--sensitivity", "x"), "'x' is not a rate"),
         (("verdicts.csv", *ASKED, "--fail-if", "passs>1%"), "did you mean 'pass'"),
@@ -222,3 +222,47 @@ def test_a_plan_needs_one_goal(table, quantshift):
     assert code == 0
     assert "cannot give more precision" in said
     assert "unknown plan" in refused(quantshift, "plan", "bare.csv", *ASKED, "--how", "best")
+
+
+def test_a_history_and_one_line(table, quantshift):
+    asked = ("judge", "verdicts.csv", *ASKED, "--labels", "random", "--history", "history")
+    code, said, wrong = quantshift(*asked, "--at", "2026-03-02", "--summary")
+    assert (code, wrong) == (0, "")
+    assert said.startswith("ok verdicts.csv: pass ")
+    assert said.endswith("; baseline 1 of 20\n")
+    assert said.count("\n") == 1
+    code, said, _ = quantshift(*asked, "--at", "2026-03-09")
+    assert code == 0
+    assert "History  appended to history (2 calls)" in said
+    code, said, _ = quantshift(*asked, "--at", "2026-03-16", "--json")
+    assert json.loads(said)["history"]["drifts"] == []
+    code, said, _ = quantshift("history", "show", "history")
+    assert code == 0
+    assert "right about fail" in said
+    assert "no test of drift yet: the baseline has 3 of 20 batches with labels so far" in said
+    code, said, _ = quantshift("history", "page", "history", "--html", "page.html")
+    assert code == 0
+
+
+def test_what_a_scheduled_call_refuses(table, quantshift):
+    assert "need a history" in refused(quantshift, "verdicts.csv", *ASKED, "--fail-on", "alarm")
+    assert "unknown condition 'shift'" in refused(
+        quantshift, "verdicts.csv", *ASKED, "--history", "h", "--fail-on", "shift"
+    )
+    line = refused(quantshift, "verdicts.csv", *ASKED, "--json", "--summary")
+    assert "either as JSON or as one line" in line
+
+
+def test_errors_and_misjudged_items(table, quantshift, tmp_path):
+    asked = ("judge", "verdicts.csv", *ASKED, "--labels", "random", "--errors-by", "system,score")
+    code, said, wrong = quantshift(*asked, "--misjudged", "wrong.csv")
+    assert (code, wrong) == (0, "")
+    assert "misjudged items in wrong.csv" in said
+    assert "adjusted for 2 comparisons" in said
+    wrong_items = pl.read_csv("wrong.csv")
+    assert (wrong_items["verdict"] != wrong_items["label"]).all()
+    (tmp_path / "mine.csv").write_text("a,b\n")
+    refused(quantshift, "verdicts.csv", *ASKED, "--misjudged", "mine.csv")
+    refused(quantshift, "verdicts.csv", *ASKED, "--misjudged", "verdicts.csv")
+    code, _, _ = quantshift(*asked, "--misjudged", "mine.csv", "--overwrite")
+    assert code == 0

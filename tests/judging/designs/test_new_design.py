@@ -10,7 +10,7 @@ import pytest
 from quantshift.cli.commands import judge as commands
 from quantshift.errors import UserError
 from quantshift.judging import json_schema, judge, options, plan_labels
-from quantshift.judging.designs.design import Check, Design, Plannable
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor, Plannable
 from quantshift.judging.designs.parts.judge_quality import counted_quality
 from quantshift.judging.designs.parts.label_evidence import Clue, Strength
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
@@ -36,6 +36,7 @@ class Census(Design):
     labelled_are_items = True
     shares_labels = False
     uses_labels = True
+    labels_stand_for = LabelsStandFor.ALL_ITEMS
 
     def is_implied_by(self, items):
         return False

@@ -18,7 +18,7 @@ from quantshift.answers.outputs import OUTPUTS
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.shares import share_of
 from quantshift.errors import UserError
-from quantshift.quantifying.labels.label_job import combined, level_for_all
+from quantshift.quantifying.labels.label_job import combined_answers, level_for_all
 from quantshift.quantifying.labels.label_result import LabelQuantification, label_json_schema
 from quantshift.quantifying.labels.label_training import LabelModels
 from quantshift.quantifying.labels.parents import Parents
@@ -148,7 +148,7 @@ def test_a_child_that_exceeds_its_parent_is_cut_everywhere(found: LabelQuantific
     """A hierarchy that the shares contradict: spam, the most frequent, within hate."""
     models = _Models(found, Parents({"spam": "hate"}))
     wider = {label: {b.name: (0.0, 1.0) for b in found.batches} for label in LABELS}
-    cut = combined(models, found.answers, wider, found.level_for_all)
+    cut = combined_answers(models, found.answers, wider, found.level_for_all)
     (batch,) = cut.batches
     by_label = {answer.label: answer for answer in batch.labels}
     assert by_label["spam"].cut
@@ -170,7 +170,7 @@ def test_limits_of_a_child_above_those_of_its_parent_are_a_warning(
     models = _Models(found, Parents({"spam": "hate"}))
     name = found.batches[0].name
     wider = {"spam": {name: (0.8, 0.9)}, "hate": {name: (0.1, 0.2)}, "abuse": {name: (0.0, 1.0)}}
-    cut = combined(models, found.answers, wider, found.level_for_all)
+    cut = combined_answers(models, found.answers, wider, found.level_for_all)
     assert any("above those of its parent 'hate'" in warning for warning in cut.warnings)
 
 
@@ -203,6 +203,7 @@ def test_every_output_names_every_label(found: LabelQuantification) -> None:
         assert all(label in text for label in LABELS), output.name
     assert all(label in found.to_text() for label in LABELS)
     assert all(label in repr(found) for label in LABELS)
+    assert repr(found.batches[0]).startswith("<LabelBatch 'the sample' of 300 items: spam ")
     rows = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert [row["class"] for row in rows] == [a.label for a in found.batches[0].labels]
     assert float(rows[0]["low_for_all"]) == found.batches[0].labels[0].low_for_all

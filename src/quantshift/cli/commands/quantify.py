@@ -10,6 +10,7 @@ from rich.console import Console
 from quantshift.answers.options import ConditionOptions, PrintOptions
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.base.options import OUTPUT, option
+from quantshift.base.progress import OnProgress
 from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.outputs import OutputFiles, leave, provenance
 from quantshift.cli.progress import item_progress
@@ -118,13 +119,7 @@ def quantify(
     # A job that runs by itself prints one line, which is sent on.
     console.quiet = length.summary and not console.is_terminal
     with item_progress(console) as progress:
-        if sketches.sketch is None:
-            result: Any = quantify_tables(request, progress)
-        else:
-            # Imported here, since most calls have no sketch.
-            from quantshift.sketches.estimating.job import quantify_counts
-
-            result = quantify_counts(request, sketches, progress)
+        result = _result(request, sketches, progress)
     is_text = not printing.as_json and not length.summary
     if is_text:
         # Before the history, so that it is seen even if nothing can be appended there.
@@ -150,6 +145,16 @@ def quantify(
         can_be_estimated=watched.can_be_estimated,
         printed=length.summary,
     )
+
+
+def _result(request: Request, sketches: SketchSources, progress: OnProgress) -> Any:
+    """The answer for tables or for a sketch."""
+    if sketches.sketch is None:
+        return quantify_tables(request, progress)
+    # Imported here, since most calls have no sketch.
+    from quantshift.sketches.estimating.job import quantify_counts
+
+    return quantify_counts(request, sketches, progress)
 
 
 def _check_rows(

@@ -29,6 +29,7 @@ class EmbeddedSet:
     items, classes, categories  the number of each
     about                       a description of one line
     label, category             the names of its label and category columns
+    caution                     what readers of comparisons on it must know; empty: nothing
     """
 
     name: str
@@ -39,6 +40,7 @@ class EmbeddedSet:
     label: str = "class"
     category: str | None = None
     categories: int = 0
+    caution: str = ""
 
 
 def embedded_set(name: str) -> EmbeddedSet:
@@ -162,6 +164,8 @@ EMBEDDED: Mapping[str, EmbeddedSet] = MappingProxyType(
                 label="left",
                 category="site",
                 categories=6,
+                caution="mixed-table is synthetic. Its sites and dates differ in their columns "
+                "only: P(y | x) is fixed, so that PCC wins between them by construction",
             ),
             EmbeddedSet(
                 "waveform",

@@ -16,6 +16,7 @@ from quantshift import metrics
 from quantshift.base.imports import is_import_path
 from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.importing.arrays import DataFile
+from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.errors import UserError, unknown_name
 from quantshift.experiments.documents.document import PAPER, Document, read_document
 from quantshift.experiments.documents.options import (
@@ -209,7 +210,8 @@ def _data(table: ExperimentTable, document: Document, kind: type[AbstractProtoco
     if data.sets and arrays:
         raise document.error("data.sets", f"data sets and {arrays} are both given; keep one")
     for name in data.sets or ():
-        if name not in EMBEDDED and not (folder := document.folder / name).is_dir():
+        known = name in EMBEDDED or name in PACKAGED
+        if not known and not (folder := document.folder / name).is_dir():
             raise document.error(
                 "data.sets", f"there is no folder {str(folder)!r}, nor an embedded data set"
             )

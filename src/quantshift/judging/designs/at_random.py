@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.base.types import Reals
-from quantshift.judging.designs.design import Check, Design, Plannable
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor, Plannable
 from quantshift.judging.designs.parts.group_quotas import (
     groups_without_labels,
     weights_of_groups,
@@ -53,6 +53,7 @@ class AtRandom(Design, Plannable):
     labelled_are_items = True
     shares_labels = False
     uses_labels = True
+    labels_stand_for = LabelsStandFor.ALL_ITEMS
     plan_words = "at random"
     plan_needs = ()
     plans_together = True

@@ -4,7 +4,7 @@ The labelled items are part of the sample: of these the classes are known, and t
 of the others.
 """
 
-from quantshift.judging.designs.design import Check, Design, even_numbers_against
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor, even_numbers_against
 from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import (
@@ -32,6 +32,7 @@ class ByLabel(Design):
     labelled_are_items = True
     shares_labels = True
     uses_labels = True
+    labels_stand_for = LabelsStandFor.THEIR_CLASS
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """Never."""

@@ -5,7 +5,13 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Reals
 from quantshift.errors import UserError
-from quantshift.judging.designs.design import Check, Design, Plannable, even_numbers_against
+from quantshift.judging.designs.design import (
+    Check,
+    Design,
+    LabelsStandFor,
+    Plannable,
+    even_numbers_against,
+)
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, quality_by_verdict
 from quantshift.judging.designs.parts.label_evidence import (
     Clue,
@@ -37,6 +43,7 @@ class ByVerdict(Design, Plannable):
     labelled_are_items = True
     shares_labels = False
     uses_labels = True
+    labels_stand_for = LabelsStandFor.THEIR_VERDICT
     plan_words = "by verdict"
     plan_needs = ("verdict",)
     plans_together = False

@@ -12,6 +12,7 @@ items for is `Plannable` as well.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +24,16 @@ from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence,
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.judging.plans.plan_strata import PlanStrata
+
+
+class LabelsStandFor(Enum):
+    """What labelled items are random ones of."""
+
+    ALL_ITEMS = "all items"
+    THEIR_VERDICT = "the items of their verdict"
+    THEIR_CLASS = "the items of their class"
+    THEIR_STRATUM = "the items that a plan chooses with their probability"
+    THEMSELVES = "nothing but themselves"
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,8 @@ class Design(ABC):
     shares_labels: whether the labels of all groups serve each of them, as labels from elsewhere
         do, because the rates of the judge are carried over.
     uses_labels: whether there are labels at all.
+    labels_stand_for: what labelled items are random ones of: all items, those of one verdict, those
+        of one class, what a plan has drawn, or nothing.
     """
 
     name: ClassVar[str]
@@ -69,6 +82,7 @@ class Design(ABC):
     labelled_are_items: ClassVar[bool]
     shares_labels: ClassVar[bool]
     uses_labels: ClassVar[bool]
+    labels_stand_for: ClassVar["LabelsStandFor"]
 
     @abstractmethod
     def is_implied_by(self, items: JudgedItems) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from quantshift.base.types import Flags, Reals
-from quantshift.judging.designs.design import Check, Design, even_numbers_against
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor, even_numbers_against
 from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
@@ -57,6 +57,7 @@ class External(Design):
     labelled_are_items = False
     shares_labels = True
     uses_labels = True
+    labels_stand_for = LabelsStandFor.THEIR_CLASS
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """All labels are in a table of their own."""

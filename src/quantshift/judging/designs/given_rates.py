@@ -6,7 +6,7 @@ import numpy as np
 
 from quantshift.base.types import Codes, Reals
 from quantshift.errors import DataError, UserError
-from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor
 from quantshift.judging.designs.parts.judge_quality import (
     N_DRAWS,
     JudgeCounts,
@@ -50,6 +50,7 @@ class KnownRates(Design):
     labelled_are_items = True
     shares_labels = False
     uses_labels = False
+    labels_stand_for = LabelsStandFor.THEMSELVES
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """The rates are given."""

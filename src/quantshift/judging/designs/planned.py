@@ -8,7 +8,7 @@ import numpy as np
 
 from quantshift.base.types import Flags, Reals
 from quantshift.judging.designs.at_random import AtRandom
-from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.design import Check, Design, LabelsStandFor
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, quality_by_verdict
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
 from quantshift.judging.designs.parts.share_estimate import (
@@ -41,6 +41,7 @@ class Planned(Design):
     labelled_are_items = True
     shares_labels = False
     uses_labels = True
+    labels_stand_for = LabelsStandFor.THEIR_STRATUM
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """It is known how the labelled items were drawn."""

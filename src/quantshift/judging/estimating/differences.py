@@ -1,12 +1,20 @@
-"""How two systems differ, by what each item adds to the estimates of both."""
+"""How two systems differ, by what each item adds to the estimates of both.
+
+The probability that one is better follows from the same limits: it is 97.5% where the lower limit
+of a 95% interval is 0, so that intervals, probabilities and p-values never contradict each other.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from quantshift.base.types import Reals
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.judged import Judged
+
+POWER = 0.8
+"""The chance with which the number of labels that is said to decide a question decides it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +89,78 @@ def correlation(
     covariance = product(a, b, paired, shared)
     scale = np.sqrt(product(a, a, True, True) * product(b, b, True, True))
     return np.clip(np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0), -1, 1)
+
+
+def probability_above(
+    estimate: float, low: float, high: float, level: float, bound: float
+) -> float:
+    """That the true value is above a bound, by an estimate and its limits.
+
+    >>> round(probability_above(0.2, 0.0, 0.5, 0.95, 0.0), 3)
+    0.975
+    """
+    return float(
+        stats.norm.cdf(_standard_errors(estimate - bound, estimate - low, high - estimate, level))
+    )
+
+
+def p_value_of(estimate: float, low: float, high: float, level: float, bound: float) -> float:
+    """That of the true value being the bound, by the same.
+
+    >>> round(p_value_of(0.2, 0.0, 0.5, 0.95, 0.0), 3)
+    0.05
+    """
+    z = _standard_errors(estimate - bound, estimate - low, high - estimate, level)
+    return float(2 * stats.norm.sf(abs(z)))
+
+
+def _standard_errors(apart: float, down: float, up: float, level: float) -> float:
+    """How many standard errors an estimate is above a bound; down, up: to its limits."""
+    distance = down if apart > 0 else up
+    if apart == 0 or distance <= 0:
+        return float(np.sign(apart) * np.inf) if apart else 0.0
+    return float(apart / distance * stats.norm.ppf((1 + level) / 2))
+
+
+@dataclass(frozen=True)
+class LabelVariance:
+    """What the square of a limit's distance is made of.
+
+    by_labels, by_items: the parts that more labels and more items would reduce. n_labels: those
+    there are; n_items: those that can be labelled, None if labels are of other items. of_items:
+    whether labels of all of them would leave nothing unknown.
+    """
+
+    by_labels: float
+    by_items: float
+    n_labels: int
+    n_items: int | None
+    of_items: bool
+
+
+def labels_to_decide(
+    apart: float, distance: float, level: float, made_of: LabelVariance
+) -> int | None:
+    """Labels in all that decide with a chance of 80% whether something is above or below a bound.
+
+    apart: how far the estimate is from the bound, if it is right; distance: from the estimate to
+    the limit on that side. None if it is decided, or if labels cannot decide it.
+    """
+    apart, k, n = abs(apart), made_of.n_labels, made_of.n_items
+    if not apart or distance < apart or not k:
+        return None
+    z, total = stats.norm.ppf((1 + level) / 2), made_of.by_labels + made_of.by_items
+    narrower = apart / distance * z / (z + stats.norm.ppf(POWER))
+    if total <= 0:
+        # Without an error among the labels the distance falls as their number rises.
+        needed = k / narrower
+    else:
+        rest = (
+            (narrower**2 * total - made_of.by_items) / made_of.by_labels if made_of.by_labels else 0
+        )
+        if rest <= 0:
+            return None
+        finite = made_of.of_items and n is not None
+        needed = 1 / (rest * (1 / k - 1 / n) + 1 / n) if finite and n is not None else k / rest
+    found = int(np.ceil(needed))
+    return found if n is None or found <= n else None

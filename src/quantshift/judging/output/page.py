@@ -17,6 +17,14 @@ from quantshift.answers.text import estimate_text, shown
 from quantshift.answers.words import limits, one_line, percent, shortened
 from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
+from quantshift.judging.output.comparisons import (
+    decided_by,
+    leading_differences,
+    pair_text,
+    points,
+    which_is_better,
+)
+from quantshift.judging.output.judges import about_judges
 from quantshift.judging.output.text import (
     alarms,
     answer,
@@ -25,7 +33,13 @@ from quantshift.judging.output.text import (
     needed_text,
     summary_rows,
 )
-from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
+from quantshift.judging.result import (
+    JudgedBatch,
+    Judgement,
+    JudgeQuality,
+    MeanDifference,
+    SystemDifference,
+)
 
 
 def render_page(
@@ -65,6 +79,7 @@ def render_page(
         differences=_differences(result),
         compared=_compared(result),
         compared_how=_compared_how(result),
+        about_judges=[_sentence(line) for _, lines in about_judges(result) for line in lines],
         judges=[_judge(result, judge) for judge in overall.judges if judge.rates],
         state=_state(overall),
         check=overall.labels.sentence,
@@ -117,21 +132,30 @@ def _found(result: Judgement, label: str) -> Headline:
             numbers=_numbers(result, share),
         )
     items = counted(overall.n_items, "item")
+    if overall.mean is not None and label == result.headline:
+        # Of ordered classes the mean comes first.
+        return Headline(
+            heading=f"The mean of the {items} in {where} is {overall.mean.estimate:.2f}",
+            limits=_of_level(result, f"{overall.mean.low:.2f} to {overall.mean.high:.2f}"),
+            lead=f"{percent(share.estimate)} of them are “{name}” "
+            f"({limits(share.low, share.high)}). {_against_verdicts(overall, share)}",
+            numbers=_numbers(result, share),
+        )
     what = percent(share.estimate)
     if overall.kind == RANGE:
         what = limits(share.low, share.high)
     return Headline(
         heading=f"{what} of the {items} in {where} are “{name}”",
-        limits=_limits_in_words(result, share),
+        limits=_of_level(result, limits(share.low, share.high)),
         lead=_against_verdicts(overall, share),
         numbers=_numbers(result, share),
     )
 
 
-def _limits_in_words(result: Judgement, share: Share) -> str:
+def _of_level(result: Judgement, bounds: str) -> str:
     if result.overall.kind == RANGE:
         return "a range of what remains possible, not a confidence interval"
-    return f"{100 * result.level:g}% confidence interval {limits(share.low, share.high)}"
+    return f"{100 * result.level:g}% confidence interval {bounds}"
 
 
 def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
@@ -157,7 +181,11 @@ def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
         figures.append(("by the verdicts alone", percent(naive)))
     mean = result.overall.mean
     if mean is not None:
-        figures.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+        figures.insert(0, (f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+    wins = result.overall.win_rate
+    if wins is not None:
+        name = f"win rate of {shown(result, wins.win)} ({limits(wins.low, wins.high)})"
+        figures.append((name, percent(wins.estimate)))
     return (*figures, ("labels by people", f"{result.overall.n_labelled:,}"))
 
 
@@ -221,28 +249,30 @@ def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
 
 
 def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
-    rows = [
-        (
-            shown(result, d.label),
-            f"{100 * d.estimate:+.1f} points",
-            f"{100 * d.low:+.1f} to {100 * d.high:+.1f}",
-            "could be chance" if d.low <= 0 <= d.high else "more than chance",
-        )
-        for d in result.differences
-    ]
-    mean = result.mean_difference
-    if mean is not None:
-        chance = "could be chance" if mean.low <= 0 <= mean.high else "more than chance"
-        rows.append(
-            ("mean", f"{mean.estimate:+.2f}", f"{mean.low:+.2f} to {mean.high:+.2f}", chance)
-        )
+    """Of two systems class by class, of several pair by pair for what stands for all."""
+    several = _n_pairs(result) > 1
+    compared: list[SystemDifference | MeanDifference] = [*result.differences]
+    rows = []
+    for d in leading_differences(result) if several else [*compared, *result.mean_differences]:
+        name = shown(result, d.label) if isinstance(d, SystemDifference) else "mean"
+        estimate, bounds = points(d)
+        found = "more than chance" if d.more_than_chance else decided_by(d)
+        if several:
+            name, found = pair_text(d), f"{found} (p = {d.p_adjusted:.2g})"
+        rows.append((name, estimate, bounds.strip("()"), found))
     return rows
+
+
+def _n_pairs(result: Judgement) -> int:
+    return len({(d.system, d.other) for d in result.differences})
 
 
 def _compared(result: Judgement) -> str:
     if not result.differences:
         return ""
     first = result.differences[0]
+    if _n_pairs(result) > 1:
+        return "Which system is better"
     return f"{shortened(first.system)} against {shortened(first.other)}"
 
 
@@ -250,6 +280,9 @@ def _compared_how(result: Judgement) -> str:
     if not result.differences:
         return ""
     first = result.differences[0]
+    if _n_pairs(result) > 1:
+        what = "means" if result.mean_differences else f"shares of {shown(result, result.headline)}"
+        return f"True {what}, in pairs. p-values are adjusted for the number of pairs (Holm)."
     n, m = first.n_items, first.n_other
     how = (
         f"On the same {n:,} items"
@@ -259,8 +292,13 @@ def _compared_how(result: Judgement) -> str:
     return (
         f"{how}: the true share in {shortened(first.system)} minus that in "
         f"{shortened(first.other)}, in points of a percentage"
-        f"{', and the same of the means' if result.mean_difference else ''}."
+        f"{', and the same of the means' if result.mean_difference else ''}. "
+        f"{_sentence(which_is_better(result))}"
     )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _state(batch: JudgedBatch) -> tuple[str, str, str]:

@@ -30,11 +30,13 @@ from quantshift.answers.words import (
 from quantshift.base.nouns import counted
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.judged_batches import lost_rows
+from quantshift.judging.output.comparisons import difference_lines, win_rate_lines
+from quantshift.judging.output.judges import about_judges
 from quantshift.judging.result import (
     JudgedBatch,
     Judgement,
     JudgeQuality,
-    MeanDifference,
+    MeanLevel,
     Rate,
 )
 
@@ -53,8 +55,10 @@ def render_text(result: Judgement) -> str:
     """What a terminal shows."""
     single = len(result.batches) == 1 and result.by is None
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
-    lines += _differences(result)
+    lines += difference_lines(result)
     lines += _judges(result)
+    for head, about in about_judges(result):
+        lines += headed(head, list(about))
     lines += _labels(result.overall)
     lines += _people(result)
     lines += rows_of_tables(result.rows)
@@ -105,20 +109,27 @@ def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
         yield f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
 
 
-def mean_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def leading_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """What was found, in a few lines: of ordered classes the mean comes first."""
+    if batch.mean is not None:
+        yield mean_text(result, batch, batch.mean)
+    yield answer(result, batch)
+    yield from naive_lines(result, batch)
+    yield from win_rate_lines(result, batch)
+
+
+def mean_text(result: Judgement, batch: JudgedBatch, found: MeanLevel) -> str:
     """The mean of ordered classes."""
-    if batch.mean is None:
-        return
-    found = batch.mean
-    interval = f"{100 * result.level:g}% interval {found.low:.2f} to {found.high:.2f}"
+    what = RANGE if is_range(batch.kind) else f"{100 * result.level:g}% interval"
+    interval = f"{what} {found.low:.2f} to {found.high:.2f}"
+    items = f"of the {counted(batch.n_items, 'item')} in {shortened(batch.name)}"
     naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:.2f}"
-    yield f"mean: {found.estimate:.2f} ({interval}){naive}"
+    return f"mean: {found.estimate:.2f} {items} ({interval}){naive}"
 
 
 def summary_of(result: Judgement) -> Summary:
     """The shares of one batch, or the share of the headline class in each of several."""
-    headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
-    return Summary([*headline, *alarms(result)], summary_rows(result))
+    return Summary([*leading_lines(result, result.overall), *alarms(result)], summary_rows(result))
 
 
 def summary_rows(result: Judgement) -> list[list[str]]:
@@ -213,9 +224,7 @@ def needed_text(batch: JudgedBatch) -> str:
 
 def _single(result: Judgement) -> Iterator[str]:
     (batch,) = result.batches
-    yield answer(result, batch)
-    yield from naive_lines(result, batch)
-    yield from mean_lines(result, batch)
+    yield from leading_lines(result, batch)
     yield ""
     yield from share_table(result, batch.shares, batch.kind)
     yield from _alternatives(result, batch)
@@ -225,9 +234,7 @@ def _single(result: Judgement) -> Iterator[str]:
 
 
 def _several(result: Judgement) -> Iterator[str]:
-    yield answer(result, result.overall)
-    yield from naive_lines(result, result.overall)
-    yield from mean_lines(result, result.overall)
+    yield from leading_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
     yield from _alternatives(result, result.overall)
@@ -289,43 +296,6 @@ def _without_empty(header: list[str], rows: list[list[str]]) -> list[list[str]]:
 def _naive(rates: Sequence[float | None]) -> list[str]:
     """The column of the rates by verdicts alone, empty where there is none."""
     return ["" if rate is None else text for rate, text in zip(rates, percents(rates), strict=True)]
-
-
-def _differences(result: Judgement) -> Iterator[str]:
-    if not result.differences:
-        return
-    first = result.differences[0]
-    pair = f"{shortened(first.system)} minus {shortened(first.other)}"
-    n, m = first.n_items, first.n_other
-    how = f"the same {n:,} items" if first.paired else f"{n:,} and {m:,} different items"
-    yield f"Compared {pair}, {how}:"
-    wanted = [
-        d for d in result.differences if len(result.classes) > 2 or d.label == result.headline
-    ]
-    yield from (
-        f"         {line}"
-        for line in aligned(
-            [
-                [
-                    shown(result, d.label),
-                    f"{100 * d.estimate:+.1f} points",
-                    f"({100 * d.low:+.1f} to {100 * d.high:+.1f})",
-                    "" if d.low <= 0 <= d.high else "more than chance",
-                ]
-                for d in wanted
-            ]
-        )
-    )
-    if result.mean_difference is not None:
-        yield f"         {mean_difference_text(result.mean_difference)}"
-    yield ""
-
-
-def mean_difference_text(found: MeanDifference) -> str:
-    """The difference of two means in a line."""
-    naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:+.2f}"
-    chance = "" if found.low <= 0 <= found.high else ", more than chance"
-    return f"mean {found.estimate:+.2f} ({found.low:+.2f} to {found.high:+.2f}){chance}{naive}"
 
 
 def _judges(result: Judgement) -> Iterator[str]:

@@ -108,10 +108,15 @@ function ranksOf(values) {
   return ranks;
 }
 
-/** Mean ranks of the methods that have every number, in blocks that are data sets if there are two. */
-function rankTable(methods, columns) {
+/** Mean ranks of the methods that have every number, in blocks that are data sets if there are two.
+ *  Data sets with few samples are not ranked. */
+function rankTable(methods, inSight) {
+  const samplesOf = (name) => sum(inSight.filter((column) => COLUMNS[column].dataset === name).map((column) => COLUMNS[column].samples));
+  const all = [...new Set(inSight.map((column) => COLUMNS[column].dataset))];
+  const few = all.filter((name) => samplesOf(name) < data.fewest).map((name) => ({ name, samples: samplesOf(name) }));
+  const datasets = all.filter((name) => samplesOf(name) >= data.fewest);
+  const columns = inSight.filter((column) => datasets.includes(COLUMNS[column].dataset));
   const complete = methods.filter((method) => finite(meanError(method, columns)));
-  const datasets = [...new Set(columns.map((column) => COLUMNS[column].dataset))];
   const several = datasets.length > 1;
   const blocks = several
     ? datasets.map((name) => columns.filter((column) => COLUMNS[column].dataset === name))
@@ -123,7 +128,7 @@ function rankTable(methods, columns) {
   }
   const k = complete.length;
   const difference = several && k > 1 ? data.quantiles[k] * Math.sqrt((k * (k + 1)) / (6 * blocks.length)) : null;
-  return { ranks, blocks: blocks.length, several, difference };
+  return { ranks, blocks: blocks.length, several, difference, few };
 }
 
 // ---------------------------------------------------------------- pairs of methods
@@ -251,7 +256,9 @@ const SUMMARY = [
 function sortedRows(rows) {
   const sign = state.down ? -1 : 1;
   const place = state.sort.startsWith("c") && /^c\d+$/.test(state.sort) ? Number(state.sort.slice(1)) : null;
-  const key = (row) => (place === null ? row[state.sort] : row.cells[place]);
+  // Without any rank, by the mean.
+  const name = state.sort === "rank" && !rows.some((row) => finite(row.rank)) ? "mean" : state.sort;
+  const key = (row) => (place === null ? row[name] : row.cells[place]);
   return [...rows].sort((a, b) => {
     // Added methods stay at the top, whatever the order.
     if (a.added !== b.added) return b.added - a.added;
@@ -427,20 +434,22 @@ const colours = (rows) => ({ field: "name", type: "nominal", legend: null, scale
 function drawRanks(rows, table) {
   const ranked = rows.filter((row) => row.rank !== null).sort((a, b) => a.rank - b.rank);
   const said = byId("ranks-said");
+  const tooFew = table.few.length ? ` Not ranked, with fewer than ${data.fewest} samples: ${table.few.map(({ name, samples }) => `${name} (${samples})`).join(", ")}.` : "";
   if (ranked.length < 2) {
-    said.textContent = "Ranks need two methods that have every number in sight.";
+    said.textContent = `Ranks need two methods that have every number in sight.${tooFew}`;
     draw("plot-ranks", null);
     return;
   }
   const left = rows.length - ranked.length;
   const without = left ? ` ${left} ${left === 1 ? "method lacks" : "methods lack"} some of the numbers in sight and ${left === 1 ? "is" : "are"} not ranked.` : "";
+  const notes = `${without}${tooFew}`;
   const useless = table.difference !== null && table.difference > ranked.length - 1;
   const bars = table.difference !== null && !useless;
   said.textContent = useless
-    ? `Mean rank of ${ranked.length} methods over ${table.blocks} data sets, 1 is best. So few data sets do not tell so many methods apart: the critical difference, ${table.difference.toFixed(1)} ranks, is more than there are.${without}`
+    ? `Mean rank of ${ranked.length} methods over ${table.blocks} data sets, 1 is best. So few data sets do not tell so many methods apart: the critical difference, ${table.difference.toFixed(1)} ranks, is more than there are.${notes}`
     : table.difference === null
-    ? `Mean rank of ${ranked.length} methods over ${table.blocks} ${table.blocks === 1 ? "kind" : "kinds"} of shift on one data set, 1 is best. They share their items, so that no critical difference can be told.${without}`
-    : `Mean rank of ${ranked.length} methods over ${table.blocks} data sets, 1 is best. Two methods differ significantly (Nemenyi's test, ${100 * data.alpha}%) if their bars do not overlap: the critical difference is ${table.difference.toFixed(1)} ranks.${without}`;
+    ? `Mean rank of ${ranked.length} methods over ${table.blocks} ${table.blocks === 1 ? "kind" : "kinds"} of shift on one data set, 1 is best. They share their items, so that no critical difference can be told.${notes}`
+    : `Mean rank of ${ranked.length} methods over ${table.blocks} data sets, 1 is best. Two methods differ significantly (Nemenyi's test, ${100 * data.alpha}%) if their bars do not overlap: the critical difference is ${table.difference.toFixed(1)} ranks.${notes}`;
   const half = (table.difference ?? 0) / 2;
   const values = ranked.map((row) => ({ name: row.name, method: row.method, rank: row.rank, low: row.rank - half, high: row.rank + half }));
   const y = { field: "name", type: "nominal", sort: values.map((row) => row.name), title: null, axis: { grid: false, labelPadding: 6 } };

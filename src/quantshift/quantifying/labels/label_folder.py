@@ -32,10 +32,10 @@ PLAIN = " -_"
 """Signs that stay in the name of a label's folder, beside letters and digits."""
 
 
-def folder_name(label: str) -> str:
+def label_folder_name(label: str) -> str:
     """The name of the folder of a label, among those of other labels.
 
-    >>> folder_name("hate speech"), folder_name("a/b")
+    >>> label_folder_name("hate speech"), label_folder_name("a/b")
     ('hate speech', 'a%2Fb')
     """
     return "".join(c if c.isalnum() or c in PLAIN else f"%{ord(c):02X}" for c in label)
@@ -60,7 +60,7 @@ def save_label_models(models: LabelModels, folder: str | Path) -> None:
     check_label_models_place(path)
     with folder_aside(path) as aside:
         for label, model in zip(models.labels, models.models, strict=True):
-            save_model(model, aside / folder_name(label))
+            save_model(model, aside / label_folder_name(label))
         with write_errors(path):
             LABEL_MODELS.write(
                 aside,
@@ -89,7 +89,7 @@ def load_label_models(folder: str | Path) -> LabelModels:
     ):
         raise LABEL_MODELS.damaged(f"{path}: the manifest does not name labels")
     models = LabelModels(
-        tuple(load_model(path / folder_name(label)) for label in labels),
+        tuple(load_model(path / label_folder_name(label)) for label in labels),
         Parents.parse([f"{child}={parent}" for child, parent in parents.items()], labels),
         tuple(LeftOutLabel(name, reason) for name, reason in left_out.items()),
     )

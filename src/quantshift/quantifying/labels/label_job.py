@@ -21,8 +21,8 @@ from quantshift.quantifying.estimating.evidence import examine
 from quantshift.quantifying.estimating.job import estimate_sample
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.labels.label_folder import (
-    folder_name,
     is_label_models,
+    label_folder_name,
     load_label_models,
 )
 from quantshift.quantifying.labels.label_result import (
@@ -68,7 +68,7 @@ def quantify_labels(request: Request, progress: OnProgress) -> LabelQuantificati
         found = estimate_sample(sample, options, request.audit, seed, progress)
         answers[label] = found
         wider[label] = _limits_at(sample, found, replace(options, level=level), seed)
-    return combined(models, answers, wider, level)
+    return combined_answers(models, answers, wider, level)
 
 
 def level_for_all(level: float, n_labels: int) -> float:
@@ -80,7 +80,7 @@ def level_for_all(level: float, n_labels: int) -> float:
     return 1 - (1 - level) / n_labels
 
 
-def combined(
+def combined_answers(
     models: LabelModels,
     answers: Mapping[str, Quantification],
     wider: Mapping[str, Mapping[str, Limits]],
@@ -197,7 +197,7 @@ def _request_of(label: str, request: Request) -> Request:
     """
     columns, model = request.columns, request.sources.model
     if isinstance(model, str | Path):
-        own_model = Path(model) / folder_name(label)
+        own_model = Path(model) / label_folder_name(label)
         return replace(request, sources=replace(request.sources, model=own_model))
     if not columns.indicators:
         return replace(request, sources=replace(request.sources, model=None, train=None))

@@ -12,12 +12,12 @@ from quantshift.answers.words import shortened
 from quantshift.quantifying.labels.label_result import LabelBatch, LabelQuantification
 from quantshift.quantifying.labels.label_text import (
     alarms,
-    batch_marks,
     headline,
+    label_rows,
     left_out_text,
+    marks_in,
     marks_of,
     method_facts,
-    table_of,
 )
 from quantshift.quantifying.output.text import column_lines
 from quantshift.report.page.shell import render_shell
@@ -46,7 +46,7 @@ def render_page(
         numbers=[],
         data={},
         by=result.first.by or "batch",
-        head=table_of(result, result.batches[-1])[0][:-1],
+        head=label_rows(result, result.batches[-1])[0][:-1],
         batches=[_batch(result, batch) for batch in result.batches],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=list(alarms(result)),
@@ -55,14 +55,14 @@ def render_page(
         columns=list(column_lines(result.used, result.left_out_columns)),
         rows=[rows_text(r) for r in (result.first.training.rows, *result.sample_rows) if r],
         facts=[*method_facts(result), *provenance],
-        legend=legend(mark for batch in result.batches for mark in batch_marks(result, batch)),
+        legend=legend(mark for batch in result.batches for mark in marks_in(result, batch)),
     )
 
 
 def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
     """A batch as the page shows it."""
     rows = []
-    for answer, cells in zip(batch.labels, table_of(result, batch)[1:], strict=True):
+    for answer, cells in zip(batch.labels, label_rows(result, batch)[1:], strict=True):
         found = result.answers[answer.label].batches[result.batches.index(batch)]
         rows.append(
             {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quantshift.answers.answer import AbstractAnswer, schema_of
 from quantshift.answers.conditions import Condition
-from quantshift.answers.notebook import Summary
+from quantshift.answers.notebook import Summary, batch_line
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
 from quantshift.base.imports import extra_needed
@@ -64,7 +64,7 @@ class LabelAnswer:
         return Share(self.label, self.estimate, self.low_for_all, self.high_for_all)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelBatch:
     """One sample. labels: the answers, the largest change from training first."""
 
@@ -77,6 +77,10 @@ class LabelBatch:
     def shares(self) -> tuple[Share, ...]:
         """One for each label."""
         return tuple(answer.share for answer in self.labels)
+
+    def __repr__(self) -> str:
+        """The shares in a line."""
+        return batch_line(self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -28,11 +28,11 @@ def render_text(result: LabelQuantification, *, verbose: bool = False) -> str:
     lines = [*alarms(result), headline(result), *declared_line(result.first)]
     for batch in shown_batches:
         lines += ["", *([] if len(result.batches) == 1 else [_batch_title(batch)])]
-        lines += aligned(table_of(result, batch))
+        lines += aligned(label_rows(result, batch))
     hidden = len(result.batches) - len(shown_batches)
     if hidden:
         lines += ["", more_lines(hidden).strip()]
-    meanings = legend(mark for batch in shown_batches for mark in batch_marks(result, batch))
+    meanings = legend(mark for batch in shown_batches for mark in marks_in(result, batch))
     lines += ["", *aligned(meanings)] if meanings else []
     lines += ["", *_findings(result, verbose=verbose)]
     lines += ["", *column_lines(result.used, result.left_out_columns)]
@@ -59,7 +59,7 @@ def headline(result: LabelQuantification) -> str:
     )
 
 
-def table_of(result: LabelQuantification, batch: LabelBatch) -> list[list[str]]:
+def label_rows(result: LabelQuantification, batch: LabelBatch) -> list[list[str]]:
     """The labels of a batch with their shares and limits, under a header."""
     answers = batch.labels
     own = estimates_and_limits([answer.share for answer in answers])
@@ -86,7 +86,7 @@ def marks_of(result: LabelQuantification, batch: LabelBatch, answer: LabelAnswer
     return marks(next(each for each in own if each.name == batch.name))
 
 
-def batch_marks(result: LabelQuantification, batch: LabelBatch) -> Iterator[str]:
+def marks_in(result: LabelQuantification, batch: LabelBatch) -> Iterator[str]:
     """The marks of all labels in a batch."""
     for answer in batch.labels:
         yield from marks_of(result, batch, answer)
@@ -102,10 +102,10 @@ def limits_heading(result: LabelQuantification) -> str:
 
 def summary_of(result: LabelQuantification) -> Summary:
     """The labels of the last batch."""
-    return Summary([headline(result), *alarms(result)], table_of(result, result.batches[-1]))
+    return Summary([headline(result), *alarms(result)], label_rows(result, result.batches[-1]))
 
 
-def summary_line(result: LabelQuantification) -> str:
+def labels_in_a_line(result: LabelQuantification) -> str:
     """All labels of the last batch in one line, the largest change first."""
     batch = result.batches[-1]
     shares = [answer.share for answer in batch.labels]

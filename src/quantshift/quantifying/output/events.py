@@ -1,34 +1,13 @@
 """Conditions on a quantification, for scripts that must stop if one of them holds."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from quantshift.answers.conditions import TOO_WIDE, Condition
 from quantshift.answers.kinds import is_range
 from quantshift.answers.words import limits, shortened
-from quantshift.errors import unknown_name
 from quantshift.quantifiers.base.guarding import NO_EVIDENCE
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.output.verdicts import p_text
-
-EVENTS: Mapping[str, str] = MappingProxyType(
-    {
-        "shift": "more has changed than the shares of the classes, according to the test",
-        "changed": "a share differs from that of the previous batch by more than chance (only if "
-        "batches are dates or numbered)",
-        "unreliable": "it cannot be estimated, its limits are more than 40 points apart, or the "
-        "answer is a range, because the items contradict that only the shares of the classes "
-        "changed or cannot tell, and no audit overrides it",
-    }
-)
-"""Named conditions that can be checked for every batch, and what they mean."""
-
-
-def check_events(names: Sequence[str], known: Mapping[str, str] = EVENTS) -> None:
-    """Raise an error for an unknown name."""
-    for name in names:
-        if name not in known:
-            raise unknown_name("condition", name, known)
 
 
 def failures(

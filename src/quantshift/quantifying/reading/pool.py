@@ -4,10 +4,9 @@ Memory does not grow with the tables: `reservoir` bounds the number of items.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -145,9 +144,8 @@ def read_pool(
     """
     read = _read_rows(
         tables,
-        model,
+        _Seen(model),
         grouping,
-        partial(classified, model),
         seed=seed,
         progress=progress,
         weights=weights,
@@ -172,9 +170,8 @@ def read_features(
     """
     return _read_rows(
         tables,
-        model,
+        _Seen(model, features_only=True),
         grouping,
-        partial(_prepared, model),
         seed=seed,
         progress=progress,
         weights=weights,
@@ -183,11 +180,25 @@ def read_features(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What is kept of rows: whatever the quantifier of a model uses, or the features alone."""
+
+    model: Model
+    features_only: bool = False
+
+    def items(self, rows: TableItems, table: OpenTable) -> Items:
+        """What is kept of these rows; errors name the table."""
+        if self.features_only:
+            features = self.model.preparation.transform(rows.values)
+            return Items(features=features, weights=rows.weights)
+        return classified(self.model, rows.values, table, rows.weights)
+
+
 def _read_rows(
     tables: Sequence[OpenTable],
-    model: Model,
+    kept_of: _Seen,
     grouping: Grouping | None,
-    seen_of: Callable[[pl.DataFrame, OpenTable, Weights | None], Items],
     *,
     seed: int,
     progress: OnProgress,
@@ -195,7 +206,8 @@ def _read_rows(
     wanted: Wanted,
     spool: "RowSpool | None",
 ) -> "RowsRead":
-    """The items of all tables, as `seen_of` makes them of rows, in batches."""
+    """The items of all tables, with what is kept of them, in batches."""
+    model = kept_of.model
     titles = [title_of(table) for table in tables]
     if len(set(titles)) < len(titles):
         duplicate = next(title for title in titles if titles.count(title) > 1)
@@ -233,7 +245,7 @@ def _read_rows(
                     continue
                 items = levels.read(items, names)
                 batches = np.array([codes.setdefault(name, len(codes)) for name in names])
-                seen = seen_of(items.values, table, items.weights)
+                seen = kept_of.items(items, table)
                 if spool is not None:
                     spool.add(items, names, seen)
                 reservoir.add(
@@ -392,13 +404,6 @@ def _pool(
             for batch, columns in tally.levels.mostly_unknown().items()
         },
     )
-
-
-def _prepared(
-    model: Model, values: pl.DataFrame, table: OpenTable, weights: Weights | None = None
-) -> Items:
-    """The features of the items."""
-    return Items(features=model.preparation.transform(values), weights=weights)
 
 
 def classified(

@@ -224,7 +224,7 @@ def _failures_in(
 def _training_sets(shift: Mapping[str, Any]) -> tuple[str, str]:
     """The size of a training set, and how many there are at each point, as they were drawn."""
     if shift.get("whole_pool"):  # the sizes in the file are then ignored
-        return "the whole pool", "1"
+        return "the whole pool", _number(shift.get("splits", 1))
     size = shift.get("train_size")
     everything = "train_size" in shift and size is None
     return "all items" if everything else _number(size), _number(shift.get("train_repeats"))

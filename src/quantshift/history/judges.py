@@ -1,0 +1,232 @@
+"""Judges over time: their labels pooled, and whether they still err as they did at first.
+
+The labels of all batches together show the error rates and kappa of a judge much better than those
+of one batch. Whether the judge has drifted is asked separately for each class: how often was it
+right about items of the class in the first batches (the baseline), and how often since? (Labels
+that were chosen by verdict are random ones of their verdict, and the question is how often each
+verdict was right.) Both have limits that hold at every look at once, so that anybody may look every
+day: if nothing has changed, the two ever come apart with a probability of 5% at most, for all
+judges and classes together.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quantshift.base.types import Reals
+from quantshift.history.dates import moment_of
+from quantshift.history.judged import CLASS, VERDICT, agreeing
+from quantshift.history.record import JudgedEntry, JudgeEntry, Limits
+from quantshift.history.series import Point, Series
+from quantshift.judging.designs.parts.judge_quality import (
+    JudgeCounts,
+    Quality,
+    counted_quality,
+    quality_by_verdict,
+)
+from quantshift.judging.judged_items import Settings
+from quantshift.judging.meaning import are_levels
+from quantshift.labelling.sequence import counted_sequence
+
+FALSE_DRIFTS = 0.05
+"""The probability that a judge that never changes is ever said to have drifted."""
+
+
+@dataclass(frozen=True)
+class RateSince:
+    """How often a judge was right, with limits that hold at every look."""
+
+    right: int
+    n: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Whether a judge is right as often as in the baseline.
+
+    what: the class of the items, or the verdict. since: None if there is no label since. drifted:
+    whether the limits have come apart.
+    """
+
+    what: str
+    baseline: RateSince
+    since: RateSince | None
+    drifted: bool
+
+
+@dataclass(frozen=True)
+class PooledRate:
+    """How often a judge says the class of items of a class, by the labels of all batches."""
+
+    label: str
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class JudgeOverTime:
+    """One judge in one series.
+
+    n_batches: with labels; n_labels: in all. kappa: with its limits, by all labels; rates: by
+    class. given: what is asked for drift, items of a "class" or a "verdict". reason: why nothing
+    can be said about drift; else empty.
+    """
+
+    judge: str
+    n_batches: int
+    n_labels: int
+    kappa: tuple[float, float, float] | None
+    rates: tuple[PooledRate, ...]
+    given: str
+    drifts: tuple[Drift, ...]
+    reason: str
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether any of its rates has."""
+        return any(drift.drifted for drift in self.drifts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Batches:
+    """What labels show of one judge, batch by batch.
+
+    verdicts: all that it ever gave; says: the class that each says. counts: (n_batches, n_classes,
+    n_verdicts); items: (n_batches, n_verdicts).
+    """
+
+    verdicts: tuple[str, ...]
+    says: tuple[str | None, ...]
+    classes: tuple[str, ...]
+    counts: Reals
+    items: Reals
+
+    @classmethod
+    def of(cls, judges: Sequence[JudgeEntry], classes: tuple[str, ...]) -> "_Batches":
+        said = {v: c for judge in judges for v, c in zip(judge.verdicts, judge.says, strict=True)}
+        places = {verdict: place for place, verdict in enumerate(said)}
+        counts = np.zeros((len(judges), len(classes), len(said)))
+        items = np.zeros((len(judges), len(said)))
+        for i, judge in enumerate(judges):
+            at = [places[verdict] for verdict in judge.verdicts]
+            counts[i][:, at] = np.array(judge.counts)
+            items[i][at] = judge.items
+        return cls(tuple(said), tuple(said.values()), classes, counts, items)
+
+    def streams(self, given: str) -> Iterator[tuple[str, Reals, Reals]]:
+        """Of each class or verdict its name, how often the judge was right, and of how many."""
+        right = self.counts * agreeing(self.says, self.classes)
+        axis, names = (1, self.verdicts) if given == VERDICT else (2, self.classes)
+        says_none = [given == VERDICT and said is None for said in self.says]
+        for k, name in enumerate(names):
+            if given != VERDICT or not says_none[k]:
+                yield name, right.sum(axis=axis)[:, k], self.counts.sum(axis=axis)[:, k]
+
+
+def judges_over_time(series: Series, limits: Limits) -> list[JudgeOverTime]:
+    """Every judge of the last batch of a series; none if it is not one of `judge`."""
+    last = series.points[-1]
+    if last.batch.judged is None:
+        return []
+    given = _given(series)
+    usable = [point for point in series.points if _counts(point, given, limits)]
+    names = [judge.name for judge in last.batch.judged.judges]
+    classes = last.call.classes
+    return [
+        _over_time(name, usable, classes, given, limits, len(names)) for name in names if usable
+    ]
+
+
+def _given(series: Series) -> str:
+    """What labels of the last batch that has any are random ones of."""
+    known = [p.batch.judged.given for p in series.points if p.batch.judged is not None]
+    return next((given for given in reversed(known) if given), CLASS)
+
+
+def _counts(point: Point, given: str, limits: Limits) -> bool:
+    """Whether the labels of a batch count."""
+    judged = point.batch.judged
+    first = None if limits.baseline_from is None else moment_of(limits.baseline_from)
+    return (
+        judged is not None
+        and judged.given == given
+        and any(any(map(any, judge.counts)) for judge in judged.judges)
+        and (first is None or point.moment >= first)
+    )
+
+
+def _entry(judged: JudgedEntry | None, name: str) -> JudgeEntry | None:
+    judges = () if judged is None else judged.judges
+    return next((judge for judge in judges if judge.name == name), None)
+
+
+def _over_time(
+    name: str,
+    points: Sequence[Point],
+    classes: tuple[str, ...],
+    given: str,
+    limits: Limits,
+    n_judges: int,
+) -> JudgeOverTime:
+    entries = [entry for p in points if (entry := _entry(p.batch.judged, name)) is not None]
+    batches = _Batches.of(entries, classes)
+    level = points[-1].call.level
+    quality = _pooled(batches, given, level)
+    right = agreeing(batches.says, classes)
+    rates = []
+    for y, label in enumerate(classes):
+        at = np.flatnonzero(right[y])
+        if len(at) == 1:
+            row = (
+                part[y, at[0]] for part in (quality.rates, quality.rates_low, quality.rates_high)
+            )
+            rates.append(PooledRate(label, *map(float, row)))
+    kappa = (float(quality.kappa), float(quality.kappa_low), float(quality.kappa_high))
+    few = len(entries) < limits.baseline
+    reason = f"the baseline has {len(entries)} of {limits.baseline} batches with labels so far"
+    return JudgeOverTime(
+        judge=name,
+        n_batches=len(entries),
+        n_labels=int(batches.counts.sum()),
+        kappa=kappa if np.isfinite(kappa).all() else None,
+        rates=tuple(rates),
+        given=given,
+        drifts=() if few else tuple(_drifts(batches, given, limits.baseline, n_judges)),
+        reason=reason if few else "",
+    )
+
+
+def _pooled(batches: _Batches, given: str, level: float) -> Quality:
+    """Error rates and kappa by the labels of all batches."""
+    counts, items = batches.counts.sum(axis=0), batches.items.sum(axis=0)
+    places = [-1 if said is None else batches.classes.index(said) for said in batches.says]
+    by_class = counts.sum(axis=1)
+    found = JudgeCounts(
+        labelled=counts,
+        items=items,
+        prevalence=by_class / max(by_class.sum(), 1),
+        classes=np.array(places),
+        ordered=are_levels(batches.classes),
+    )
+    settings = Settings(level)
+    return (quality_by_verdict if given == VERDICT else counted_quality)(found, settings)
+
+
+def _drifts(batches: _Batches, given: str, n_baseline: int, n_judges: int) -> Iterator[Drift]:
+    streams = list(batches.streams(given))
+    # Half of what is allowed for either of the two periods.
+    level = 1 - FALSE_DRIFTS / (2 * len(streams) * n_judges)
+    for what, right, n in streams:
+        first = _since(right[:n_baseline], n[:n_baseline], level)
+        later = _since(right[n_baseline:], n[n_baseline:], level)
+        apart = later.low > first.high or later.high < first.low
+        yield Drift(what, first, later if later.n else None, apart)
+
+
+def _since(right: Reals, n: Reals, level: float) -> RateSince:
+    seen, total = int(right.sum()), int(n.sum())
+    return RateSince(seen, total, *counted_sequence(seen, total, level=level))

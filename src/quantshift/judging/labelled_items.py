@@ -1,0 +1,106 @@
+"""The labelled items alone, each with the weight by which it stands for the items in question.
+
+Labels of random items count alike; of those that were chosen by verdict, each stands for its part
+of the items with that verdict; of those chosen by class, for its part of the class; what a plan has
+drawn counts by the inverse of its probability. Weighted so, labelled items show how often a judge
+agrees with people among all items.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.base.types import Codes, Flags, Prevalences, Reals
+from quantshift.judging.clusters import cluster_sums
+from quantshift.judging.designs.design import Design, LabelsStandFor
+from quantshift.judging.designs.parts.group_quotas import weights_of_groups
+from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.meaning import Meaning
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledItems:
+    """positions: among the items; None if they are others. verdicts: codes, (n, n_judges).
+
+    labels: codes of classes, (n,). weights: of mean 1. standing_for: what they are random ones of.
+    """
+
+    positions: NDArray[np.int64] | None
+    verdicts: NDArray[np.int64] | None
+    labels: Codes
+    weights: Reals
+    clusters: Codes | None
+    meaning: Meaning
+    standing_for: LabelsStandFor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def count_alike(self) -> bool:
+        """Whether each is independent of the others and counts as much."""
+        return self.clusters is None and bool(np.allclose(self.weights, 1.0))
+
+    def says(self, judge: int) -> Codes:
+        """The class that the verdict of a judge says, -1 for none."""
+        assert self.verdicts is not None
+        return np.array(self.meaning.says[judge], dtype=np.int64)[self.verdicts[:, judge]]
+
+    def sums(self, added: Reals) -> Reals:
+        """What items add to a sum, (n, n_columns), by cluster if there are any."""
+        return added if self.clusters is None else cluster_sums(added, self.clusters)
+
+
+def labelled_items(
+    items: JudgedItems, design: Design, prevalence: Prevalences
+) -> LabelledItems | None:
+    """The labelled ones of the items, or those from elsewhere; None if there are none.
+
+    prevalence: shares of the classes among the items in question, as estimated.
+    """
+    standing_for = design.labels_stand_for
+    if design.labelled_are_items and items.known.any():
+        items = items.without_external()
+    labels = items.labelled()[1]
+    if not len(labels) or not design.uses_labels:
+        return None
+    external, known = items.external, items.known
+    here = external is None
+    weights = _weights(items, standing_for, prevalence)
+    verdicts = items.verdicts if external is None else external.verdicts
+    return LabelledItems(
+        positions=np.flatnonzero(known) if here else None,
+        verdicts=verdicts[known] if here and verdicts is not None else verdicts,
+        labels=labels,
+        weights=weights / weights.mean(),
+        clusters=items.label_clusters,
+        meaning=items.meaning,
+        standing_for=standing_for,
+    )
+
+
+def _weights(items: JudgedItems, standing_for: LabelsStandFor, prevalence: Prevalences) -> Reals:
+    known, given = items.known, items.label_weights
+    if standing_for is LabelsStandFor.ALL_ITEMS:
+        of_groups = weights_of_groups(items)
+        return given if of_groups is None else given * of_groups
+    if standing_for is LabelsStandFor.THEIR_VERDICT:
+        cells = items.cells() if items.verdicts is None else items.cells_of_verdicts()
+        return given * _per_label(cells.codes, known)
+    if standing_for is LabelsStandFor.THEIR_CLASS:
+        labels = items.labelled()[1]
+        counts = np.bincount(labels, minlength=len(prevalence))
+        return np.asarray(given * (prevalence / np.maximum(counts, 1))[labels])
+    if standing_for is LabelsStandFor.THEIR_STRATUM and items.drawn is not None:
+        if items.drawn.inclusion is not None:
+            return np.asarray(given / items.drawn.inclusion[known])
+        assert items.drawn.strata is not None
+        return given * _per_label(items.drawn.strata, known)
+    return given
+
+
+def _per_label(codes: Codes, known: Flags) -> Reals:
+    """Items of the same code for each labelled one, of every labelled item."""
+    labelled = np.bincount(codes[known], minlength=int(codes.max()) + 1)
+    return np.asarray((np.bincount(codes) / np.maximum(labelled, 1))[codes[known]])

@@ -1,0 +1,64 @@
+"""The labelled items on which a judge and people disagree, and a file of them."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from quantshift.base.files import head
+from quantshift.judging.inputs import ReadItems
+from quantshift.judging.judge_run import JudgeRun
+from quantshift.judging.result import MisjudgedItem
+from quantshift.tables.spreadsheet_cells import escaped
+
+HEADER = ("row", "id", "judge", "verdict", "label")
+
+
+def misjudged_items(run: JudgeRun) -> Iterator[MisjudgedItem]:
+    """Of each judge; verdicts that say no class are not called wrong."""
+    table = run.table
+    yield from _misjudged(run, table.items, table.rows[0].source)
+    if table.external is not None:
+        yield from _misjudged(run, table.external, table.rows[1].source)
+
+
+def _misjudged(run: JudgeRun, items: ReadItems, source: str) -> Iterator[MisjudgedItem]:
+    meaning = run.meaning
+    for j, judge in enumerate(run.judges if items.verdicts is not None else ()):
+        assert items.verdicts is not None
+        for i in items.labelled.nonzero()[0].tolist():
+            verdict, label = int(items.verdicts[i, j]), int(items.labels[i])
+            if meaning.says[j][verdict] in (label, -1):
+                continue
+            yield MisjudgedItem(
+                source=source,
+                row=int(items.numbers[i]),
+                id=None if items.ids is None else items.ids[i],
+                judge=judge,
+                verdict=meaning.verdicts[j][verdict],
+                label=meaning.classes[label],
+            )
+
+
+def misjudged_csv(run: JudgeRun, left_out: Sequence[str | None]) -> str:
+    """A line for each of them and each judge, with the columns of the table.
+
+    left_out: columns of the table that would come twice, those of ids and labels.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    every = run.table.beside
+    beside = every.select([name for name in every.columns if name not in left_out])
+    place = {number: i for i, number in enumerate(run.table.items.numbers.tolist())}
+    names = (f"{name} (column)" if name in HEADER else name for name in beside.columns)
+    writer.writerow([*HEADER, *map(escaped, names)])
+    for item in _misjudged(run, run.table.items, ""):
+        cells = [item.row, item.id or "", item.judge, item.verdict, item.label]
+        cells += ["" if cell is None else cell for cell in beside.row(place[item.row])]
+        writer.writerow([escaped(str(cell)) for cell in cells])
+    return text.getvalue()
+
+
+def is_misjudged_csv(path: Path) -> bool:
+    """Whether `misjudged_csv` made this file."""
+    return head(path).startswith(",".join(HEADER).encode())

@@ -1,0 +1,125 @@
+"""What else there is to say of judges: compared, their gain, where they err, cuts, positions."""
+
+from collections.abc import Iterator
+
+from quantshift.answers.text import shown
+from quantshift.answers.words import limits, percent, shortened
+from quantshift.base.nouns import counted
+from quantshift.judging.output.comparisons import decided_by
+from quantshift.judging.result import JudgedBatch, Judgement
+
+WORTH_SAYING = 0.02
+"""Part by which a judge must make an interval narrower to add something to the labels."""
+
+
+def about_judges(result: Judgement) -> Iterator[tuple[str, Iterator[str]]]:
+    """The lines under each heading."""
+    yield "Judges", judge_comparison_lines(result)
+    yield "Gain", gain_lines(result.overall)
+    yield "Errors", error_lines(result)
+    yield "Cut", cut_lines(result)
+    yield "Position", position_lines(result)
+
+
+def judge_comparison_lines(result: Judgement) -> Iterator[str]:
+    """Which of several judges agrees better with people."""
+    for found in result.judge_comparisons:
+        better, worse = found.judge, found.other
+        rates = found.agreement, found.other_agreement
+        points = [found.difference, found.low, found.high]
+        if found.difference < 0:
+            better, worse, rates = worse, better, rates[::-1]
+            points = [-found.difference, -found.high, -found.low]
+        what = "labelled items" if found.of_labelled_alone else "items"
+        agrees = f"agrees with people on {percent(rates[0])} of the {what}"
+        other = percent(rates[1])
+        apart, low, high = (f"{100 * p:+.1f}" for p in points)
+        unit = " points"
+        if result.ordered:
+            agrees, other = f"agrees better ({found.measure} {rates[0]:.2f})", f"{rates[1]:.2f}"
+            apart, low, high = (f"{p:+.2f}" for p in points)
+            unit = ""
+        several = f", p = {found.p_adjusted:.2g}" * (len(result.judge_comparisons) > 1)
+        chance = "more than chance" if found.more_than_chance else decided_by(found)
+        yield (
+            f"{shortened(better)} {agrees}, {shortened(worse)} {other}: {apart}{unit} "
+            f"({low} to {high}{several}), {chance}"
+        )
+
+
+def gain_lines(batch: JudgedBatch) -> Iterator[str]:
+    """What the judges add to the labels, or that they add nothing."""
+    alone = batch.labels_alone
+    if alone is None:
+        return
+    judges = "judges" if len(batch.judges) > 1 else "judge" if batch.judges else "score"
+    as_many = f"{batch.n_labelled:,} random labels alone: {limits(alone.low, alone.high)}"
+    if alone.narrower < WORTH_SAYING:
+        yield f"the {judges} add{'s' * (judges != 'judges')} nothing to the labels ({as_many})"
+        return
+    more = "" if alone.worth is None else f", as with {counted(alone.worth, 'more label')}"
+    yield f"with the {judges} the interval is {percent(alone.narrower)} narrower{more} ({as_many})"
+
+
+def error_lines(result: Judgement) -> Iterator[str]:
+    """Where the judges err more often, by the columns that were asked for."""
+    unlike = [pattern for pattern in result.error_patterns if pattern.more_than_chance]
+    for found in unlike:
+        judge = f"{shortened(found.judge)}, " * (len(result.judges) > 1)
+        yield (
+            f"{judge}by {shortened(found.column)} (p = {found.p_adjusted:.2g}): of {found.among}, "
+            f"{found.wrong:,} of {found.n:,} are wrong if {shortened(found.where, 60)}, and "
+            f"{found.wrong_elsewhere:,} of the other {found.n_elsewhere:,}"
+        )
+    rest = [pattern for pattern in result.error_patterns if not pattern.more_than_chance]
+    if rest:
+        names = ", ".join(dict.fromkeys(shortened(pattern.column, 24) for pattern in rest))
+        yield (
+            f"no pattern that is more than chance by {names} (smallest p = "
+            f"{min(pattern.p_adjusted for pattern in rest):.2g}, adjusted for "
+            f"{counted(len(result.error_patterns), 'comparison')})"
+        )
+
+
+def cut_lines(result: Judgement) -> Iterator[str]:
+    """The threshold of the score, and how good it is on labels that did not choose it."""
+    found = result.threshold
+    if found is None:
+        return
+    score, goal = shortened(result.score or ""), "the cut that agrees best with people"
+    if found.target is not None:
+        other = "recall" if found.goal == "precision" else "precision"
+        goal = f"{found.goal} of {percent(found.target)} or more with the largest {other}"
+    if found.cut is None or found.on_labels is None or found.share is None:
+        yield f"{goal}: no cut of {score} reaches it among the labels"
+        return
+    side = "or more" if found.at_least else "or less"
+    yield (
+        f"{shown(result, found.label)} if {score} is {found.cut:.4g} {side} ({goal}): "
+        f"{percent(found.share)} of the items"
+    )
+    tried = [
+        f"{p.measure} {percent(p.estimate)} ({limits(p.low, p.high)})" for p in found.out_of_sample
+    ]
+    yield f"out of sample: {', '.join(tried)}"
+    chosen = [f"{name} {percent(value)}" for name, value in found.on_labels.items()]
+    yield f"on the labels that chose it: {', '.join(chosen)}"
+
+
+def position_lines(result: Judgement) -> Iterator[str]:
+    """Whether the place of an answer moves the judges."""
+    for bias in result.position_bias:
+        moved = (
+            f"{100 * bias.difference:+.1f} points, {100 * bias.low:+.1f} to {100 * bias.high:+.1f}"
+        )
+        found = (
+            "it prefers the answer that comes first"
+            if bias.low > 0
+            else "it prefers the answer that comes second"
+            if bias.high < 0
+            else "no preference that is more than chance"
+        )
+        yield (
+            f"{shortened(bias.judge)}: win rate by its verdicts {percent(bias.if_first)} if first, "
+            f"{percent(bias.if_second)} if second ({moved}); {found}, if the order was random"
+        )

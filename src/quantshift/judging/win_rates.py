@@ -1,0 +1,139 @@
+"""Which of two answers is better: the win rate, and whether the place of an answer moves the judge.
+
+A win counts 1, a loss 0 and a tie a half, so that a win rate is a mean of ordered classes and its
+limits are those of such a mean. A judge that prefers the answer it sees first gives an answer a
+higher win rate where it comes first. If the order was random the difference of both is the bias of
+the judge; verdicts of all items show it, without any label.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import stats
+
+from quantshift.base.types import Codes, Flags, Reals
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.judging.clusters import cluster_sums
+from quantshift.judging.designs.design import Design
+from quantshift.judging.estimating.differences import (
+    LabelVariance,
+    labels_to_decide,
+    probability_above,
+)
+from quantshift.judging.estimating.judged import Judged
+from quantshift.judging.estimating.ordered import mean
+from quantshift.judging.judge_run import JudgeRun
+from quantshift.judging.result import EVEN, PositionBias, WinRate
+from quantshift.tables.columns.labels import label_names
+
+
+def win_rate(run: JudgeRun, judged: Judged) -> WinRate:
+    """The win rate of the first class of `wins` against the second."""
+    worth = worth_of_classes(run)
+    found, shares = mean(judged, worth), judged.shares
+    level, design = judged.level, judged.design
+    naive = float(judged.judges[0].naive @ worth) if judged.judges else np.nan
+    apart = found.mean - EVEN
+    distance = found.mean - found.low if apart > 0 else found.high - found.mean
+    assert run.wins is not None
+    return WinRate(
+        win=run.wins[0],
+        loss=run.wins[1],
+        estimate=found.mean,
+        low=found.low,
+        high=found.high,
+        naive=None if np.isnan(naive) else naive,
+        probability=probability_above(found.mean, found.low, found.high, level, EVEN),
+        labels_to_decide=labels_to_decide(
+            apart,
+            distance,
+            level,
+            LabelVariance(
+                by_labels=float(shares.by_labels.sum()),
+                by_items=float(shares.by_items.sum()),
+                n_labels=_n_labels(judged, design),
+                n_items=judged.n_items if design.labelled_are_items else None,
+                of_items=design.labelled_are_items and run.settings.of_items,
+            ),
+        ),
+    )
+
+
+def _n_labels(judged: Judged, design: Design) -> int:
+    """Labels, if more of them would make the limits narrower without end."""
+    return judged.n_labelled if design.uses_labels and judged.shares.can_be_halved else 0
+
+
+def worth_of_classes(run: JudgeRun) -> Reals:
+    """1 for a win, 0 for a loss, a half for anything else, (n_classes,)."""
+    assert run.wins is not None
+    classes, (win, loss) = run.meaning.classes, run.wins
+    for name in (win, loss):
+        if name not in classes:
+            raise unknown_name("class", name, classes)
+    if win == loss:
+        raise UserError("a win and a loss are two classes", arguments=["wins"])
+    worth = np.full(len(classes), EVEN)
+    worth[classes.index(win)], worth[classes.index(loss)] = 1.0, 0.0
+    return worth
+
+
+def position_biases(run: JudgeRun, column: str) -> Iterator[PositionBias]:
+    """Of each judge; column: the one of which answer came first."""
+    items, known, came_first = run.table.items, *_came_first(run, column)
+    if items.verdicts is None:
+        raise UserError(
+            "a bias of position is one of verdicts; name their column", arguments=["verdict"]
+        )
+    worth = np.append(worth_of_classes(run), EVEN)  # The last is that of verdicts without a class.
+    clusters = None if items.clusters is None else items.clusters[known]
+    for j, name in enumerate(run.judges):
+        says = np.array(run.meaning.says[j])[items.verdicts[known, j]]
+        yield _bias(name, worth[says], came_first[known], clusters, run.settings.level)
+
+
+def _came_first(run: JudgeRun, column: str) -> tuple[Flags, Flags]:
+    """For which items it is known which answer came first, and whether it was that of a win."""
+    assert run.wins is not None
+    win, loss = (name.casefold() for name in run.wins)
+    names = label_names(run.table.beside[column]).str.to_lowercase()
+    wrong = names.drop_nulls().filter(~names.drop_nulls().is_in([win, loss]))
+    if len(wrong):
+        raise DataError(
+            f"the column {column!r} has {wrong[0]!r}, which is neither of {run.wins[0]!r} and "
+            f"{run.wins[1]!r}: it names the answer that came first"
+        )
+    return names.is_not_null().to_numpy(), (names == win).fill_null(False).to_numpy()
+
+
+def _bias(
+    judge: str, score: Reals, first: Flags, clusters: Codes | None, level: float
+) -> PositionBias:
+    """score: 1 if the verdict is a win, 0 if a loss; first: whether that answer came first."""
+    n_first, n_second = int(first.sum()), int((~first).sum())
+    if min(n_first, n_second) < 2:
+        raise DataError(
+            f"the same answer comes first in {max(n_first, n_second):,} of {len(first):,} items: "
+            "whether its place moves the judge cannot be seen",
+            arguments=["first"],
+        )
+    means = float(score[first].mean()), float(score[~first].mean())
+    added = np.where(first, (score - means[0]) / n_first, -(score - means[1]) / n_second)
+    sums = added if clusters is None else cluster_sums(added[:, np.newaxis], clusters)[:, 0]
+    n = len(sums)
+    error = float(np.sqrt((sums**2).sum() * n / max(n - 1, 1)))
+    difference = means[0] - means[1]
+    t = stats.t(max(n - 1, 1))
+    reach = float(t.ppf((1 + level) / 2)) * error
+    p_value = float(2 * t.sf(abs(difference) / error)) if error else float(difference == 0)
+    return PositionBias(
+        judge=judge,
+        n_first=n_first,
+        n_second=n_second,
+        if_first=means[0],
+        if_second=means[1],
+        difference=difference,
+        low=max(difference - reach, -1.0),
+        high=min(difference + reach, 1.0),
+        p_value=p_value,
+    )
