@@ -27,6 +27,7 @@ from quantshift.quantifiers.base import catalogue
 from quantshift.report.wording import UNSEEN
 from quantshift.results.store import ResultStore
 from website.pages import DOCS, page_of_method, pages
+from website.pretrained import pretrained_blocks
 from website.tables import table
 
 FIGURES = DOCS / "figures"
@@ -228,6 +229,7 @@ def measured_blocks(folder: Path) -> dict[str, str]:
             f"published-{part}": published_table(published.filter(pl.col("part") == part))
             for part in published["part"].unique(maintain_order=True)
         },
+        **pretrained_blocks(folder),
     }
 
 
