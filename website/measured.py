@@ -60,7 +60,7 @@ SUITES: Mapping[str, str] = {
 }
 """Columns of the table of errors on tables."""
 
-OF_OTHER_PACKAGES = ("natural-tables",)
+OF_OTHER_PACKAGES = ("natural-tables", "uci")
 """Suites on tables of other packages, each with one experiment of the same name."""
 
 OWN = "SubclassSLD"

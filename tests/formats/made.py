@@ -7,6 +7,7 @@ are there are never written again. Everything in them is made up.
 """
 
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from quantshift.data.folder import DATA_SET
 from quantshift.history import store as history_store
 from quantshift.history.record import FORMAT as CALL_VERSION
 from quantshift.judging.result import FORMAT as JUDGEMENT_VERSION
+from quantshift.leaderboard.bundle import VERSION as BUNDLE_VERSION
+from quantshift.leaderboard.bundle import open_bundle, write_bundle
 from quantshift.quantifying import load_model
 from quantshift.quantifying.output.result import FORMAT as QUANTIFICATION_VERSION
 from quantshift.quantifying.training.folder import FORMAT as MODEL_VERSION
@@ -107,6 +110,19 @@ def read_results(folder: Path) -> Any:
     return {"rows": rows.height, "first": json.loads(rows.head(3).write_json())}
 
 
+def make_bundle(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        kinds.make_store(Path(place))
+        write_bundle(Path(place) / "r", folder / "b.zip", command="quantshift run made-up")
+
+
+def read_bundle(folder: Path) -> Any:
+    with open_bundle(folder / "b.zip") as bundle:
+        rows = bundle.store.read().collect().sort("cell", "method", "sample")
+        first = json.loads(rows.head(3).write_json())
+        return {"command": bundle.record["command"], "rows": rows.height, "first": first}
+
+
 def read_history(folder: Path) -> Any:
     history = History.open(folder / "h", must_exist=True)
     assert history.problems() == []
@@ -138,6 +154,7 @@ FORMATS = (
     Format("query-result", str(SKETCH_VERSION), kinds.make_query_results, read_query_results),
     Format("data-set", str(DATA_SET.version), kinds.make_data_sets, read_data_sets),
     Format("results", str(RESULTS_VERSION), kinds.make_store, read_results),
+    Format("bundle", str(BUNDLE_VERSION), make_bundle, read_bundle),
     Format("history", f"{history_store.VERSION}.{CALL_VERSION}", kinds.make_history, read_history),
     Format("quantify", str(QUANTIFICATION_VERSION), make_quantification, read_json),
     Format("judge", str(JUDGEMENT_VERSION), make_judgement, read_json),

@@ -28,6 +28,7 @@ def make_store(
     left_out: dict[str, str] | None = None,
     ordered: tuple[str, ...] = (),
     hardness: float = 1.0,
+    profile: str = "paper",
 ) -> ResultStore:
     """A store whose methods err the more the later they are named; the first data set is easiest.
 
@@ -50,6 +51,7 @@ def make_store(
             "experiments": {
                 name: {
                     "title": f"{name.capitalize()} shift",
+                    "profile": profile,
                     "shift": {"kind": name},
                     "methods": [{"name": m, "signature": f"{name} {m}"} for m in methods],
                     "coordinates": [P_TRAIN.as_json()],

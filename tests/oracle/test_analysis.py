@@ -108,3 +108,11 @@ def test_rank_correlation_is_spearmans():
     for _, row in compared.group_by("degree"):
         expected = stats.spearmanr(row["ours"], row["theirs"]).statistic
         assert row["spearman"][0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 20, 50])
+def test_exact_p_values_have_the_same_bits_as_scipy(n):
+    rng = np.random.default_rng(n)
+    for shift in (-0.5, 0.0, 0.2, 3.0):
+        difference = np.round(rng.normal(shift, 1, n), 10)
+        assert wilcoxon(difference) == stats.wilcoxon(difference, method="exact").pvalue

@@ -4,6 +4,7 @@ from quantshift.analysis.deviations import bias_by_class, with_errors
 from quantshift.analysis.facets import part_of
 from quantshift.analysis.methods import PAPER_METHODS, order_methods
 from quantshift.analysis.paired import compare_with_best
+from quantshift.analysis.pairwise import compare_all_pairs
 from quantshift.analysis.rank_stability import RankStability, rank_stability
 from quantshift.analysis.ranks import RankComparison, mean_ranks, rank_datasets
 from quantshift.analysis.summary import summarise
@@ -15,6 +16,7 @@ __all__ = [
     "RankStability",
     "WorstEstimates",
     "bias_by_class",
+    "compare_all_pairs",
     "compare_with_best",
     "mean_ranks",
     "order_methods",

@@ -24,6 +24,7 @@ the method is compared on the pairs it has, and can be the best only if no metho
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -185,11 +186,38 @@ def _duplicate_error(rows: pl.DataFrame) -> DataError:
     )
 
 
+@dataclass(frozen=True)
+class SignedRanks:
+    """Wilcoxon's signed-rank test of paired differences.
+
+    n: pairs that are not equal. positive: sum of the ranks of the positive differences.
+    p_value: two-sided.
+    """
+
+    n: int
+    positive: float
+    p_value: float
+
+    @property
+    def effect(self) -> float:
+        """The matched-pairs rank-biserial correlation, from -1 to 1; positive: mostly positive.
+
+        (D. S. Kerby, Comprehensive Psychology 3, 2014): the ranks of the positive differences minus
+        those of the negative ones, as a share of all.
+        """
+        return 4 * self.positive / (self.n * (self.n + 1)) - 1 if self.n else 0.0
+
+
 def wilcoxon(difference: Errors) -> float:
     """Two-sided p-value of the signed-rank test of paired differences."""
+    return signed_ranks(difference).p_value
+
+
+def signed_ranks(difference: Errors) -> SignedRanks:
+    """The signed-rank test of paired differences, by the conventions of this module."""
     nonzero = difference[np.abs(difference) > TIE]
     if not nonzero.size:
-        return 1.0
+        return SignedRanks(0, 0.0, 1.0)
     # Ranks of magnitudes that agree up to rounding are tied.
     nonzero = np.round(nonzero, 10)
     order = np.argsort(np.abs(nonzero))
@@ -197,13 +225,32 @@ def wilcoxon(difference: Errors) -> float:
     # Starts of the runs of equal magnitudes; the members of a run share its mean rank.
     starts = np.flatnonzero(np.concatenate([[True], magnitude[1:] != magnitude[:-1]]))
     ties = np.diff(np.append(starts, nonzero.size))
-    if ties.size == nonzero.size <= EXACT:
-        return float(stats.wilcoxon(nonzero, method="exact").pvalue)
     n = nonzero.size
     mean_rank = starts + (ties + 1) / 2
-    rank_sum = (np.add.reduceat(positive, starts, dtype=np.float64) * mean_rank).sum()
+    rank_sum = float((np.add.reduceat(positive, starts, dtype=np.float64) * mean_rank).sum())
+    if ties.size == n <= EXACT:
+        return SignedRanks(n, rank_sum, _exact_p_value(n, int(rank_sum)))
     variance = n * (n + 1) * (2 * n + 1) / 24 - (ties.astype(float) ** 3 - ties).sum() / 48
-    return float(2 * stats.norm.sf(abs(rank_sum - n * (n + 1) / 4) / np.sqrt(variance)))
+    p_value = 2 * stats.norm.sf(abs(rank_sum - n * (n + 1) / 4) / np.sqrt(variance))
+    return SignedRanks(n, rank_sum, float(p_value))
+
+
+def _exact_p_value(n: int, rank_sum: int) -> float:
+    smaller = min(rank_sum, n * (n + 1) // 2 - rank_sum)
+    return min(1.0, 2 * float(_rank_sum_chances(n)[: smaller + 1].sum()))
+
+
+@lru_cache(maxsize=EXACT)
+def _rank_sum_chances(n: int) -> Errors:
+    """The chance of every sum of the positive ranks of n pairs, if signs are fair coins.
+
+    They are multiples of 2^-n, so that their sums are exact.
+    """
+    chances = np.ones(1)
+    for rank in range(1, n + 1):
+        chances = np.concatenate([chances, np.zeros(rank)]) / 2
+        chances[rank:] += chances[: len(chances) - rank].copy()
+    return chances
 
 
 def _compare(
@@ -228,7 +275,7 @@ def _compare(
             "samples": len(errors),
             "mean": float(mean),
             "p_value": _known(p_of.get(column)),
-            "mark": "best" if column == best else _mark(p_of[column]),
+            "mark": "best" if column == best else mark_of(p_of[column]),
         }
         for column, mean in zip(present.tolist(), means, strict=True)
     ]
@@ -250,7 +297,8 @@ def _known(p_value: float | None) -> float | None:
     return None if p_value is None or np.isnan(p_value) else p_value
 
 
-def _mark(p_value: float) -> str:
+def mark_of(p_value: float) -> Literal["ddag", "dag", ""]:
+    """The mark of a method that is not the best."""
     if p_value >= NOT_SIGNIFICANT:
         return "ddag"
     return "dag" if p_value > SIGNIFICANT else ""

@@ -65,7 +65,7 @@ def mean_ranks(
         raise UserError(f"alpha must be between 0 and 1, got {alpha}")
     if not blocks:
         raise UserError("name at least one column that identifies the blocks, e.g. 'cell'")
-    table = _block_means(frame, blocks)
+    table = block_means(frame, blocks)
     complete = ~np.isnan(table.means).any(axis=1)
     k, n = len(table.methods), int(complete.sum())
     if k < 2:
@@ -113,12 +113,15 @@ def critical_difference(n_methods: int, n_blocks: int, *, alpha: float = 0.05) -
 
 
 @dataclass(frozen=True)
-class _Blocks:
+class BlockMeans:
+    """Mean errors of shape (blocks, methods), NaN where a method lacks some estimates."""
+
     methods: tuple[str, ...]
     means: NDArray[np.float64]
 
 
-def _block_means(frame: pl.DataFrame, blocks: Sequence[str]) -> _Blocks:
+def block_means(frame: pl.DataFrame, blocks: Sequence[str]) -> BlockMeans:
+    """The mean error of every method in every block named by the columns `blocks`."""
     rows = ensure_errors(frame)
     if "part" in blocks:
         rows = ensure_part(rows)
@@ -137,7 +140,7 @@ def _block_means(frame: pl.DataFrame, blocks: Sequence[str]) -> _Blocks:
         for name in methods
     )
     columns = [f"_mean:{name}" for name in methods]
-    return _Blocks(methods, wide.select(pl.col(columns).fill_null(float("nan"))).to_numpy())
+    return BlockMeans(methods, wide.select(pl.col(columns).fill_null(float("nan"))).to_numpy())
 
 
 def _friedman(ranks: NDArray[np.float64]) -> float:

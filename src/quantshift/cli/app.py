@@ -104,6 +104,12 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "Run all methods on suites of experiments, and write the leaderboard.",
             extra="all",
         ),
+        "merge": Verb(
+            "merge",
+            "merge",
+            "Check bundles of results and add them to your own leaderboard.",
+            extra="all",
+        ),
         "status": Verb(
             "status",
             "status",

@@ -6,6 +6,7 @@ signature need not be computed again.
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -52,6 +53,16 @@ class MethodSpec:
     def cls(self) -> type[Any]:
         """Its class: derived from AbstractQuantifier, or any class with fit and predict."""
         return quantifier_class(self.quantifier, self.folder)
+
+    @property
+    def file(self) -> Path | None:
+        """The file with the class, if it is not a class of quantshift."""
+        if self.folder is not None:
+            return self.folder / self.quantifier.rpartition(":")[0]
+        if ":" not in self.quantifier:
+            return None
+        place = getattr(sys.modules[self.cls.__module__], "__file__", None)
+        return Path(place) if place else None
 
     @property
     def is_foreign(self) -> bool:

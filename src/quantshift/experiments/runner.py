@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quantshift import __version__
+from quantshift.base.files import file_sha256
 from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
 from quantshift.experiments.executors import AbstractExecutor
@@ -121,11 +122,13 @@ def run_experiments(
     *,
     redo: str | None = None,
     progress: Callable[[RunProgress], None] | None = None,
+    command: str = "",
 ) -> RunSummary:
     """Compute what is missing in the store at `run.out`.
 
     redo: "failed" retries what has failed, "all" starts the experiments again, the name of a
         method computes that method again.
+    command: what the user typed, for the log of the store.
     """
     for source in dict.fromkeys(s for sources in run.sources.values() for s in sources):
         source.verify()
@@ -153,6 +156,7 @@ def run_experiments(
     failed_before = 0 if redo == REDO_FAILED else _count_failed(remaining, store)
     # Asked once, because it may contact a cluster.
     n_workers = executor.n_workers if jobs else 0
+    files = _method_files(run)
     started = time.perf_counter()
     failures: tuple[str, ...] = ()
     done, warm = 0, (0, 0.0)
@@ -177,6 +181,8 @@ def run_experiments(
                 "workers": n_workers,
                 "executor": type(executor).__name__,
                 "quantshift": __version__,
+                **({"command": command} if command else {}),
+                **({"files": files} if files else {}),
             }
             store.log.append(record)
         store.clean()  # Removes temporary files of workers that died or were stopped.
@@ -276,6 +282,16 @@ def _check_pools(experiment: Experiment, source: AbstractSource) -> None:
         population.check_pools()
     except UserError as error:
         raise type(error)(f"data set {source.name!r}: {error}") from None
+
+
+def _method_files(run: Run) -> dict[str, dict[str, str]]:
+    """Name and SHA-256 of the file of every method that is not of quantshift."""
+    methods = {method.name: method.file for e in run.experiments for method in e.methods}
+    return {
+        name: {"file": file.name, "sha256": file_sha256(file)}
+        for name, file in methods.items()
+        if file is not None
+    }
 
 
 def _check_method(run: Run, method: str) -> None:

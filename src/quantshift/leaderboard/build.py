@@ -1,26 +1,37 @@
-"""Write the leaderboard of a store: a page, and all its numbers as a CSV file."""
+"""Write the leaderboard of a store: a page, its numbers, comparisons of pairs, LaTeX tables."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from quantshift.base.files import head, is_page, write_output
+from quantshift.base.files import Recognises, head, is_page, write_output
 from quantshift.base.forks import uses_tables
 from quantshift.leaderboard.contents import Contents, contents_of
+from quantshift.leaderboard.latex import MADE_BY, latex_tables
 from quantshift.leaderboard.page import render_page
-from quantshift.leaderboard.scores import SCHEMA
 from quantshift.results.store import ResultStore
 
 PAGE, NUMBERS = "leaderboard.html", "leaderboard.csv"
+PAIRS, TABLES = "leaderboard-pairs.csv", "leaderboard.tex"
+
+NUMBERS_HEAD = "suite,experiment,part,title,shift,dataset"
+PAIRS_HEAD = "suite,measure,method,other"
+"""How the files of numbers and of pairs begin, whatever columns later versions add."""
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The files that were written."""
+    """The files that were written.
+
+    numbers: a row per score. pairs: a row per pair of methods. tables: the same in LaTeX, a table
+    per suite.
+    """
 
     page: Path
     numbers: Path
+    pairs: Path
+    tables: Path
 
 
 @uses_tables
@@ -30,7 +41,7 @@ def build_leaderboard(
     *,
     overwrite: bool = False,
 ) -> Leaderboard:
-    """Write leaderboard.html and leaderboard.csv of all results in a store, or in its folder.
+    """Write leaderboard.html, .csv, -pairs.csv and .tex of all results in a store or its folder.
 
     out: an existing folder; default: the store's. overwrite: replace files with these names that
     are not a leaderboard.
@@ -39,10 +50,17 @@ def build_leaderboard(
     folder = store.path if out is None else Path(out)
     contents = contents_of(store)
     page, numbers = folder / PAGE, folder / NUMBERS
+    pairs, tables = folder / PAIRS, folder / TABLES
     text = numbers_of(contents).write_csv().encode()
-    write_output(numbers, text, overwrite=overwrite, ours=_is_numbers)
+    write_output(numbers, text, overwrite=overwrite, ours=_starts_with(NUMBERS_HEAD))
+    text = contents.pairs.write_csv().encode()
+    write_output(
+        pairs, text, overwrite=overwrite, ours=_starts_with(",".join(contents.pairs.columns))
+    )
+    text = latex_tables(contents).encode()
+    write_output(tables, text, overwrite=overwrite, ours=_starts_with(MADE_BY))
     write_output(page, render_page(contents).encode(), overwrite=overwrite, ours=is_page)
-    return Leaderboard(page, numbers)
+    return Leaderboard(page, numbers, pairs, tables)
 
 
 def numbers_of(contents: Contents) -> pl.DataFrame:
@@ -58,5 +76,5 @@ def numbers_of(contents: Contents) -> pl.DataFrame:
     return pl.concat([ours, theirs], how="diagonal_relaxed")
 
 
-def _is_numbers(path: Path) -> bool:
-    return head(path).startswith(",".join(SCHEMA.names()).encode())
+def _starts_with(text: str) -> Recognises:
+    return lambda path: head(path).startswith(text.encode())

@@ -10,6 +10,7 @@ from quantshift.analysis.rank_stability import RankStability, rank_stability
 from quantshift.base.nouns import counted
 from quantshift.errors import DataError
 from quantshift.leaderboard.method_times import method_times
+from quantshift.leaderboard.pairs import pair_table
 from quantshift.leaderboard.published import published_numbers
 from quantshift.leaderboard.samples import SamplePoints, points_of, points_per_number
 from quantshift.leaderboard.scores import experiment_rows, invalid_estimates, score_table
@@ -27,6 +28,7 @@ class Contents:
     scores      from `score_table`
     times       from `method_times`
     published   from `published_numbers`
+    pairs       from `pair_table`
     points      samples of each place
     absences    experiment, data set and method -> why there is no number
     classes     names of the classes of each place, in the order of the estimates
@@ -36,6 +38,7 @@ class Contents:
     scores: pl.DataFrame
     times: pl.DataFrame
     published: pl.DataFrame
+    pairs: pl.DataFrame
     points: Mapping[Place, SamplePoints]
     absences: Mapping[tuple[str, str, str], str]
     classes: Mapping[Place, tuple[str, ...]]
@@ -54,6 +57,7 @@ def contents_of(store: ResultStore) -> Contents:
         scores=scores,
         times=method_times(store),
         published=published_numbers(store, scores),
+        pairs=pair_table(scores),
         points=points,
         absences={**_left_out(store), **_failed(provenance), **_invalid(store)},
         classes=classes,

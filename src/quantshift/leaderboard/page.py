@@ -6,6 +6,7 @@ from typing import Any
 from quantshift.base.nouns import counted
 from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.leaderboard.contents import Contents
+from quantshift.leaderboard.origin import origin_facts, quick_experiments
 from quantshift.leaderboard.payload import payload_of
 from quantshift.report.page.provenance import dataset_facts, duration, facts
 from quantshift.report.page.shell import render_shell
@@ -37,7 +38,8 @@ def render_page(contents: Contents) -> str:
         published=payload["published"],
         columns=columns,
         nowhere=payload["absences"]["nowhere"],
-        facts=facts(contents.provenance),
+        facts=[*facts(contents.provenance), *origin_facts(contents.provenance)],
+        quick=_quick(contents),
         data_sets=dataset_facts(contents.provenance),
         data=payload,
     )
@@ -50,6 +52,19 @@ def _lead(contents: Contents) -> str:
         f"How well {counted(scores['method'].n_unique(), 'method')} estimate the prevalences of "
         f"classes, under {counted(parts, 'kind')} of shift, on {counted(datasets, 'data set')}. "
         "Every number is a mean over samples; click on it to see them."
+    )
+
+
+def _quick(contents: Contents) -> str:
+    """What to say at the top if some experiments were run in the small; empty if none was."""
+    quick = quick_experiments(contents.provenance)
+    if not quick:
+        return ""
+    every = len(quick) == len(contents.provenance.experiments)
+    which = "All experiments" if every else f"The experiments {', '.join(quick)}"
+    return (
+        f"{which} were run with the profile quick: few training sets and samples, enough for a "
+        "first look. Use the profile paper for numbers to publish."
     )
 
 

@@ -13,7 +13,7 @@ from quantshift.leaderboard.contents import Contents
 from quantshift.leaderboard.samples import ALPHABET, LACKING, STEPS
 from quantshift.metrics import MEASURES
 from quantshift.quantifiers.baselines import BASELINE
-from quantshift.report.page.payload import method_entries
+from quantshift.report.page.payload import SHAPES, method_entries
 from quantshift.report.style import method_styles
 
 UNIT = 1e-6
@@ -31,7 +31,7 @@ def payload_of(contents: Contents) -> dict[str, Any]:
         "suite", "experiment", "part", "title", "shift", "dataset", "classes", "ordered"
     ).unique(maintain_order=True)
     places = [(row["part"], row["dataset"]) for row in columns.iter_rows(named=True)]
-    looks = method_entries(method_styles(methods))
+    looks = distinct_marks(method_entries(method_styles(methods)))
     families = dict(scores.select("method", "family").unique("method").iter_rows())
     return {
         "unit": UNIT,
@@ -47,6 +47,7 @@ def payload_of(contents: Contents) -> dict[str, Any]:
         "errors": _by_measure(scores, "error", methods, places),
         "spread": _by_measure(scores, "standard_error", methods, places),
         "high": _by_measure(scores, "high", methods, places),
+        "level": _level(scores, methods, places),
         "absences": _absences(contents.absences, methods, columns),
         "times": _times(contents.times, methods, columns),
         "quantiles": [round(q, 4) for q in _quantiles(len(methods))],
@@ -58,6 +59,22 @@ def payload_of(contents: Contents) -> dict[str, Any]:
         },
         "published": _published(contents.published, methods, places),
     }
+
+
+def distinct_marks(looks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The looks of methods, with another shape for a point that would look like an earlier one.
+
+    Lines also differ in their dashes; points and the marks beside names do not have any.
+    """
+    taken: set[tuple[str, str]] = set()
+    distinct = []
+    for look in looks:
+        shapes = [look["shape"], *SHAPES.values()]
+        free = (shape for shape in shapes if (look["light"], shape) not in taken)
+        shape = next(free, look["shape"])
+        taken.add((look["light"], shape))
+        distinct.append({**look, "shape": shape})
+    return distinct
 
 
 def _measure(name: str) -> dict[str, Any]:
@@ -94,6 +111,21 @@ def _by_measure(
                 table[at_method[method]][at_place[part, dataset]] = round(value / UNIT)
         packed[str(measure)] = table
     return packed
+
+
+def _level(
+    scores: pl.DataFrame, methods: Sequence[str], places: Sequence[tuple[str, str]]
+) -> dict[str, list[list[int | None]]]:
+    """Measure -> by method and column: 1 if it is the best or not significantly worse, else 0.
+
+    null where nothing was tested: there are too few training sets, or the method has no number.
+    """
+    tested = pl.col("p_best").is_not_null().any().over("measure", "part", "dataset")
+    level = (pl.col("p_best").fill_null(1.0) >= ALPHA).cast(pl.Float64) * UNIT
+    has_level = tested & pl.col("error").is_not_null()
+    return _by_measure(
+        scores.with_columns(level=pl.when(has_level).then(level)), "level", methods, places
+    )
 
 
 def _absences(

@@ -6,13 +6,16 @@ different samples would not be comparable.
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 import polars as pl
 
 from quantshift.analysis.deviations import with_errors
 from quantshift.analysis.facets import part_of
+from quantshift.analysis.training_sets import against_best
 from quantshift.leaderboard.benchmark import suite_of
 from quantshift.leaderboard.entrants import family_of
 from quantshift.metrics import MEASURES
+from quantshift.quantifiers.baselines import BASELINE
 from quantshift.report.wording import Subject, subjects_of
 from quantshift.results.schema import is_estimate
 from quantshift.results.store import ResultStore
@@ -36,6 +39,7 @@ SCHEMA = pl.Schema(
         "samples": pl.Int64(),
         "expected": pl.Int64(),
         "training_sets": pl.Int64(),
+        "p_best": pl.Float64(),
     }
 )
 """The columns of a table of scores.
@@ -45,6 +49,9 @@ error           mean of the measure over the samples; null if the method lacks s
 standard_error  of that mean, from the means of the training sets; null if there is only one
 high            the 95th percentile of the errors of single samples
 samples         number of estimates of the method; `expected`: of the method with the most
+p_best          p-value against the best method of the same part and data set, by paired t-tests
+                over training sets with Holm's correction; null for the best itself, for a method
+                without an error, and if there are fewer than three training sets
 """
 
 READ = (
@@ -131,8 +138,29 @@ def _of(
                 .then(pl.col("error", "standard_error", "high"))
                 .name.keep()
             )
+            .join(_p_best(cells), on=by, how="left")
             .sort(by)
         )
+
+
+def _p_best(cells: pl.DataFrame) -> pl.DataFrame:
+    """The column `p_best` of each part, data set and method, from mean errors on training sets."""
+    frames = []
+    for (part, dataset), rows in cells.group_by("part", "dataset", maintain_order=True):
+        # A method that lacks samples in a cell has no comparable mean there.
+        whole = rows.filter(pl.col("n") == pl.col("n").max().over("cell"))
+        wide = whole.pivot(on="method", index="cell", values="mean", maintain_order=True)
+        methods = wide.columns[1:]
+        p_values = against_best(
+            wide.select(pl.col(methods).fill_null(float("nan"))).to_numpy(),
+            may_be_best=np.array([method != BASELINE for method in methods]),
+        )
+        frames.append(
+            pl.DataFrame(
+                {"method": methods, "p_best": pl.Series(p_values).fill_nan(None)}
+            ).with_columns(part=pl.lit(part), dataset=pl.lit(dataset))
+        )
+    return pl.concat(frames)
 
 
 def _ordered(store: ResultStore) -> pl.Expr:

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from quantshift.base.nouns import counted
+from quantshift.base.shell import command_line
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
 from quantshift.cli.commands.run import resume_command, tell_summary
@@ -38,6 +39,15 @@ def bench(
     who: EntrantOptions,
     experiment_options: ExperimentOptions,
     options: RunOptions,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.zip",
+            help="Also write all results in DIR, with their origin, as one file for others (see "
+            "`quantshift merge`).",
+            show_default=False,
+        ),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Run all methods on suites of experiments, and write the leaderboard.
@@ -45,7 +55,7 @@ def bench(
     Methods that do not suit a data set (such as methods for ordered classes if the classes have no
     order) are skipped, and the reason is printed. Existing results are not computed again. If the
     command was killed or stopped with Ctrl-C, run it again to resume. The leaderboard, in
-    DIR/leaderboard.html and DIR/leaderboard.csv, covers all results in DIR, whatever command
+    DIR/leaderboard.html, .csv, -pairs.csv and .tex, covers all results in DIR, whatever command
     created them.
 
     Exit code 0: complete; 1: some methods failed, or a suite could not be run; 2: invalid input;
@@ -60,11 +70,16 @@ def bench(
         quantshift bench natural --data churn --add my.py:Mine
 
         quantshift bench tables-prior --classifier sklearn.naive_bayes:GaussianNB
+
+        quantshift bench multiclass --add my.py:Mine --bundle mine.zip
     """
     # Imported here because the page needs packages that take a second to import.
     from quantshift.leaderboard.build import build_leaderboard
+    from quantshift.leaderboard.bundle import check_bundle_output, write_bundle
 
     console = Console()
+    if bundle is not None:
+        check_bundle_output(bundle)
     planned = planned_benchmark(suites, out, experiment_options, who)
     n_workers = options.n_workers or n_cores()
     _tell_left_out(planned, console)
@@ -72,12 +87,15 @@ def bench(
         _tell_plan(planned, n_workers, console)
         return
     chosen = executor(n_workers, options.cluster, apart=bool(who.added))
+    command = command_line(["quantshift", *sys.argv[1:]])
     try:
         with cell_progress(console) as progress:
-            summary = run_experiments(planned.run, chosen, redo=options.redo, progress=progress)
+            summary = run_experiments(
+                planned.run, chosen, redo=options.redo, progress=progress, command=command
+            )
     except KeyboardInterrupt:
-        command = resume_command(sys.argv[1:], options.redo)
-        say(console, f"\nstopped; nothing is lost. To resume: {command}")
+        resume = resume_command(sys.argv[1:], options.redo)
+        say(console, f"\nstopped; nothing is lost. To resume: {resume}")
         raise typer.Exit(130) from None
     tell_summary(summary, out, console)
     if summary.failures and not _has_results(out):
@@ -86,6 +104,9 @@ def bench(
     board = build_leaderboard(out)
     size = board.page.stat().st_size / 1e6
     say(console, f"open {board.page.resolve().as_uri()} in a browser ({size:.1f} MB)")
+    if bundle is not None:
+        write_bundle(out, bundle, command=command)
+        say(console, f"bundle in {bundle} ({bundle.stat().st_size / 1e6:.1f} MB)")
     if planned.missing_suites:
         say(console, f"not run at all: {', '.join(planned.missing_suites)} (the reason is above)")
     if summary.failures or summary.failed_before or planned.missing_suites:

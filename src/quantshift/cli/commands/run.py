@@ -69,12 +69,15 @@ def run(
         say(console, text_table(plan_table(prepared.plan(store))))
         return
     chosen = executor(options.n_workers or n_cores(), options.cluster)
+    command = command_line(["quantshift", *sys.argv[1:]])
     try:
         with cell_progress(console) as progress:
-            summary = run_experiments(prepared, chosen, redo=options.redo, progress=progress)
+            summary = run_experiments(
+                prepared, chosen, redo=options.redo, progress=progress, command=command
+            )
     except KeyboardInterrupt:
-        command = resume_command(sys.argv[1:], options.redo)
-        say(console, f"\nstopped; nothing is lost. To resume: {command}")
+        resume = resume_command(sys.argv[1:], options.redo)
+        say(console, f"\nstopped; nothing is lost. To resume: {resume}")
         raise typer.Exit(130) from None
     tell_summary(summary, out, console)
     if summary.failures or summary.failed_before:

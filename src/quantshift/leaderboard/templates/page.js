@@ -7,8 +7,15 @@ const HOPELESS = 0.5;
 const FADED = 4;
 const MOST_NAMES = 12;
 const FEW_COLUMNS = 4;
+const TIE = 1e-10;
+const EXACT = 50;
+const FEWEST_BLOCKS = 6;
+const MATRIX = 12;
+const PINNED = 3;
 const DEFAULTS = { suite: "", part: "", dataset: "", classes: "", family: "", measure: data.measures[0].name, by: "part", search: "" };
-const state = { ...DEFAULTS, sort: "rank", down: false };
+/** What the address keeps besides the choices of the form. */
+const ORDER = { sort: "rank", down: "", reference: "" };
+const state = { ...DEFAULTS, ...ORDER };
 const form = document.getElementById("filters");
 const byId = (id) => document.getElementById(id);
 const measureOf = (name) => data.measures.find((measure) => measure.name === name);
@@ -43,6 +50,12 @@ function meanError(method, columns, measure = state.measure) {
 function spreadOf(method, columns) {
   const values = columns.map((column) => data.spread[state.measure][method][column]);
   return values.every(finite) && values.length ? (Math.hypot(...values) * data.unit) / values.length : null;
+}
+
+/** In how many of the columns with a test the method is the best, or not significantly worse. */
+function levelIn(method, columns) {
+  const tested = columns.map((column) => data.level[state.measure][method][column]).filter(finite);
+  return { tested: tested.length, level: sum(tested) };
 }
 
 const hasNumbers = (column) => METHODS.some((_, method) => finite(data.errors[state.measure][method][column]));
@@ -118,6 +131,80 @@ function rankTable(methods, inSight) {
   return { ranks, blocks: blocks.length, several, difference, few };
 }
 
+// ---------------------------------------------------------------- pairs of methods
+
+const chances = [[1]];
+
+/** The chance of every sum of the positive ranks of n pairs, if signs are fair coins. */
+function rankSumChances(n) {
+  while (chances.length <= n) {
+    const rank = chances.length, before = chances[rank - 1];
+    const after = new Array(before.length + rank).fill(0);
+    before.forEach((chance, i) => { after[i] += chance / 2; after[i + rank] += chance / 2; });
+    chances.push(after);
+  }
+  return chances[n];
+}
+
+/** The chance that a standard normal variable exceeds z >= 0, to about seven digits (Numerical Recipes, erfcc). */
+function normalTail(z) {
+  const x = z / Math.SQRT2, t = 1 / (1 + x / 2);
+  const series = [1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277]
+    .reduceRight((rest, factor) => factor + t * rest, 0);
+  return (t * Math.exp(-x * x - 1.26551223 + t * series)) / 2;
+}
+
+/** Wilcoxon's signed-rank test as in quantshift.analysis: two-sided p-value and rank-biserial effect. */
+function signedRanks(differences) {
+  const nonzero = differences.filter((value) => Math.abs(value) > TIE);
+  const n = nonzero.length, total = (n * (n + 1)) / 2;
+  if (!n) return { p: 1, effect: 0 };
+  const ranks = ranksOf(nonzero.map(Math.abs));
+  const positive = sum(ranks.filter((_, i) => nonzero[i] > 0));
+  const effect = (2 * positive) / total - 1;
+  const sizes = new Map();
+  for (const rank of ranks) sizes.set(rank, (sizes.get(rank) ?? 0) + 1);
+  if (sizes.size === n && n <= EXACT) {
+    const smaller = Math.min(positive, total - positive);
+    return { p: Math.min(1, 2 * sum(rankSumChances(n).slice(0, smaller + 1))), effect };
+  }
+  const variance = (n * (n + 1) * (2 * n + 1)) / 24 - sum([...sizes.values()].map((t) => t ** 3 - t)) / 48;
+  return { p: 2 * normalTail(Math.abs(positive - total / 2) / Math.sqrt(variance)), effect };
+}
+
+/** p-values adjusted for their number (Holm). */
+function holm(values) {
+  const order = values.map((_, i) => i).sort((a, b) => values[a] - values[b]);
+  const adjusted = new Array(values.length);
+  let least = 0;
+  order.forEach((i, step) => {
+    least = Math.max(least, values[i] * (values.length - step));
+    adjusted[i] = Math.min(1, least);
+  });
+  return adjusted;
+}
+
+/** Two methods on the data sets in sight, over the columns that both have; a win is one of the first. */
+function pairOf(first, second, columns) {
+  const byDataset = new Map();
+  for (const column of columns) {
+    const [one, other] = [errorOf(first, column), errorOf(second, column)];
+    if (!finite(one) || !finite(other)) continue;
+    const { dataset } = COLUMNS[column];
+    if (!byDataset.has(dataset)) byDataset.set(dataset, []);
+    byDataset.get(dataset).push(one - other);
+  }
+  const differences = [...byDataset.values()].map(mean);
+  if (!differences.length) return null;
+  const { p, effect } = signedRanks(differences);
+  return {
+    blocks: differences.length, difference: mean(differences), p, effect: -effect + 0,
+    wins: differences.filter((value) => value < -TIE).length,
+    losses: differences.filter((value) => value > TIE).length,
+    ties: differences.filter((value) => Math.abs(value) <= TIE).length,
+  };
+}
+
 function timeOf(method, columns, kind) {
   const values = columns.map((column) => data.times[kind][method][column]).filter(finite);
   return values.length ? median(values) : null;
@@ -134,10 +221,12 @@ function rowsOf(columns, groups) {
       method, name: METHODS[method].name, family: METHODS[method].family,
       mean: meanError(method, columns), worst, worstAt: worst === null ? null : columns[values.indexOf(worst)],
       rank: table.ranks.get(method) ?? null, there: there.length, of: values.length,
-      time: timeOf(method, columns, "sample"), fit: timeOf(method, columns, "fit"),
+      ...levelIn(method, columns), time: timeOf(method, columns, "sample"), fit: timeOf(method, columns, "fit"),
       cells: groups.map((group) => meanError(method, group.columns)),
+      added: METHODS[method].family === "added",
     };
   });
+  for (const row of rows) row.level = row.tested ? row.level / row.tested : null;
   return { rows: rows.filter((row) => row.there), table };
 }
 
@@ -159,7 +248,9 @@ const SUMMARY = [
   { key: "rank", text: "mean rank" },
   { key: "mean", text: "mean" },
   { key: "worst", text: "worst" },
-  { key: "time", text: "ms per sample" },
+  { key: "level", text: "best or level", down: true, title: "In how many columns the method is the best or not significantly worse (paired t-tests over training sets, Holm's correction)" },
+  { key: "fit", text: "ms to fit", title: "Processor time to fit the method, without the shared classifier" },
+  { key: "time", text: "ms per sample", title: "Processor time to estimate one sample" },
 ];
 
 function sortedRows(rows) {
@@ -169,6 +260,8 @@ function sortedRows(rows) {
   const name = state.sort === "rank" && !rows.some((row) => finite(row.rank)) ? "mean" : state.sort;
   const key = (row) => (place === null ? row[name] : row.cells[place]);
   return [...rows].sort((a, b) => {
+    // Added methods stay at the top, whatever the order.
+    if (a.added !== b.added) return b.added - a.added;
     const [one, other] = [key(a), key(b)];
     // What is missing stays at the end, whichever way.
     if (!finite(one) || !finite(other)) return (finite(other) - finite(one)) || a.name.localeCompare(b.name);
@@ -176,10 +269,10 @@ function sortedRows(rows) {
   });
 }
 
-function head(text, key, attributes = {}) {
+function head(text, key, { down = false, ...attributes } = {}) {
   const button = element("button", { type: "button", class: "sort" }, text);
   button.addEventListener("click", () => {
-    state.down = state.sort === key ? !state.down : false;
+    state.down = (state.sort === key ? !state.down : down) ? "1" : "";
     state.sort = key;
     show();
     byId("board-table").querySelector(`[data-key="${key}"] button`)?.focus();
@@ -188,13 +281,16 @@ function head(text, key, attributes = {}) {
   return element("th", { scope: "col", "aria-sort": sorted, "data-key": key, ...attributes }, button);
 }
 
-function headRows(groups) {
+/** The columns before those of errors; without any test there is none to say how often a method is level. */
+const summaryColumns = (rows) => SUMMARY.filter(({ key }) => key !== "level" || rows.some((row) => row.tested));
+
+function headRows(groups, summaries) {
   const both = state.by === "both";
   const span = both ? { rowspan: 2 } : {};
   const first = element("tr", {});
-  for (const { key, text } of SUMMARY) {
+  for (const { key, text, down, title } of summaries) {
     const left = key === "name" || key === "family";
-    first.append(head(text, key, { ...span, class: `${left ? "text" : ""}${key === "family" ? " family-column" : ""}` || null }));
+    first.append(head(text, key, { ...span, down, title, class: `${left ? "text" : ""}${key === "family" ? " family-column" : ""}` || null }));
   }
   const failing = (group) => (allFail(group.columns)
     ? { class: "failing", title: "No method does well here: the least error is not marked" } : {});
@@ -240,12 +336,23 @@ function bestOf(groups, rows) {
   });
 }
 
-function bodyRow(row, groups, best) {
+/** The mark of a method as in the charts: with more methods than colours, shapes tell them apart. */
+function keyOf(method) {
+  const place = "http://www.w3.org/2000/svg";
+  const mark = document.createElementNS(place, "svg"), path = document.createElementNS(place, "path");
+  mark.setAttribute("viewBox", "-1.2 -1.2 2.4 2.4");
+  mark.setAttribute("class", "mark");
+  mark.setAttribute("aria-hidden", "true");
+  path.setAttribute("d", METHODS[method].shape);
+  path.style.fill = `var(--m${method})`;
+  mark.append(path);
+  return mark;
+}
+
+function bodyRow(row, groups, best, summaries) {
   const look = METHODS[row.method];
-  const line = element("tr", { class: look.family === "added" ? "added" : null });
-  const key = element("span", { class: "key", "aria-hidden": "true" });
-  key.style.setProperty("--c", `var(--m${row.method})`);
-  line.append(element("th", { scope: "row", class: "text", title: row.name }, key, row.name));
+  const line = element("tr", { class: row.added ? "added" : null });
+  line.append(element("th", { scope: "row", class: "text", title: look.name }, keyOf(row.method), element("span", { class: "name" }, row.name)));
   line.append(element("td", { class: "text family family-column" }, row.family));
   const lacking = reason(row.method, columnsNow);
   const summary = (value, text, title) => element("td", { class: "summary", title }, value === null ? absent(lacking) : text);
@@ -253,8 +360,8 @@ function bodyRow(row, groups, best) {
   line.append(summary(row.mean, row.mean === null ? "" : number(row.mean)));
   line.append(summary(row.worst, row.worst === null ? "" : number(row.worst),
     row.worst === null ? null : `${COLUMNS[row.worstAt].title}, ${COLUMNS[row.worstAt].dataset}`));
-  line.append(element("td", { class: "summary", title: row.fit === null ? null : `and ${milliseconds(row.fit)} ms to fit` },
-    row.time === null ? "" : milliseconds(row.time)));
+  if (summaries.some(({ key }) => key === "level")) line.append(element("td", { class: "summary" }, row.tested ? `${Math.round(row.level * row.tested)} of ${row.tested}` : ""));
+  for (const time of [row.fit, row.time]) line.append(element("td", { class: "summary" }, time === null ? "" : milliseconds(time)));
   row.cells.forEach((value, i) => {
     const theirs = theirsOf(groups[i].columns, row.method);
     if (value === null) {
@@ -263,8 +370,12 @@ function bodyRow(row, groups, best) {
     }
     const spread = spreadOf(row.method, groups[i].columns);
     const error = spread === null ? null : `± ${number(spread)}`;
-    const button = element("button", { type: "button", class: "number", title: error && `${error}, the standard error over training sets` },
-      number(value), error && groups.length <= FEW_COLUMNS ? element("span", { class: "spread" }, ` ${error}`) : null);
+    const { tested, level } = levelIn(row.method, groups[i].columns);
+    const said = [error && `${error}, the standard error over training sets`,
+      tested && `the best or not significantly worse in ${level} of ${tested} ${tested === 1 ? "column" : "columns"}`].filter(Boolean).join("; ");
+    const near = groups[i].columns.length === 1 && level === 1 && value !== best[i] && best[i] !== null;
+    const button = element("button", { type: "button", class: "number", title: said || null },
+      near ? element("span", { class: "near" }, "≈") : null, number(value), error && groups.length <= FEW_COLUMNS ? element("span", { class: "spread" }, ` ${error}`) : null);
     button.addEventListener("click", () => openSamples(row.method, groups[i].columns));
     const cell = element("td", { class: best[i] === null ? null : `heat-cell${value === best[i] ? " best" : ""}` }, button, theirs ? publishedNumber(theirs) : null);
     if (best[i] !== null) {
@@ -277,13 +388,13 @@ function bodyRow(row, groups, best) {
 }
 
 /** Rows of published methods that nobody has run here. */
-function theirRows(groups) {
+function theirRows(groups, summaries) {
   const shown = data.published.filter((row) => row.same_as === null && row.measure === state.measure
     && groups.some((group) => group.columns.length === 1 && group.columns[0] === row.column));
   return [...new Set(shown.map((row) => row.method))].map((name) => {
     const line = element("tr", { class: "theirs" }, element("th", { scope: "row", class: "text" }, name));
     line.append(element("td", { class: "text family family-column" }, "published"));
-    for (let i = 2; i < SUMMARY.length; i += 1) line.append(element("td", { class: "summary" }));
+    for (let i = 2; i < summaries.length; i += 1) line.append(element("td", { class: "summary" }));
     for (const group of groups) {
       const own = shown.find((row) => row.method === name && group.columns.length === 1 && row.column === group.columns[0]);
       line.append(element("td", {}, own ? publishedNumber(own) : null));
@@ -317,6 +428,7 @@ async function draw(id, spec) {
 }
 
 const room = (id) => Math.max(240, byId(id).parentElement.clientWidth - 2);
+const shapes = (rows) => ({ field: "name", type: "nominal", legend: null, scale: { domain: rows.map((row) => row.name), range: rows.map((row) => METHODS[row.method].shape) } });
 const colours = (rows) => ({ field: "name", type: "nominal", legend: null, scale: { domain: rows.map((row) => row.name), range: rows.map((row) => token(`m${row.method}`)) } });
 
 function drawRanks(rows, table) {
@@ -346,9 +458,79 @@ function drawRanks(rows, table) {
     data: { values }, width: room("plot-ranks"), height: 17 * values.length + 45,
     layer: [
       ...(bars ? [{ mark: { type: "rule", strokeWidth: 5, opacity: 0.3 }, encoding: { y, x: { ...x, field: "low" }, x2: { field: "high" }, color: colours(values) } }] : []),
-      { mark: { type: "point", filled: true, size: 60, opacity: 1 }, encoding: { y, x: { ...x, field: "rank" }, color: colours(values) } },
+      { mark: { type: "point", filled: true, size: 60, opacity: 1 }, encoding: { y, x: { ...x, field: "rank" }, color: colours(values), shape: shapes(values) } },
     ],
   });
+}
+
+// ---------------------------------------------------------------- comparisons of pairs
+
+const probability = (p) => (p < 0.001 ? p.toExponential(1).replace("-", "−") : p.toFixed(3));
+const tally = (pair) => `${pair.wins}–${pair.ties}–${pair.losses}`;
+const signed = (value) => `${value < 0 ? "−" : "+"}${number(Math.abs(value))}`;
+
+/** The method that the others are compared with: the chosen one, or the added one that ranks best. */
+function referenceOf(ranked) {
+  const chosen = ranked.find((row) => row.name === state.reference);
+  return chosen ?? ranked.find((row) => row.added) ?? ranked[0];
+}
+
+function showPairs(rows, columns) {
+  const ranked = [...rows].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity) || a.name.localeCompare(b.name));
+  const datasets = new Set(columns.map((column) => COLUMNS[column].dataset)).size;
+  const reference = referenceOf(ranked);
+  const select = byId("reference");
+  select.replaceChildren(...ranked.map((row) => element("option", { value: row.name }, row.name)));
+  if (reference) select.value = reference.name;
+  const few = datasets < FEWEST_BLOCKS
+    ? ` With fewer than ${FEWEST_BLOCKS} data sets no difference can be significant at the ${100 * data.alpha}% level; only wins are counted.` : "";
+  byId("pairs-said").textContent = ranked.length < 2 ? "Comparisons need two methods."
+    : `Each pair on the ${datasets === 1 ? "data set" : `${datasets} data sets`} in sight, by mean errors over the kinds of shift that both have (Wilcoxon's signed-rank test).${few}`;
+  showReference(reference, ranked, columns, datasets);
+  showMatrix(reference, ranked, columns, datasets);
+}
+
+function showReference(reference, ranked, columns, datasets) {
+  const pairs = ranked.filter((row) => row !== reference)
+    .map((row) => ({ row, pair: pairOf(reference.method, row.method, columns) })).filter(({ pair }) => pair);
+  const adjusted = holm(pairs.map(({ pair }) => pair.p));
+  const tests = datasets >= FEWEST_BLOCKS;
+  byId("reference-table").tBodies[0].replaceChildren(...pairs.map(({ row, pair }, i) => {
+    const clear = tests && adjusted[i] < data.alpha;
+    const verdict = !tests ? "not tested" : !clear ? "no clear difference" : pair.effect > 0 ? `${reference.name} is better` : `${row.name} is better`;
+    return element("tr", { class: clear ? "clear" : null },
+      element("th", { scope: "row", class: "text" }, keyOf(row.method), row.name), element("td", {}, tally(pair)),
+      element("td", {}, signed(pair.difference)), element("td", {}, `${pair.effect < 0 ? "−" : "+"}${Math.abs(pair.effect).toFixed(2)}`),
+      element("td", {}, probability(pair.p)), element("td", {}, probability(adjusted[i])), element("td", { class: "text" }, verdict));
+  }));
+}
+
+function showMatrix(reference, ranked, columns, datasets) {
+  const chosen = ranked.filter((row, i) => i < MATRIX || row.added || row === reference);
+  const pairs = chosen.flatMap((one, i) => chosen.slice(i + 1).map((other) => ({ one, other, pair: pairOf(one.method, other.method, columns) })))
+    .filter(({ pair }) => pair);
+  const adjusted = holm(pairs.map(({ pair }) => pair.p));
+  const cells = new Map();
+  pairs.forEach(({ one, other, pair }, i) => {
+    const clear = datasets >= FEWEST_BLOCKS && adjusted[i] < data.alpha;
+    const told = `p = ${probability(adjusted[i])} (Holm)`;
+    const turned = { ...pair, wins: pair.losses, losses: pair.wins };
+    cells.set(`${one.method} ${other.method}`, [pair, clear && pair.effect > 0, clear && pair.effect < 0, told]);
+    cells.set(`${other.method} ${one.method}`, [turned, clear && pair.effect < 0, clear && pair.effect > 0, told]);
+  });
+  const table = byId("matrix-table");
+  table.tHead.replaceChildren(element("tr", {}, element("th", { scope: "col", class: "text" }, "wins–ties–losses of"),
+    ...chosen.map((row) => element("th", { scope: "col" }, row.name))));
+  table.tBodies[0].replaceChildren(...chosen.map((one) => element("tr", { class: one.added ? "added" : null },
+    element("th", { scope: "row", class: "text" }, keyOf(one.method), element("span", { class: "name" }, one.name)),
+    ...chosen.map((other) => {
+      const found = cells.get(`${one.method} ${other.method}`);
+      if (!found) return element("td", { class: "same" }, one === other ? "" : "–");
+      const [pair, better, worse, told] = found;
+      return element("td", { class: better ? "better" : worse ? "worse" : null, title: `${one.name} against ${other.name}: ${told}` }, tally(pair));
+    }))));
+  const left = ranked.length - chosen.length;
+  byId("matrix-said").textContent = `Wins, ties and losses of the row against the column. Green: significantly better, red: worse (Holm's correction for the ${pairs.length} pairs shown).${left > 0 ? ` The ${chosen.length} methods with the best ranks, the added ones and the one chosen above; ${left} more are in leaderboard-pairs.csv.` : ""}`;
 }
 
 /** Methods that no other beats in both error and time, the fastest first. */
@@ -381,7 +563,7 @@ function drawTimes(rows) {
     data: { values }, width: room("plot-time"), height: 420,
     layer: [
       { data: steps, mark: { type: "line", interpolate: "step-after", color: token("strong-rule"), strokeDash: [3, 3] }, encoding: { x, y } },
-      { mark: { type: "point", filled: true, size: 70, opacity: 0.9 }, encoding: { x, y, color: colours(values) } },
+      { mark: { type: "point", filled: true, size: 70, opacity: 0.9 }, encoding: { x, y, color: colours(values), shape: shapes(values) } },
       { transform: [{ filter: "datum.named" }], mark: { type: "text", dy: -10, align: "center", fontSize: 12, color: token("ink") }, encoding: { x, y, text: { field: "name" } } },
     ],
   });
@@ -482,9 +664,12 @@ function show() {
   const wanted = state.search.trim().toLowerCase();
   const shown = sortedRows(rows).filter((row) => row.name.toLowerCase().includes(wanted));
   const board = byId("board-table");
-  const best = bestOf(groups, rows);
-  board.tHead.replaceChildren(...headRows(groups));
-  board.tBodies[0].replaceChildren(...shown.map((row) => bodyRow(row, groups, best)), ...(wanted ? [] : theirRows(groups)));
+  const best = bestOf(groups, rows), summaries = summaryColumns(rows);
+  board.tHead.replaceChildren(...headRows(groups, summaries));
+  board.tBodies[0].replaceChildren(...shown.map((row) => bodyRow(row, groups, best, summaries)), ...(wanted ? [] : theirRows(groups, summaries)));
+  pinAdded(board);
+  byId("more").hidden = false;
+  tellMore();
   board.style.setProperty("--first-row", `${board.tHead.rows[0].querySelector("[colspan]")?.offsetHeight ?? 0}px`);
   const datasets = new Set(columns.map((column) => COLUMNS[column].dataset)).size;
   const parts = new Set(columns.map((column) => COLUMNS[column].part)).size;
@@ -497,24 +682,66 @@ function show() {
     data.baseline ? `${data.baseline} always answers the training prevalence: a baseline, and never bold.` : "",
     groups.length <= FEW_COLUMNS ? "± is the standard error over training sets." : "Point at a number for its standard error.",
     failing ? "† No method does well: the least error is not marked." : "",
-    METHODS.some((method) => method.family === "added") ? "✦ A method that was added." : "",
+    METHODS.some((method) => method.family === "added") ? "✦ A method that was added; it stays at the top." : "",
+    groups.some((group) => group.columns.length === 1) && rows.some((row) => row.tested) ? "≈ Not significantly worse than the best of its column (paired t-tests over training sets, Holm's correction)." : "",
   ].filter(Boolean).join(" ");
   drawRanks(rows, table);
+  showPairs(rows, columns);
   drawTimes(rows);
   remember();
   document.documentElement.dataset.shown = String(Number(document.documentElement.dataset.shown ?? 0) + 1);
 }
 
-/** The choices stand in the address, so that a view can be sent and embedded. */
-function remember() {
-  const query = new URLSearchParams(Object.entries(state).filter(([name, value]) => name in DEFAULTS && value !== DEFAULTS[name]));
-  const text = query.toString();
-  try { history.replaceState(null, "", `${location.pathname}${text ? `?${text}` : ""}${location.hash}`); } catch { /* not from a folder, in some browsers */ }
+/** Added methods stay in sight while the others scroll, if they are few. */
+function pinAdded(board) {
+  const rows = [...board.tBodies[0].querySelectorAll("tr.added")];
+  if (!rows.length || rows.length > PINNED) return;
+  let top = board.tHead.offsetHeight;
+  for (const row of rows) {
+    row.classList.add("pinned");
+    row.style.setProperty("--top", `${top}px`);
+    top += row.offsetHeight;
+  }
+}
+
+/** Says under a table that is cut off how many of its rows are below. */
+function tellMore() {
+  const region = byId("board-region"), more = byId("more");
+  const end = region.getBoundingClientRect().bottom - 2;
+  const below = [...byId("board-table").tBodies[0].rows].filter((row) => row.getBoundingClientRect().bottom > end + 2).length;
+  const whole = !region.classList.contains("long");
+  more.hidden = !below && !whole;
+  more.setAttribute("aria-expanded", String(whole));
+  more.textContent = whole ? "show fewer" : `${below} more – show all`;
+}
+
+byId("board-region").addEventListener("scroll", tellMore, { passive: true });
+byId("more").addEventListener("click", () => {
+  byId("board-region").classList.toggle("long");
+  tellMore();
+});
+
+const KEPT = { ...DEFAULTS, ...ORDER };
+const sections = new Set([...document.querySelectorAll("main section, main header")].map((part) => part.id));
+
+/** The part of the page that the address names, and the choices in it: #ranks&measure=rae&sort=mean. */
+function inAddress() {
+  const [first, ...others] = location.hash.slice(1).split("&");
+  const section = sections.has(first) ? first : "";
+  return { section, choices: new URLSearchParams(section ? others.join("&") : location.hash.slice(1)) };
+}
+
+/** The choices and the order stand in the address, so that a view can be sent and embedded. */
+function remember(section = inAddress().section) {
+  const choices = new URLSearchParams(Object.entries(state).filter(([name, value]) => name in KEPT && value !== KEPT[name])).toString();
+  const text = [section, choices].filter(Boolean).join("&");
+  try { history.replaceState(null, "", `${location.pathname}${text ? `#${text}` : ""}`); } catch { /* not from a folder, in some browsers */ }
 }
 
 function recall() {
-  for (const [name, value] of new URLSearchParams(location.search)) {
-    if (name in DEFAULTS && form.elements[name]) state[name] = value;
+  Object.assign(state, KEPT);
+  for (const [name, value] of [...new URLSearchParams(location.search), ...inAddress().choices]) {
+    if (name in ORDER || (name in DEFAULTS && form.elements[name])) state[name] = value;
   }
   for (const name of Object.keys(DEFAULTS)) {
     const field = form.elements[name];
@@ -522,7 +749,25 @@ function recall() {
     field.value = state[name];
     if (field.value !== state[name]) { state[name] = DEFAULTS[name]; field.value = DEFAULTS[name]; }
   }
+  if (!SUMMARY.some(({ key }) => key === state.sort) && !/^c\d+$/.test(state.sort)) state.sort = ORDER.sort;
 }
+
+addEventListener("hashchange", () => {
+  recall();
+  show();
+});
+for (const link of document.querySelectorAll(".contents a[href^='#']")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    const section = link.getAttribute("href").slice(1);
+    byId(section).scrollIntoView();
+    remember(section);
+  });
+}
+byId("reference").addEventListener("change", (event) => {
+  state.reference = event.target.value;
+  show();
+});
 
 form.addEventListener("input", (event) => {
   if (!(event.target.name in DEFAULTS)) return;
@@ -531,7 +776,7 @@ form.addEventListener("input", (event) => {
 });
 form.addEventListener("submit", (event) => event.preventDefault());
 byId("reset").addEventListener("click", () => {
-  Object.assign(state, DEFAULTS, { sort: "rank", down: false });
+  Object.assign(state, KEPT);
   for (const name of Object.keys(DEFAULTS)) if (form.elements[name]) form.elements[name].value = DEFAULTS[name];
   show();
 });
@@ -541,8 +786,8 @@ byId("save-csv").addEventListener("click", () => {
   const { rows } = rowsOf(columns, groups);
   const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const text = (value) => (finite(value) ? String(typeof value === "number" ? Number(value.toPrecision(6)) : value) : "");
-  const heads = ["method", "family", "mean_rank", "mean", "worst", "ms_per_sample", ...groups.map((g) => g.key.replace("\n", " on "))];
-  const lines = sortedRows(rows).map((row) => [row.name, row.family, row.rank, row.mean, row.worst, row.time, ...row.cells].map((v) => quoted(text(v))).join(","));
+  const heads = ["method", "family", "mean_rank", "mean", "worst", "share_best_or_level", "ms_to_fit", "ms_per_sample", ...groups.map((g) => g.key.replace("\n", " on "))];
+  const lines = sortedRows(rows).map((row) => [row.name, row.family, row.rank, row.mean, row.worst, row.level, row.fit, row.time, ...row.cells].map((v) => quoted(text(v))).join(","));
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([[heads.map(quoted).join(","), ...lines].join("\n") + "\n"], { type: "text/csv;charset=utf-8" }));
   link.download = `leaderboard-${state.measure}.csv`;
@@ -554,5 +799,6 @@ if (window.self !== window.top) document.documentElement.classList.add("framed")
 recall();
 showAbsences();
 follow(show);
+if (inAddress().section) byId(inAddress().section).scrollIntoView();
 document.documentElement.classList.add("ready");
 })();
