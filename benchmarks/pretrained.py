@@ -78,7 +78,10 @@ def main() -> None:
     for name in names_of(options.tables):
         if name in done:
             continue
-        parts.append(of_worlds(load(name), options))
+        found = of_worlds(load(name), options)
+        if found.empty:
+            continue
+        parts.append(found)
         if csv:
             parts[-1].to_csv(csv, mode="a", header=not csv.exists(), index=False)
     if not parts:
