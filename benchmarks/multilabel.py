@@ -139,14 +139,14 @@ def main() -> None:
             fitted = classified(load(name))
             estimates = estimated(fitted, protocols)
             rows += measured(fitted, protocols, estimates)
+            if arguments.csv is not None:
+                pl.DataFrame(rows).write_csv(arguments.csv, float_precision=5)
             if arguments.store is not None:
                 keep(arguments.store, fitted.problem, protocols, estimates)
             if arguments.coverage:
                 covered += coverage(fitted, protocols)
             print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
     errors = pl.DataFrame(rows)
-    if arguments.csv is not None:
-        errors.write_csv(arguments.csv, float_precision=5)
     published = pl.read_csv(PUBLISHED.read_bytes())
     tables = [
         report_table(errors, published, experiment, measure)

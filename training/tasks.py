@@ -25,15 +25,20 @@ CLASSIFIER_STEPS = 6
 class Batch:
     """Tasks with their answers.
 
-    task: what the quantifier sees. share: of the class in the sample, (n_tasks,).
-    family: position of the family in the list. valid: whether the task is one that a user could
-    have: both classes occur in training.
+    task: what the quantifier sees. y: 1 for items of the sample that are of the class,
+    (n_tasks, n_sample). family: position of the family in the list. valid: whether the task is one
+    that a user could have: both classes occur in training.
     """
 
     task: Task
-    share: Tensor
+    y: Tensor
     family: Tensor
     valid: Tensor
+
+    @property
+    def share(self) -> Tensor:
+        """The share of the class in the sample, (n_tasks,)."""
+        return self.y.mean(1)
 
 
 @torch.no_grad()
@@ -100,7 +105,7 @@ def _batch(pool: Pool, chosen: Tensor, sampled: Tensor, of_family: Tensor) -> Ba
         labelled=labelled,
         labels=y_sample * labelled,
     )
-    return Batch(task, y_sample.mean(1), of_family, valid)
+    return Batch(task, y_sample, of_family, valid)
 
 
 def _labelled(y: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ json_schemas  the schemas of everything that is printed as JSON
 blocks      marked blocks, written from the registries and schemas (commands, schema, tables)
 measured    tables of measured figures, from a run to CSV files to Markdown
 examples    the code blocks: runs them, and compares or fills in the outputs shown
+pretrained  figures and pictures of the pre-trained quantifier
 overview    the picture of the README
 pictures    the decision figure and the illustrations
 screenshot  the page that the tutorial makes

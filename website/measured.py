@@ -27,6 +27,7 @@ from quantshift.quantifiers.base import catalogue
 from quantshift.report.wording import UNSEEN
 from quantshift.results.store import ResultStore
 from website.pages import DOCS, page_of_method, pages
+from website.pretrained import pretrained_blocks
 from website.tables import table
 
 FIGURES = DOCS / "figures"
@@ -59,7 +60,7 @@ SUITES: Mapping[str, str] = {
 }
 """Columns of the table of errors on tables."""
 
-OF_OTHER_PACKAGES = ("natural-tables",)
+OF_OTHER_PACKAGES = ("natural-tables", "uci")
 """Suites on tables of other packages, each with one experiment of the same name."""
 
 OWN = "SubclassSLD"
@@ -228,6 +229,7 @@ def measured_blocks(folder: Path) -> dict[str, str]:
             f"published-{part}": published_table(published.filter(pl.col("part") == part))
             for part in published["part"].unique(maintain_order=True)
         },
+        **pretrained_blocks(folder),
     }
 
 

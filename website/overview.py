@@ -41,11 +41,7 @@ def overview(errors: pl.DataFrame) -> Figure:
     None under concept shift, where all methods fail.
     """
     figure = Figure(figsize=(9.2, 3.3))
-    card = FancyBboxPatch(
-        (0, 0), 1, 1, transform=figure.transFigure, boxstyle="round,pad=0,rounding_size=0.012"
-    )
-    card.set(facecolor=CARD, edgecolor="#d8dce4", linewidth=1.0, zorder=-1)
-    figure.patches.append(card)
+    add_card(figure)
     panels = figure.subplots(1, len(SHIFTS), sharex=True, sharey=True)
     figure.subplots_adjust(left=0.122, right=0.985, top=0.79, bottom=0.05, wspace=0.1)
     for axes, (part, name) in zip(panels, SHIFTS.items(), strict=True):
@@ -62,6 +58,15 @@ def overview(errors: pl.DataFrame) -> Figure:
         color=INK,
     )
     return figure
+
+
+def add_card(figure: Figure) -> None:
+    """A light background with rounded corners, so that a picture is legible on dark pages."""
+    card = FancyBboxPatch(
+        (0, 0), 1, 1, transform=figure.transFigure, boxstyle="round,pad=0,rounding_size=0.012"
+    )
+    card.set(facecolor=CARD, edgecolor="#d8dce4", linewidth=1.0, zorder=-1)
+    figure.patches.append(card)
 
 
 def save(figure: Figure, path: Path) -> None:

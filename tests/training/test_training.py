@@ -1,6 +1,8 @@
 """Training of the network: needs PyTorch, which neither the package nor `make test` installs."""
 
+import csv
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +10,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs PyTorch")
 xp = pytest.importorskip("array_api_compat.torch", reason="training needs array-api-compat")
 
+from quantshift.quantifiers.pretrained import trained  # noqa: E402
 from quantshift.quantifiers.pretrained.network import cell_shares, log_density  # noqa: E402
 from quantshift.quantifiers.pretrained.summaries import Task, summarise  # noqa: E402
+from training.evaluate import LABELS, main  # noqa: E402
 from training.families import FAMILIES  # noqa: E402
 from training.tasks import draw_tasks  # noqa: E402
 from training.train import SMALL, initial_weights, log_score, train  # noqa: E402
@@ -68,3 +72,17 @@ def test_a_run_learns_and_goes_on_where_it_ended(tmp_path):
     train(SMALL, 600, tmp_path, seed=0)
     state = torch.load(tmp_path / "network-0.pt")
     assert 0 < first <= state["step"] == SMALL.planned_steps
+
+
+def test_an_evaluation_has_a_row_for_every_task_and_number_of_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr("training.evaluate.FAMILIES", FAMILIES[-1:])
+    weights = Path(trained.__file__).with_name(trained.FILE)
+    main([str(weights), str(tmp_path / "rows.csv"), "--batches", "1", "--tasks", "4"])
+    with (tmp_path / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {int(row["k"]) for row in rows} == set(LABELS)
+    assert len(rows) % len(LABELS) == 0
+    for row in rows:
+        low, median, high = (float(row[name]) for name in ("low", "median", "high"))
+        assert low < median < high
+        assert (float(row["below"]) < 0.5) == (float(row["truth"]) < median)

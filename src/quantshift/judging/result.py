@@ -18,7 +18,7 @@ from quantshift.judging.annotators import PeopleAgreement
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = 2
+FORMAT = 3
 """Version of the layout of the JSON."""
 MEAN = "mean"
 """In place of a class, in the rows of means."""

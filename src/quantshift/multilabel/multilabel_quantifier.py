@@ -1,6 +1,6 @@
 """What all quantifiers of several labels share.
 
-    X --label models--> posteriors of the labels --solution--> the share of each label
+    X  ->  posteriors of the labels  ->  the share of each label
 
 A method learns from held-out posteriors of the labels and from the labels themselves, and solves
 samples that are given by the positions of their items. Labels in any form, weights, classifiers,

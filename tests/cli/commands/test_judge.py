@@ -84,7 +84,7 @@ def test_json_page_and_table(table, quantshift, tmp_path):
     assert said.endswith("page in out.html\ntable in out.csv\n")
     code, said, _ = quantshift("judge", "verdicts.csv", *ASKED, *files, "--json")
     assert code == 0
-    assert json.loads(said)["format"] == 2
+    assert json.loads(said)["format"] == 3
     assert pl.read_csv("out.csv")["class"].to_list() == ["fail", "pass"]
     (tmp_path / "mine.csv").write_text("a\n")
     line = refused(quantshift, "verdicts.csv", *ASKED, "--csv", "mine.csv")

@@ -12,6 +12,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from quantshift import PretrainedQuantifier, predict_interval
 from quantshift.errors import DataError, UserError
+from quantshift.quantifiers.pretrained import pretrained_quantifier
+from quantshift.quantifiers.pretrained.distribution import HEDGE, ShareDistribution
 
 
 def normal_items(shares, rng):
@@ -46,21 +48,30 @@ def test_it_does_not_matter_which_class_comes_first(fitted):
     assert_allclose(other.predict(sample), fitted.predict(sample)[::-1], atol=1e-6)
 
 
-def test_labels_of_the_sample_make_it_narrower_and_move_it(fitted):
+def with_labels(fitted, X, y, k, rng):
+    """The error and the width of an interval of 90 % with labels of k random items."""
+    rows = rng.permutation(len(y))[:k]
+    known = {"labelled": rows, "labels": y[rows]} if k else {}
+    shares = fitted.distribution(X, **known)
+    low, high = shares.interval(0.9)
+    return abs(shares.share[1] - y.mean()), high[1] - low[1]
+
+
+def test_labels_of_the_sample_make_it_narrower(fitted):
+    rng = np.random.default_rng(2)
+    X, y = normal_items(np.full(400, 0.7), rng)
+    widths = [with_labels(fitted, X, y, k, rng)[1] for k in (0, 30, 150)]
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_labels_of_the_sample_move_it(fitted):
     """Class 1 has moved onto class 0, which no unlabelled item shows; labels do."""
     rng = np.random.default_rng(3)
     X, y = normal_items(np.full(400, 0.5), rng)
     X[y == 1] -= [1.2, 0, 0, 0]
-    widths, errors = [], []
-    for k in (0, 30, 150):
-        rows = rng.permutation(400)[:k]
-        known = {"labelled": rows, "labels": y[rows]} if k else {}
-        shares = fitted.distribution(X, **known)
-        low, high = shares.interval(0.9)
-        widths.append(high[1] - low[1])
-        errors.append(abs(shares.share[1] - y.mean()))
-    assert widths[0] > widths[1] > widths[2]
+    errors, widths = zip(*(with_labels(fitted, X, y, k, rng) for k in (0, 30, 150)), strict=True)
     assert errors[2] < 0.06 < errors[0]
+    assert widths[1] > widths[2]
 
 
 def test_with_all_labels_the_share_is_known(fitted):
@@ -124,3 +135,30 @@ def test_bad_labels_are_refused(fitted, labelled, labels, message):
 def test_labels_of_several_samples_are_refused(fitted):
     with pytest.raises(UserError, match="one sample"):
         fitted.predict(np.zeros((10, 4)), [[0, 1]], labelled=[0], labels=[1])
+
+
+def test_a_hedge_keeps_the_median_and_makes_levels_honest():
+    """What had the level 1 - a has the level 1 - a ** exponent: here 90 % where it was 95 %."""
+    angles = (np.arange(256) + 0.5) * np.pi / 512
+    bell = np.exp(-0.5 * ((angles - 0.7) / 0.1) ** 2)[np.newaxis]
+    given = ShareDistribution(np.array(["a"]), bell / bell.sum())
+    exponent = np.log(0.1) / np.log(0.05)
+    hedged = given.hedged(exponent)
+    assert_allclose(hedged.probabilities.sum(), 1)
+    assert hedged.probabilities.min() >= 0
+    assert_allclose(hedged.quantile(0.5), given.quantile(0.5), atol=1e-3)
+    assert_allclose(hedged.interval(0.9), given.interval(0.95), atol=2e-3)
+    assert_allclose(hedged.hedged(1 / exponent).probabilities, given.probabilities, atol=1e-12)
+
+
+def test_only_what_labels_say_is_hedged(fitted, monkeypatch):
+    X, y = normal_items(np.full(300, 0.5), np.random.default_rng(9))
+    known = {"labelled": np.arange(30), "labels": y[:30]}
+    widths = {}
+    for exponent in (HEDGE, 1.0):
+        monkeypatch.setattr(pretrained_quantifier, "HEDGE", exponent)
+        for name, given in (("none", {}), ("some", known)):
+            low, high = fitted.distribution(X, **given).interval(0.9)
+            widths[name, exponent] = high[1] - low[1]
+    assert widths["none", HEDGE] == widths["none", 1.0]
+    assert 1.1 < widths["some", HEDGE] / widths["some", 1.0] < 1.4

@@ -9,6 +9,13 @@ from numpy.typing import NDArray
 from quantshift.base.types import Prevalences, Reals
 from quantshift.quantifiers.pretrained.network import CELLS
 
+HEDGE = 0.78
+"""With labels, what the network says is hedged by this exponent (`ShareDistribution.hedged`).
+
+Intervals then hold in each of the simulated families of shifts that it was trained on, not only on
+average over them: in the worst one, intervals of 90% had covered 83% (`training/evaluate.py`).
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class ShareDistribution:
@@ -33,6 +40,17 @@ class ShareDistribution:
     def interval(self, level: float = 0.95) -> tuple[Reals, Reals]:
         """Lower and upper limits of each class's share, (n_classes,) each."""
         return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+
+    def hedged(self, exponent: float) -> "ShareDistribution":
+        """The same medians with more mass away from them, for an exponent below 1.
+
+        An interval that had the level 1 - a now has the level 1 - a ** exponent.
+        """
+        cumulated = np.cumsum(self.probabilities, axis=1)
+        cumulated = np.pad(cumulated / cumulated[:, -1:], ((0, 0), (1, 0)))
+        outside = np.clip(1 - np.abs(2 * cumulated - 1), 0.0, 1.0)
+        cumulated = (1 + np.sign(cumulated - 0.5) * (1 - outside**exponent)) / 2
+        return ShareDistribution(self.classes, np.diff(cumulated, axis=1))
 
     def draws(self, n_draws: int, rng: np.random.Generator) -> Prevalences:
         """Draws of all shares, which sum to 1, (n_draws, n_classes)."""

@@ -30,9 +30,15 @@ from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifiers.base.samples import count_samples, index_blocks
 from quantshift.quantifiers.base.tags import Tags
 from quantshift.quantifiers.pretrained.columns import N_COLUMNS, RelevantColumns
-from quantshift.quantifiers.pretrained.distribution import ShareDistribution
+from quantshift.quantifiers.pretrained.distribution import HEDGE, ShareDistribution
 from quantshift.quantifiers.pretrained.network import CELLS, cell_shares, log_density
-from quantshift.quantifiers.pretrained.summaries import LARGEST_LOGIT, Task, summarise
+from quantshift.quantifiers.pretrained.summaries import (
+    LARGEST_LOGIT,
+    Summaries,
+    Task,
+    mirrored,
+    summarise,
+)
 from quantshift.quantifiers.pretrained.trained import network_weights
 
 MOST_TRAINING_ITEMS, MOST_ITEMS = 2000, 4000
@@ -178,7 +184,13 @@ class PretrainedQuantifier(AbstractQuantifier):
     def _distribution(
         self, items: Items, rows: Indices, known: Mapping[int, int]
     ) -> ShareDistribution:
-        """The distribution of one sample.
+        """The distribution of one sample."""
+        return self._answer(*self._seen_of(items, rows, known))
+
+    def _seen_of(
+        self, items: Items, rows: Indices, known: Mapping[int, int]
+    ) -> tuple[Summaries, Reals, bool]:
+        """What the network sees of one sample, which shares labels allow, whether there are any.
 
         Each class is looked at twice, as the class and as the rest, so that it makes no
         difference which of two classes comes first.
@@ -192,17 +204,19 @@ class PretrainedQuantifier(AbstractQuantifier):
         labels = np.array([known.get(row, -1) for row in chosen.tolist()])
         codes = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         views = [self._view(sample, labels, code) for code in codes]
-        task = _stacked([view for pair in views for view in (pair, _mirrored(pair))])
-        seen = summarise(task, cell_shares(np), np)
+        task = _stacked([view for pair in views for view in (pair, mirrored(pair))])
+        possible = np.stack([_possible(labels, code, len(rows)) for code in codes])
+        return summarise(task, cell_shares(np), np), possible, bool(known)
+
+    def _answer(self, seen: Summaries, possible: Reals, labelled: bool) -> ShareDistribution:
+        """What the network says."""
         probabilities = np.exp(log_density(network_weights(self.network), seen, np))
-        probabilities = (probabilities[::2] + probabilities[1::2, ::-1]) / 2
-        probabilities = probabilities * np.stack(
-            [_possible(labels, code, len(rows)) for code in codes]
-        )
+        probabilities = (probabilities[::2] + probabilities[1::2, ::-1]) / 2 * possible
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         if len(self.classes_) == 2:
             probabilities = np.concatenate([probabilities[:, ::-1], probabilities])
-        return ShareDistribution(self.classes_, probabilities)
+        found = ShareDistribution(self.classes_, probabilities)
+        return found.hedged(HEDGE) if labelled else found
 
     def _view(self, sample: Items, labels: Codes, code: int) -> Task:
         """What is seen if the question is the share of one class."""
@@ -251,17 +265,6 @@ def _shares(items: Items) -> Reals:
 
 def _size(items: Items) -> Reals:
     return np.array([len(items) if items.weights is None else items.weights.sum()], dtype=float)
-
-
-def _mirrored(task: Task) -> Task:
-    """The same task, asking for the share of the rest."""
-    return replace(
-        task,
-        y=1 - task.y,
-        logits=-task.logits,
-        sample_logits=-task.sample_logits,
-        labels=(1 - task.labels) * task.labelled,
-    )
 
 
 def _stacked(tasks: Sequence[Task]) -> Task:

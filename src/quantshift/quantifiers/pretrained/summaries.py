@@ -6,7 +6,7 @@ the arrays (`numpy`, or `array_api_compat.torch`). All arrays have a leading axi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 LARGEST_LOGIT = 9.0
@@ -51,6 +51,17 @@ class Task:
     sample_size: Any
     labelled: Any
     labels: Any
+
+
+def mirrored(task: Task) -> Task:
+    """The same task, asking for the share of the rest."""
+    return replace(
+        task,
+        y=1 - task.y,
+        logits=-task.logits,
+        sample_logits=-task.sample_logits,
+        labels=(1 - task.labels) * task.labelled,
+    )
 
 
 @dataclass(frozen=True)
