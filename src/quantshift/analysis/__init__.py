@@ -5,8 +5,8 @@ from quantshift.analysis.facets import part_of
 from quantshift.analysis.methods import PAPER_METHODS, order_methods
 from quantshift.analysis.paired import compare_with_best
 from quantshift.analysis.pairwise import compare_all_pairs
-from quantshift.analysis.rank_stability import RankStability, rank_stability
 from quantshift.analysis.ranks import RankComparison, mean_ranks, rank_datasets
+from quantshift.analysis.stability import RankStability, rank_stability
 from quantshift.analysis.summary import summarise
 from quantshift.analysis.worst import WorstEstimates, worst_estimates
 

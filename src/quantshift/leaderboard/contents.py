@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from quantshift.analysis.rank_stability import RankStability, rank_stability
+from quantshift.analysis.stability import RankStability, rank_stability
 from quantshift.base.nouns import counted
 from quantshift.errors import DataError
 from quantshift.leaderboard.method_times import method_times

@@ -8,7 +8,7 @@ import polars as pl
 from scipy import stats
 
 from quantshift.analysis.methods import order_methods
-from quantshift.analysis.rank_stability import FEWEST_SAMPLES
+from quantshift.analysis.stability import FEWEST_SAMPLES
 from quantshift.leaderboard.contents import Contents
 from quantshift.leaderboard.samples import ALPHABET, LACKING, STEPS
 from quantshift.metrics import MEASURES
