@@ -32,7 +32,7 @@ def simulated(n_items):
 def test_posteriors_come_close_to_those_that_made_the_labels():
     posteriors, has, chances = simulated(6000)
     model = SetPosteriors.fit(posteriors, has)
-    fitted = np.exp(model.log_posteriors(model.scores(posteriors)))
+    fitted = model.posteriors(model.scores(posteriors))
     assert np.abs(fitted - chances).mean() < 0.02
     assert np.allclose(np.diag(model.slopes), [0.4, 0.8], atol=0.08)
     assert model.strength == STRENGTHS[0], "nothing is to be gained outside of the diagonal"

@@ -14,10 +14,11 @@ Only sets that occur in training are considered, so that impossible combinations
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.special import logit, logsumexp
+from scipy.special import logit
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Ints, Posteriors, Reals
@@ -86,11 +87,19 @@ class SetPosteriors:
         """What each label adds to the log-posterior of the sets that have it, (..., n_labels)."""
         return self._scored(log_odds(posteriors) - self.centres)
 
-    def log_posteriors(self, scores: Reals) -> Reals:
-        """Logarithms of the posteriors of the sets, from the scores, (..., n_sets)."""
-        logs = scores @ self.sets.T + np.log(self.shares)
-        logs -= logsumexp(logs, axis=-1, keepdims=True)
-        return logs
+    def posteriors(self, scores: Reals) -> Reals:
+        """The posteriors of the sets, from the scores, (..., n_sets)."""
+        chances, _ = self._relative_chances(scores)
+        chances /= chances.sum(axis=-1, keepdims=True)
+        return chances
+
+    def _relative_chances(self, scores: Reals) -> tuple[Reals, Reals]:
+        """Posteriors up to a factor for each item, so that the largest is 1; and its logarithm."""
+        logs = scores @ self.sets.T
+        logs += np.log(self.shares)
+        largest = logs.max(axis=-1, keepdims=True)
+        logs -= largest
+        return np.exp(logs, out=logs), largest[..., 0]
 
     def _scored(self, evidence: Reals) -> Reals:
         return np.asarray(evidence @ self.slopes.T + self.intercepts)
@@ -102,10 +111,10 @@ class SetPosteriors:
         folds = order[rows] % FOLDS
         evidence, place, weights = evidence[rows], place[rows], weights[rows]
         logs = np.empty((len(STRENGTHS), len(rows)))
-        for number, strength in enumerate(STRENGTHS):
-            for fold in range(FOLDS):
-                held_out = folds == fold
-                model = self._fitted(evidence, place, weights * ~held_out, strength)
+        for fold in range(FOLDS):
+            held_out, model = folds == fold, self
+            for number, strength in enumerate(STRENGTHS):
+                model = self._fitted(evidence, place, weights * ~held_out, strength, model)
                 logs[number, held_out] = model._log_likelihoods(evidence[held_out], place[held_out])
         best = int(np.argmax(logs @ weights))
         for number, strength in enumerate(STRENGTHS):
@@ -116,13 +125,28 @@ class SetPosteriors:
 
     def _log_likelihoods(self, evidence: Reals, place: Ints) -> Reals:
         """Of the set of labels that each item has."""
-        logs = self.log_posteriors(self._scored(evidence))
-        return np.take_along_axis(logs, place[:, np.newaxis], axis=1)[:, 0]
+        scores = self._scored(evidence)
+        chances, largest = self._relative_chances(scores)
+        own = (scores * self.sets[place]).sum(axis=1) + np.log(self.shares)[place]
+        return np.asarray(own - largest - np.log(chances.sum(axis=1)))
 
-    def _fitted(self, evidence: Reals, place: Ints, weights: Reals, strength: float) -> Self:
+    def _fitted(
+        self,
+        evidence: Reals,
+        place: Ints,
+        weights: Reals,
+        strength: float,
+        near: Self | None = None,
+    ) -> Self:
+        """The model with fitted parameters; near: one with similar parameters, to start from."""
         chunks = _chunks(np.flatnonzero(weights), len(self.sets))
         loss = _Loss(self, evidence, place, weights, strength, chunks)
-        theta = newton_minimum(loss.value, loss.derivatives, loss.target).theta
+        start = self if near is None else near
+        theta = newton_minimum(
+            loss.value,
+            loss.derivatives,
+            np.concatenate([start.slopes.ravel(), start.intercepts]),
+        ).theta
         slopes, intercepts = loss.split(theta)
         return replace(self, slopes=slopes, intercepts=intercepts, strength=strength)
 
@@ -138,12 +162,12 @@ class _Loss:
     strength: float
     chunks: list[Indices]
 
-    @property
+    @cached_property
     def target(self) -> Reals:
         """What the penalties draw the parameters to."""
         return np.concatenate([self.start.slopes.ravel(), self.start.intercepts])
 
-    @property
+    @cached_property
     def penalties(self) -> Reals:
         """The penalty of every parameter."""
         spread = np.average(
@@ -188,7 +212,7 @@ class _Loss:
         for rows in self.chunks:
             seen = np.column_stack([self.evidence[rows], np.ones(len(rows))])
             weights = self.weights[rows, np.newaxis]
-            posteriors = np.exp(model.log_posteriors(model._scored(self.evidence[rows])))
+            posteriors = model.posteriors(model._scored(self.evidence[rows]))
             expected = posteriors @ sets
             excess = (weights * (expected - sets[self.place[rows]])).T @ seen
             gradient += np.concatenate([excess[:, :-1].ravel(), excess[:, -1]])

@@ -87,7 +87,7 @@ def tilted_labels(model: SetPosteriors, scores: Reals, tilts: Reals) -> Reals:
 
     scores: (n_samples, n_items, n_labels), like the result; tilts: (n_samples, n_labels).
     """
-    return np.exp(model.log_posteriors(scores + tilts[:, np.newaxis, :])) @ model.sets
+    return model.posteriors(scores + tilts[:, np.newaxis, :]) @ model.sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class _Search:
         self.kept = self._posteriors(slice(None), self.chunks[0])
 
     def _posteriors(self, rows: Indices | slice, chunk: slice) -> Reals:
-        return np.exp(self.model.log_posteriors(self.scores[rows, chunk]))
+        return self.model.posteriors(self.scores[rows, chunk])
 
     def _parts(self, rows: Indices) -> Iterator[tuple[Reals, Reals]]:
         """Posteriors of the sets, and weights, of the items of some samples, a chunk at a time."""
