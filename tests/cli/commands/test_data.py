@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from quantshift.data import DataFolder
+from quantshift.data.packaged.packaged import PACKAGED
 from tests.data.lequa_folders import make_task
 
 
@@ -79,7 +80,9 @@ def test_import_describe_and_list(quantshift, churn):
     assert quantshift("data", "list", ".") == (0, here, "")
     _, out, _ = quantshift("data", "list")
     assert out.startswith(f"{here}\nEmbedded data sets\n")
-    assert out.count("\n") == 13
+    embedded, packaged = out.split("\nData sets of other packages\n")
+    assert embedded.count("\n") == 12
+    assert len(re.findall(rf"^({'|'.join(PACKAGED)}) ", packaged, re.MULTILINE)) == len(PACKAGED)
 
 
 def test_arrays_posteriors_and_samples(quantshift, churn):
@@ -122,9 +125,11 @@ def test_embedded_data_sets_are_described_and_listed_by_name(quantshift, churn):
     assert "setosa         50  0.333" in out
     assert "petal width   number        0" in out
     listed = json.loads(quantshift("data", "list", "--format", "json")[1])
-    assert [entry["name"] for entry in listed] == [
+    packaged = set(PACKAGED)
+    assert [entry["name"] for entry in listed if entry["name"] not in packaged] == [
         *("breast-cancer", "digits", "fried", "iris", "mixed-table", "waveform", "wine")
     ]
+    assert packaged < {entry["name"] for entry in listed}
     assert quantshift("data", "import", "churn.csv", "--label", "left", "--out", "iris")[0] == 0
     code, _, err = quantshift("data", "describe", "iris")
     assert (code, err.count("\n")) == (2, 1)
