@@ -81,7 +81,7 @@ def test_import_describe_and_list(quantshift, churn):
     _, out, _ = quantshift("data", "list")
     assert out.startswith(f"{here}\nEmbedded data sets\n")
     embedded, packaged = out.split("\nData sets of other packages\n")
-    assert embedded.count("\n") == 12
+    assert embedded.count("\n") == 13
     assert len(re.findall(rf"^({'|'.join(PACKAGED)}) ", packaged, re.MULTILINE)) == len(PACKAGED)
 
 
