@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from quantshift.errors import UserError
-from quantshift.history.rendering import summary_line
+from quantshift.history import watch
 from quantshift.quantifying import load_model, quantify, save_model, train
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.output.page import render_page
@@ -66,7 +66,7 @@ def test_every_answer_repeats_it(model):
     assert line in found.to_text()
     assert line in str(found)
     assert model.declared.sentence in render_page(found)
-    assert line.lower() in summary_line(found).lower()
+    assert line.lower() in watch(found).summary_line().lower()
     halves = quantify([SAMPLE[:300], SAMPLE[300:]], model=model, **FAST)
     assert line in halves.to_text()
 

@@ -7,7 +7,7 @@ import pytest
 
 from quantshift import quantify_sketch, sketch
 from quantshift.errors import DataError, UserError
-from quantshift.history.rendering import summary_line
+from quantshift.history import watch
 from quantshift.labelling.audit import reweigh
 from quantshift.labelling.sequence import confidence_sequence
 from quantshift.quantifiers.base import catalogue
@@ -144,7 +144,7 @@ def test_numbered_batches_are_in_order_and_gaps_are_last(training):
     assert answer.in_sequence
     # Rows without a batch do not follow the eleventh.
     assert not any(batch.change for batch in answer.batches)
-    assert summary_line(answer).startswith("ok 11 (last of 4 batches)")
+    assert watch(answer).summary_line().startswith("ok 11 (last of 4 batches)")
 
 
 def test_sketches_that_do_not_fit_are_refused(week, training):
@@ -337,7 +337,7 @@ def test_rows_of_an_audit_that_are_not_used_are_told(week, training):
     assert found.warnings == (
         f"the audit: {n_ham} rows have no label; if these are the hard ones, the audit is biased",
     )
-    assert summary_line(found).endswith(found.warnings[0])  # It said `ok` and no more.
+    assert watch(found).summary_line().endswith(found.warnings[0])  # It said `ok` and no more.
     unscored = audit.with_columns(p=pl.when(pl.int_range(pl.len()) > 2).then("p"))
     found = quantify_sketch(week, training, replicates=50, audit=unscored)
     assert found.warnings == ("the audit: labels without a usable score are not used: 3",)
