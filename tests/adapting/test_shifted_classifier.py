@@ -125,6 +125,7 @@ def test_weights_are_repeated_rows(declared):
     )
 
 
+@pytest.mark.slow
 def test_several_classes_sparse_rows_and_labels_of_any_kind():
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b", "c"], 400)

@@ -77,6 +77,7 @@ def test_weights_can_make_a_shift_and_undo_one(quantifier: SubclassSLD) -> None:
         assert shift_test(quantifier, X, n_bootstrap=400, weights=weights).kind == kind
 
 
+@pytest.mark.slow
 def test_weights_alone_raise_no_alarm(quantifier: SubclassSLD) -> None:
     """Weights without a meaning cost items, and that is allowed for."""
     rng = np.random.default_rng(0)

@@ -211,6 +211,7 @@ def test_limits_at_every_look_are_where_the_mixture_is_twenty_times_the_likeliho
     assert high >= exact.high
 
 
+@pytest.mark.slow
 def test_they_hold_at_all_looks_together():
     rng, outside, once = np.random.default_rng(0), 0, 0
     for _ in range(300):

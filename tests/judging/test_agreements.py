@@ -68,6 +68,7 @@ def test_labels_by_verdict_or_by_class_stand_for_their_part_of_the_items():
         assert np.abs(np.subtract(counted, expected)).max() > 0.1, "counting would be wrong"
 
 
+@pytest.mark.slow
 def test_the_interval_holds_and_equal_judges_are_seldom_told_apart():
     inside, apart = [], []
     for seed in range(150):

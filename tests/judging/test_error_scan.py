@@ -73,6 +73,7 @@ def test_of_numbers_it_is_about_that_of_a_trend():
     assert p_values(table, "year")["year"] == pytest.approx(stats.chi2.sf(statistic, 2), abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_verdict", [False, True])
 def test_without_a_pattern_p_values_are_those_of_chance(by_verdict):
     labels = "by-verdict" if by_verdict else "random"
@@ -118,6 +119,7 @@ def test_the_category_with_most_errors_is_named():
     assert found.wrong_elsewhere == 0
 
 
+@pytest.mark.slow
 def test_errors_that_come_in_clusters_are_not_taken_for_a_pattern():
     """40 questions of 10 answers, errors by question, and a column that is one of questions."""
     apart, together = [], []

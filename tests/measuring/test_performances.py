@@ -45,6 +45,7 @@ def test_measures_are_those_of_gaussian_classes(declared, p):
     np.testing.assert_allclose(found.confusion.sum(axis=1), [1 - p, p], atol=0.03)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_measures_on_the_rows(declared):
     names = ["accuracy", "precision", "recall", "auc", "log_loss", "brier"]
     covered = dict.fromkeys(names, 0)

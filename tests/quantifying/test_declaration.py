@@ -47,6 +47,7 @@ def test_causes_mean_covariate_shift_and_effects_prior_shift(model):
     assert quantify(SAMPLE, model=unsaid, **FAST).declared == ""
 
 
+@pytest.mark.slow
 def test_a_saved_model_keeps_what_was_declared_and_a_call_overrides_it(model, tmp_path):
     save_model(model, tmp_path / "model")
     kept = load_model(tmp_path / "model")

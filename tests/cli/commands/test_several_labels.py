@@ -48,6 +48,7 @@ def test_one_line_and_the_files(tables: Path, capsys: pytest.CaptureFixture[str]
     assert run(capsys, "history show h/spam")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_model_of_several_labels_is_trained_once(
     tables: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

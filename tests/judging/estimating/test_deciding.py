@@ -68,6 +68,7 @@ def test_what_labels_cannot_decide():
     )
 
 
+@pytest.mark.slow
 def test_p_values_of_the_true_difference_are_those_of_chance():
     """Two systems on the same questions, 120 of which are labelled: 200 draws."""
     rng, p_values = np.random.default_rng(3), []

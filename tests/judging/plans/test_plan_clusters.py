@@ -171,6 +171,7 @@ def by_plan(v, y, w, found):
     return estimate(coded(v, labels, weights=w, drawn=KnownDraw(inclusion))).shares
 
 
+@pytest.mark.slow
 def test_heavy_items_are_labelled_and_the_interval_is_narrower_for_it():
     halves = {"by-verdict": [], "random": []}
     inside, foreseen = 0, []

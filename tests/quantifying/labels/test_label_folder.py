@@ -33,6 +33,7 @@ def folder(models: LabelModels, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return path
 
 
+@pytest.mark.slow
 def test_a_saved_model_of_several_labels_gives_the_same_answer(
     models: LabelModels, folder: Path
 ) -> None:
@@ -51,6 +52,7 @@ def test_a_saved_model_of_several_labels_gives_the_same_answer(
         assert found.batches == at_once.batches
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_label_is_a_model_of_that_label(folder: Path, tmp_path: Path) -> None:
     all_labels = quantify(SAMPLE, model=folder, replicates=100)
     alone = quantify(SAMPLE, model=folder / "spam", replicates=100)

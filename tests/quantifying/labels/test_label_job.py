@@ -73,6 +73,7 @@ def test_labels_in_one_column_and_in_another_order_give_the_same(
     assert _positive(turned, "spam") == _positive(found, "spam")
 
 
+@pytest.mark.slow
 def test_equal_weights_have_no_effect_and_others_do() -> None:
     declared = {"label": LABELS[:2], "drop": "hate", "assume": "covariate", **QUICK}
     given = {"train": TRAIN.with_columns(w=2.0), "weights": "w", **declared}
@@ -238,6 +239,7 @@ def test_of_many_batches_the_text_shows_the_last_unless_all_are_asked_for(
     assert many.to_text(verbose=True).count("for all labels at once\n") == 10
 
 
+@pytest.mark.slow
 def test_conditions_are_on_labels() -> None:
     given = {"train": TRAIN, "label": LABELS, **QUICK}
     with pytest.raises(UserError, match="unknown label 'spma'"):
