@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from quantshift import quantify
 from quantshift.answers.conditions import Condition
-from quantshift.answers.kinds import INTERVAL, RANGE
+from quantshift.answers.kinds import INTERVAL, RANGE, is_range
 from quantshift.answers.outputs import OUTPUTS
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.shares import share_of
@@ -227,6 +227,8 @@ def test_the_page_escapes_names_and_marks_ranges(found: LabelQuantification) -> 
     page = found.page(provenance=[("command", "quantshift quantify <x>")])
     assert "quantshift quantify &lt;x&gt;" in page
     assert '<span class="mark">range</span>' in page
+    ranges = [is_range(label.kind) for batch in found.batches for label in batch.labels]
+    assert page.count('<i class="range"') == sum(ranges) > 0
     assert page.count('<tr><th scope="row">') == len(LABELS)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import quantshift.answers
 from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.page import data_links
 from quantshift.answers.rows import rows_text
@@ -67,6 +68,7 @@ def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
         rows.append(
             {
                 "cells": cells[:-1],
+                "is_range": is_range(answer.kind),
                 "low": 100 * answer.low,
                 "width": 100 * (answer.high - answer.low),
                 "middle": None if answer.estimate is None else 100 * answer.estimate,
