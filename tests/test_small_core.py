@@ -14,6 +14,8 @@ import pytest
 
 from quantshift.extras import EXTRA_OF
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 OPTIONAL = frozenset(EXTRA_OF) | {"pandas"}
 

@@ -19,6 +19,8 @@ from website.pretrained import (
     some_tasks,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def estimate(table: str, method: str, value: float, **values: object) -> dict[str, object]:
     """A row of the benchmark: the truth is .5, intervals are from .4 to .6."""

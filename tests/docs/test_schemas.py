@@ -16,6 +16,8 @@ from quantshift.data.embedded.embedded import embedded_set
 from website import json_schemas
 from website.pages import ROOT
 
+pytestmark = pytest.mark.slow
+
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
 

@@ -27,6 +27,8 @@ from quantshift.report import build_report
 from quantshift.results.completeness import status
 from quantshift.results.verification import verify
 
+pytestmark = pytest.mark.slow
+
 PROTOCOLS = LabelProtocols(size=50, points=3, repeats=2, n_natural=8)
 
 

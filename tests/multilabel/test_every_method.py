@@ -7,6 +7,8 @@ from quantshift import PCC, SLD
 from quantshift.checks.every_multilabel import yield_multilabel_checks
 from quantshift.multilabel import LabelByLabel, RegressedShares, SetsAsClasses, TiltedLabelSets
 
+pytestmark = pytest.mark.slow
+
 METHODS = (
     TiltedLabelSets(),
     TiltedLabelSets(largest_group=2),

@@ -15,6 +15,8 @@ from quantshift.quantifying import (
 )
 from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled, with_tags
 
+pytestmark = pytest.mark.slow
+
 TRAIN = labelled(400, seed=1)
 SAMPLE = unlabelled(labelled(300, seed=2, spam=0.6), ["month"])
 
