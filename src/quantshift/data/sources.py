@@ -96,13 +96,10 @@ class SyntheticSource(AbstractSource):
 
 
 @dataclass(frozen=True)
-class EmbeddedSource(AbstractSource):
-    """An embedded data set by name, created in every process and always the same."""
+class AbstractNamedSource(AbstractSource):
+    """A data set that its name alone tells from all others."""
 
     set_name: str
-
-    def __post_init__(self) -> None:
-        embedded_set(self.set_name)
 
     @property
     def name(self) -> str:
@@ -113,6 +110,14 @@ class EmbeddedSource(AbstractSource):
     def title(self) -> str:
         """Its plain name."""
         return self.set_name
+
+
+@dataclass(frozen=True)
+class EmbeddedSource(AbstractNamedSource):
+    """An embedded data set by name, created in every process and always the same."""
+
+    def __post_init__(self) -> None:
+        embedded_set(self.set_name)
 
     def open(self) -> Dataset:
         """Create the data set."""
@@ -123,23 +128,11 @@ class EmbeddedSource(AbstractSource):
 
 
 @dataclass(frozen=True)
-class PackagedSource(AbstractSource):
+class PackagedSource(AbstractNamedSource):
     """A data set in the files of another package, by name; read in every process."""
-
-    set_name: str
 
     def __post_init__(self) -> None:
         packaged_set(self.set_name)
-
-    @property
-    def name(self) -> str:
-        """Its plain name."""
-        return self.set_name
-
-    @property
-    def title(self) -> str:
-        """Its plain name."""
-        return self.set_name
 
     def open(self) -> Dataset:
         """Read the files; the error of a missing package says what to install."""
