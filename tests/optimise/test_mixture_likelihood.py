@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift.optimise.solvers import (
+from quantshift.optimise.mixture_likelihood import (
     STATIONARY,
     log_likelihood,
     maximise_factors,
