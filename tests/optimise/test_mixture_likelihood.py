@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from quantshift.optimise.mixture_likelihood import (
-    STATIONARY,
     log_likelihood,
     maximise_factors,
     maximise_mixtures,
 )
+from quantshift.optimise.mixture_newton import STATIONARY
 
 
 def solved(rows: object, start: object, *, tol: float = 1e-6, max_iter: int = 1000) -> np.ndarray:
