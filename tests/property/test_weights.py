@@ -255,6 +255,7 @@ def test_subclasses(items: Labelled, factor: float) -> None:
 # Calibration --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "atol"),
     [
