@@ -28,6 +28,7 @@ SMALLER = {
     "guarded_reviews": "--experiments prior --repeats 5 --test-repeats 1",
     "guarded_speed": "--rows 500 --columns 5 --repeats 1",
     "history_alarms": "--repeats 5",
+    "judge_cuts": "--repeats 2",
     "judge_situations": "--repeats 2",
     "judge_unstated": "--repeats 2",
     "lequa_size": "--dev 5 --test 5 --methods CC",

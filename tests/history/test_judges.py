@@ -224,3 +224,24 @@ def test_they_hold_at_all_looks_together():
     assert outside / 300 <= 0.1
     assert once / 300 > 0.3, "limits for one look do not"
     assert counted_sequence(0, 0, level=0.9) == (0.0, 1.0)
+
+
+def test_items_of_a_cluster_are_not_taken_for_independent_ones(tmp_path):
+    """Every answer twice: the limits are those of the answers once, and drift is not tested."""
+    once = [week(i, n=100, k=40) for i in range(9)]
+    twice = [
+        pl.concat([table.with_row_index("question")] * 2).sample(fraction=1, shuffle=True, seed=i)
+        for i, table in enumerate(once)
+    ]
+    alone, _ = kept(tmp_path / "once", once)
+    together, _ = kept(tmp_path / "twice", twice, cluster="question")
+    ((single,),), ((double,),) = alone.judges(), together.judges()
+    assert double.n_labels == 2 * single.n_labels
+    assert double.kappa == pytest.approx(single.kappa)
+    assert [rate.low for rate in double.rates] == pytest.approx([r.low for r in single.rates])
+    assert len(single.drifts) == 2
+    assert double.drifts == ()
+    assert "clusters" in double.reason
+    entry = together.calls()[-1].batches[-1]
+    assert entry.judged.n_clusters == 40
+    assert entry.accuracy is None

@@ -124,6 +124,7 @@ def _judged(batch: JudgedBatch) -> JudgedEntry:
         design=batch.labels.design,
         given=given,
         judges=tuple(map(_judge, batch.judges)),
+        n_clusters=batch.n_clusters,
     )
 
 
@@ -144,6 +145,8 @@ def _agreement(batch: JudgedBatch, result: Judgement) -> Share | None:
     stand_for = design_named(batch.labels.design).labels_stand_for
     if not batch.judges or stand_for not in _GIVEN or not batch.can_be_estimated:
         return None
+    if batch.n_clusters is not None:
+        return None  # Its limits would take the items of a cluster for independent ones.
     judge = batch.judges[0]
     counts = np.array(judge.counts, dtype=np.float64)
     if not counts.sum() or None in judge.says:

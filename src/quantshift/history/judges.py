@@ -172,10 +172,12 @@ def _over_time(
     limits: Limits,
     n_judges: int,
 ) -> JudgeOverTime:
-    entries = [entry for p in points if (entry := _entry(p.batch.judged, name)) is not None]
+    both = [(p.batch.judged, _entry(p.batch.judged, name)) for p in points]
+    entries = [entry for _, entry in both if entry is not None]
+    independent = [_independent(judged) for judged, entry in both if entry is not None]
     batches = _Batches.of(entries, classes)
     level = points[-1].call.level
-    quality = _pooled(batches, given, level)
+    quality = _pooled(batches, np.array(independent), given, level)
     right = agreeing(batches.says, classes)
     rates = []
     for y, label in enumerate(classes):
@@ -186,8 +188,7 @@ def _over_time(
             )
             rates.append(PooledRate(label, *map(float, row)))
     kappa = (float(quality.kappa), float(quality.kappa_low), float(quality.kappa_high))
-    few = len(entries) < limits.baseline
-    reason = f"the baseline has {len(entries)} of {limits.baseline} batches with labels so far"
+    reason = _why_no_test(points, len(entries), limits.baseline)
     return JudgeOverTime(
         judge=name,
         n_batches=len(entries),
@@ -195,14 +196,32 @@ def _over_time(
         kappa=kappa if np.isfinite(kappa).all() else None,
         rates=tuple(rates),
         given=given,
-        drifts=() if few else tuple(_drifts(batches, given, limits.baseline, n_judges)),
-        reason=reason if few else "",
+        drifts=() if reason else tuple(_drifts(batches, given, limits.baseline, n_judges)),
+        reason=reason,
     )
 
 
-def _pooled(batches: _Batches, given: str, level: float) -> Quality:
+def _why_no_test(points: Sequence[Point], n_batches: int, n_baseline: int) -> str:
+    """Why drift cannot be tested; empty if it can."""
+    if n_batches < n_baseline:
+        return f"the baseline has {n_batches} of {n_baseline} batches with labels so far"
+    judged = [point.batch.judged for point in points]
+    if any(entry is not None and entry.n_clusters is not None for entry in judged):
+        return "labelled items come in clusters, and the test would take them for independent ones"
+    return ""
+
+
+def _independent(judged: JudgedEntry | None) -> float:
+    """The part of the labels that count as independent: a cluster counts as one item."""
+    if judged is None or judged.n_clusters is None:
+        return 1.0
+    return judged.n_clusters / judged.n_labelled
+
+
+def _pooled(batches: _Batches, independent: Reals, given: str, level: float) -> Quality:
     """Error rates and kappa by the labels of all batches."""
-    counts, items = batches.counts.sum(axis=0), batches.items.sum(axis=0)
+    counts = (batches.counts * independent[:, np.newaxis, np.newaxis]).sum(axis=0)
+    items = batches.items.sum(axis=0)
     places = [-1 if said is None else batches.classes.index(said) for said in batches.says]
     by_class = counts.sum(axis=1)
     found = JudgeCounts(

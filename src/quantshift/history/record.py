@@ -96,12 +96,14 @@ class JudgedEntry:
     """What labels say of the judges in one batch; given: what labelled items are random ones of.
 
     given: their "class" or their "verdict"; empty if they stand for nothing but themselves.
+    n_clusters: of labelled items, if some of them share one.
     """
 
     n_labelled: int
     design: str
     given: str
     judges: tuple[JudgeEntry, ...]
+    n_clusters: int | None = None
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ def judge_lines(judges: Sequence[JudgeOverTime]) -> Iterator[str]:
         )
         yield f"{shortened(judge.judge)}, by {pooled}: {', '.join(filter(None, [kappa, *rates]))}"
         if judge.reason:
-            yield f"{shortened(judge.judge)}: no test of drift yet: {judge.reason}"
+            yield f"{shortened(judge.judge)}: no test of drift: {judge.reason}"
         for drift in judge.drifts:
             state = "drifted" if drift.drifted else "no drift"
             yield f"{shortened(judge.judge)}: {state}: {_drift_text(judge, drift)}"

@@ -269,7 +269,7 @@ class JudgedBatch:
         under the other assumption, that a verdict means the same there and here.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels
         like those there are cannot do it. clusters_for_half_width: in how many clusters, where
-        clusters matter.
+        clusters matter. n_clusters: of labelled items, if some of them share one.
     mean: of ordered classes (grades from 1 to 5), else None.
     no_estimate_reason: why the shares cannot be estimated; their limits are what remains possible.
     kind: what the limits are: those of a confidence interval, a range, or of shares that cannot be
@@ -301,6 +301,7 @@ class JudgedBatch:
     win_rate: WinRate | None = None
     labels_alone: LabelsAlone | None = None
     clusters_for_half_width: int | None = None
+    n_clusters: int | None = None
 
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""

@@ -239,7 +239,7 @@ def test_a_history_and_one_line(table, quantshift):
     code, said, _ = quantshift("history", "show", "history")
     assert code == 0
     assert "right about fail" in said
-    assert "no test of drift yet: the baseline has 3 of 20 batches with labels so far" in said
+    assert "no test of drift: the baseline has 3 of 20 batches with labels so far" in said
     code, said, _ = quantshift("history", "page", "history", "--html", "page.html")
     assert code == 0
 

@@ -27,7 +27,7 @@ class Judged:
     notes: further sentences the user should read.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels of
         these items cannot do it. clusters_for_half_width: in how many clusters, if the limits allow
-        for clusters.
+        for clusters. n_clusters: of labelled items, if some of them share one.
     """
 
     shares: ShareEstimate
@@ -41,6 +41,7 @@ class Judged:
     notes: tuple[str, ...]
     labels_for_half_width: int | None
     clusters_for_half_width: int | None = None
+    n_clusters: int | None = None
 
 
 def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Settings) -> Judged:
@@ -68,7 +69,15 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
         notes=(*about, *shares.notes, *(items.notes() if design.uses_labels else ())),
         labels_for_half_width=needed,
         clusters_for_half_width=_clusters_with(needed, shares, items),
+        n_clusters=_n_shared(items),
     )
+
+
+def _n_shared(items: JudgedItems) -> int | None:
+    """Clusters of labelled items; None if each item is one of its own."""
+    clusters = items.label_clusters
+    n = 0 if clusters is None else len(np.unique(clusters))
+    return n if 0 < n < items.n_labelled else None
 
 
 def _design(items: JudgedItems, stated: Design | None) -> tuple[Design, tuple[str, ...]]:
