@@ -18,6 +18,7 @@ from quantshift.quantifying.training.learnt_from_groups import (
     RIDGE,
     TARGET,
     GroupLesson,
+    left_out_answers,
 )
 
 
@@ -56,6 +57,36 @@ def test_the_coefficients_are_those_of_a_ridge_regression_around_those_of_pcc():
     expected = TARGET + np.linalg.lstsq(rows, moved, rcond=None)[0]
     lesson = GroupLesson.of(groups, "PCC", "SLD")
     np.testing.assert_allclose((lesson.towards_covariate, lesson.towards_prior), expected)
+
+
+def of_some(groups, some):
+    return GroupErrors("region", groups.design, "", "", tuple(some), {}, ())
+
+
+def test_a_group_is_answered_by_the_lesson_of_the_others():
+    groups = groups_of(9, noise=0.02)
+    answers = left_out_answers(groups, "PCC", "SLD", 0.9)
+    assert [answer.name for answer in answers] == [group.name for group in groups.groups]
+    for i, (answer, group) in enumerate(zip(answers, groups.groups, strict=True)):
+        others = of_some(groups, groups.groups[:i] + groups.groups[i + 1 :])
+        lesson = GroupLesson.of(others, "PCC", "SLD")
+        shares = [np.array(list(group.estimates[m].values())) for m in (BASELINE, "PCC", "SLD")]
+        expected = lesson.estimate(*shares)
+        np.testing.assert_array_equal(answer.estimate, expected)
+        np.testing.assert_array_equal((answer.low, answer.high), lesson.limits(expected, 0.9))
+        assert answer.holds == bool(answer.low[1] <= group.prevalence["yes"] <= answer.high[1])
+
+
+def test_a_year_is_answered_by_earlier_ones_alone():
+    groups = groups_of(8, design=FORWARD)
+    answers = left_out_answers(groups, "PCC", "SLD", 0.9)
+    for i, (answer, group) in enumerate(zip(answers, groups.groups, strict=True)):
+        lesson = GroupLesson.of(of_some(groups, groups.groups[:i]), "PCC", "SLD")
+        assert (lesson is None) == (i < FEWEST_GROUPS)
+        shares = [np.array(list(group.estimates[m].values())) for m in (BASELINE, "PCC", "SLD")]
+        expected = shares[1] if lesson is None else lesson.estimate(*shares)
+        np.testing.assert_array_equal(answer.estimate, expected)
+        assert answer.holds is None
 
 
 def test_many_groups_teach_what_holds_and_few_teach_nothing():

@@ -83,6 +83,8 @@ def test_the_errors_reach_every_output(model, tmp_path):
     assert by_method["PCC"] == pytest.approx(model.groups.errors["PCC"])
     page = found.page()
     assert 'id="plot-groups"' in page
+    assert 'id="plot-left-out"' in page
+    assert "The others are too few, or in time, to give it a range." in page
     assert groups_text(model.groups).split(" (")[1] in page
     axes = found.groups.plot()
     assert [t.get_text() for t in axes.get_yticklabels()][-1] != "PCC"

@@ -31,6 +31,8 @@ from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.output.text import alarms, answer, marks, training_mix
 from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, parts
 from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.quantifying.training.learnt_from_groups import LeftOutAnswer, left_out_answers
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT, IF_PRIOR_SHIFT
 from quantshift.report.style import ON_DARK, PALETTE
 from quantshift.tables.columns.kinds import TEXT
 
@@ -127,6 +129,7 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
             [asdict(headline_found(result, batch, label)) for label in result.classes]
             for batch in result.batches
         ],
+        "left_out": _left_out_data(result),
         "of_all": []
         if _is_series(result)
         else [asdict(headline_of_all(result, label)) for label in result.classes],
@@ -235,7 +238,39 @@ def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
         ],
         "means": [f"{100 * error:.1f}" for error in groups.errors.values()],
         "notes": groups.notes,
+        "held": _held(_left_out(result, groups)),
     }
+
+
+def _left_out_data(result: Quantification) -> list[dict[str, Any]]:
+    """The left-out groups for their chart: shares in the order of the classes."""
+    answers = [] if result.groups is None else _left_out(result, result.groups)
+    return [
+        {
+            "name": one_line(answer.name),
+            "truth": answer.truth.tolist(),
+            "estimate": answer.estimate.tolist(),
+            "low": None if answer.low is None else answer.low.tolist(),
+            "high": None if answer.high is None else answer.high.tolist(),
+        }
+        for answer in answers
+    ]
+
+
+def _left_out(result: Quantification, groups: GroupErrors) -> list[LeftOutAnswer]:
+    """Each group as the others, or the earlier ones, would have estimated it."""
+    return left_out_answers(
+        groups, IF_COVARIATE_SHIFT.__name__, IF_PRIOR_SHIFT.__name__, result.level
+    )
+
+
+def _held(answers: Sequence[LeftOutAnswer]) -> str:
+    """How often the range of a left-out group held its true shares, in a sentence."""
+    known = [answer.holds for answer in answers if answer.holds is not None]
+    if not known:
+        return "The others are too few, or in time, to give it a range."
+    held = f"{sum(known)} of {len(known)} groups" if len(known) > 1 else "the one group"
+    return f"The range held the true shares of {held}."
 
 
 def _state(batch: Batch) -> tuple[str, str, str]:

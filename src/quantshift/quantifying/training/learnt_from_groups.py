@@ -11,7 +11,7 @@ towards PCC, and the range of the assumptions stays.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtrit
@@ -87,6 +87,51 @@ class GroupLesson:
         quantile = float(stdtrit(self.n_groups - 1, 0.5 + level / 2))
         reach = quantile * self.spread * math.sqrt(1 + 1 / self.n_groups)
         return np.maximum(estimate - reach, 0.0), np.minimum(estimate + reach, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutAnswer:
+    """What the other groups would have made of a group: shares of the classes, with their limits.
+
+    low, high: None if the other groups do not give any.
+    """
+
+    name: str
+    truth: Reals
+    estimate: Reals
+    low: Reals | None
+    high: Reals | None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the limits of every class hold; None without limits."""
+        if self.low is None or self.high is None:
+            return None
+        return bool(((self.low <= self.truth) & (self.truth <= self.high)).all())
+
+
+def left_out_answers(
+    groups: GroupErrors, covariate: str, prior: str, level: float
+) -> list[LeftOutAnswer]:
+    """Each group by the lesson of the others, or in time of the earlier ones.
+
+    If these are too few to teach anything, the estimate is that of the method `covariate`.
+    """
+    answers = []
+    for i, group in enumerate(groups.groups):
+        known = groups.groups[:i]
+        if groups.design != FORWARD:
+            known += groups.groups[i + 1 :]
+        estimates = (group.estimates[method] for method in (BASELINE, covariate, prior))
+        truth, nothing, by_mean, by_prior = (
+            np.array([shares[label] for label in group.prevalence])
+            for shares in (group.prevalence, *estimates)
+        )
+        lesson = GroupLesson.of(replace(groups, groups=known), covariate, prior)
+        estimate = by_mean if lesson is None else lesson.estimate(nothing, by_mean, by_prior)
+        limits = None if lesson is None else lesson.limits(estimate, level)
+        answers.append(LeftOutAnswer(group.name, truth, estimate, *(limits or (None, None))))
+    return answers
 
 
 def _ridge(steps: Reals, moved: Reals) -> Reals:

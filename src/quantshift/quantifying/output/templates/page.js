@@ -136,6 +136,27 @@ function groupsSpec() {
   };
 }
 
+function leftOutSpec() {
+  const at = classIndex();
+  const rows = data.left_out.map((group) => ({
+    group: asKey(group.name), truth: group.truth[at], estimate: group.estimate[at], low: group.low?.[at] ?? null, high: group.high?.[at] ?? null,
+  }));
+  const x = { field: "estimate", type: "quantitative", ...shareAxis("share", rows.flatMap((row) => [row.truth, row.estimate, row.high ?? 0])) };
+  const y = { field: "group", type: "nominal", sort: rows.map((row) => row.group), title: null };
+  const tooltip = [{ field: "group", type: "nominal" }, ...["estimate", "low", "high", "truth"].map((field) => ({ field, format: ".1%" }))];
+  const ranges = rows.filter((row) => row.low !== null);
+  const summary = rows.length <= 12 ? rows.map((row) => `${row.group}: ${percent(row.estimate)}, true ${percent(row.truth)}`).join("; ") : `${rows.length} groups`;
+  return {
+    described: `Chart of the estimated and the true share of every group. ${summary}.`,
+    height: 24 * rows.length,
+    layer: [
+      ...(ranges.length ? [{ data: { values: ranges }, mark: { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, encoding: { x: { ...x, field: "low" }, x2: { field: "high" }, y, tooltip } }] : []),
+      { data: { values: rows }, mark: { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, encoding: { x, y, tooltip } },
+      { data: { values: rows }, mark: { type: "point", shape: "diamond", filled: true, size: 80, opacity: 1, color: token("ink") }, encoding: { x: { ...x, field: "truth" }, y, tooltip } },
+    ],
+  };
+}
+
 function performanceRows() {
   return data.batches.flatMap((batch, order) => {
     if (!batch.performance) return [];
@@ -235,6 +256,7 @@ function drawAll() {
   if (several) drawBatches();
   const batch = data.batches[chosen.batch];
   drawIf("plot-assumptions", batch.assumptions.length, assumptionsSpec);
+  if (data.groups) draw("plot-left-out", leftOutSpec());
   if (data.groups) draw("plot-groups", groupsSpec());
   if (performanceRows().length) draw("plot-performance", performanceSpec());
   drawIf("plot-changes", batch.changes.length, changesSpec);
