@@ -68,3 +68,7 @@ def test_the_history_of_one_label_is_refused(found: LabelQuantification, tmp_pat
 def test_names_of_folders_are_safe() -> None:
     assert label_folder_name("../x") == "%2E%2E%2Fx"
     assert label_folder_name("Hass & Hetze") == "Hass %26 Hetze"
+    assert label_folder_name("*00") != label_folder_name("\u2a00")
+    long = [label_folder_name(f"{'ä/' * 200}{end}") for end in "xy"]
+    assert len(set(long)) == 2
+    assert all(len(name.encode()) <= 120 and name.startswith("ä%2Fä") for name in long)

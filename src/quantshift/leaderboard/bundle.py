@@ -53,6 +53,9 @@ ENDINGS = ("zip",)
 MOST_BYTES = 4 << 30
 """The most bytes that a bundle may unpack to."""
 
+MOST_RECORD_BYTES = 64 << 20
+"""The most bytes of the record, which is read before anything is known of the others."""
+
 AGREE = 1e-6
 """Estimates of the same samples on two machines differ by rounding alone."""
 
@@ -260,6 +263,8 @@ def _unpack(path: Path, folder: Path) -> Mapping[str, Any]:
             raise ValueError(f"is not a bundle of results: it has no {RECORD}")
         if len(entries) < len(archive.infolist()):
             raise ValueError("holds two files of the same name")
+        if entries[RECORD].file_size > MOST_RECORD_BYTES:
+            raise ValueError(f"is not a bundle of results: its {RECORD} is too large")
         record = _record(archive.read(entries[RECORD]))
         files = record["files"]
         if entries.keys() - {RECORD} != files.keys():
@@ -290,7 +295,10 @@ def _record(content: bytes) -> Mapping[str, Any]:
     record = unsealed(record)
     files = record.get("files")
     sound = isinstance(files, dict) and all(
-        isinstance(file, dict) and type(file.get("bytes")) is int and file["bytes"] >= 0
+        isinstance(file, dict)
+        and type(file.get("bytes")) is int
+        and file["bytes"] >= 0
+        and isinstance(file.get("sha256"), str)
         for file in files.values()
     )
     if not sound or not {"quantshift", "created", "command", "environment"} <= record.keys():
