@@ -250,6 +250,14 @@ def test_the_command_adds_and_refuses_in_one_line(quantshift, bundle, tmp_path):
     assert COMMAND in " ".join(told.split())
 
 
+def test_what_others_wrote_is_shown_in_a_line(bundle, tmp_path):
+    command = "bench \x1b[31m\u202e\nopen me " + "x" * 5000
+    file = zipped(tmp_path / "odd.zip", resealed(contents_of(bundle), command=command, created=5))
+    with open_bundle(file) as opened:
+        assert opened.sentence.isprintable()
+        assert len(opened.sentence) < 500
+
+
 def test_a_record_that_is_too_large_is_not_read(bundle, tmp_path, monkeypatch):
     monkeypatch.setattr(bundle_module, "MOST_RECORD_BYTES", 100)
     with pytest.raises(DataError, match=r"its bundle\.json is too large"):

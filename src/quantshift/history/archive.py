@@ -77,20 +77,8 @@ class History:
         """Refuse, before the work, a place to which nothing can be appended."""
         store.check_place(self.path)
 
-    def append(
-        self,
-        result: Quantification | Judgement,
-        *,
-        at: str | date | None = None,
-        conditions: Sequence[str] = (),
-        limits: Limits | None = None,
-    ) -> HistoryEntry:
-        """Keep what an answer of `quantify` or `judge` says of its batches.
-
-        at: the time of the call, if not now. conditions: bounds on shares ("spam>0.05"), which the
-        page shows. limits: how alarms are raised, if not as in the call before.
-        """
-        store.check_place(self.path)
+    def check_fits(self, result: Quantification | Judgement) -> list[HistoryEntry]:
+        """Refuse an answer that is not like those before it, which are returned."""
         before = self.calls()
         if before and set(before[-1].classes) != set(result.classes):
             raise UserError(
@@ -106,6 +94,23 @@ class History:
                 "name another folder",
                 arguments=["history"],
             )
+        return before
+
+    def append(
+        self,
+        result: Quantification | Judgement,
+        *,
+        at: str | date | None = None,
+        conditions: Sequence[str] = (),
+        limits: Limits | None = None,
+    ) -> HistoryEntry:
+        """Keep what an answer of `quantify` or `judge` says of its batches.
+
+        at: the time of the call, if not now. conditions: bounds on shares ("spam>0.05"), which the
+        page shows. limits: how alarms are raised, if not as in the call before.
+        """
+        store.check_place(self.path)
+        before = self.check_fits(result)
         chosen = limits or (before[-1].limits if before else Limits())
         _check(chosen)
         time = datetime.now(UTC) if at is None else moment_of(at)

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.answers.words import one_line, shortened
 from quantshift.base.files import check_output, file_sha256, head, locked, make_folder, write_output
 from quantshift.base.forks import uses_tables
 from quantshift.base.integrity import checksum, sealed, unsealed
@@ -55,6 +56,9 @@ MOST_BYTES = 4 << 30
 
 MOST_RECORD_BYTES = 64 << 20
 """The most bytes of the record, which is read before anything is known of the others."""
+
+MOST_SHOWN = 300
+"""The most characters of the command that are shown."""
 
 AGREE = 1e-6
 """Estimates of the same samples on two machines differ by rounding alone."""
@@ -85,11 +89,13 @@ class Bundle:
     def sentence(self) -> str:
         """What it holds, and where it comes from."""
         datasets = {d for e in self.store.experiments for d in self.store.datasets(e)}
-        command = f"; made by: {self.record['command']}" if self.record["command"] else ""
-        return (
+        command = shortened(str(self.record["command"]), MOST_SHOWN)
+        made_by = f"; made by: {command}" if command else ""
+        # Somebody else wrote it: signs that move the cursor or hide words stay out.
+        return one_line(
             f"{self.n_results:,} results of {', '.join(self.store.experiments)} on "
-            f"{', '.join(sorted(datasets))}, quantshift {self.record['quantshift']}, "
-            f"{str(self.record['created'])[:10]}{command}"
+            f"{', '.join(sorted(datasets))}, quantshift {str(self.record['quantshift'])[:20]}, "
+            f"{str(self.record['created'])[:10]}{made_by}"
         )
 
 
