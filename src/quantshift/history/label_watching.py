@@ -17,7 +17,7 @@ from quantshift.answers.words import one_line, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history import rendering
-from quantshift.history.archive import History
+from quantshift.history.archive import History, calls_before
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.record import Limits
 from quantshift.history.store import DESCRIPTION, Problem, check_place
@@ -161,7 +161,7 @@ class LabelWatch:
         appended."""
         places = {label: self._place(label) for label in result.answers}
         n_calls = {
-            label: len(History.open(place).check_fits(result.answers[label]))
+            label: len(calls_before(History.open(place), result.answers[label]))
             for label, place in places.items()
         }
         if not any(n_calls.values()):
