@@ -150,6 +150,7 @@ def test_exit_codes(job, quantshift, batches, options, code, said):
         (("--html", "new.csv"), "new.csv is read by the same command; name another file"),
         (("--csv", "mine.csv"), "mine.csv exists and was not made by quantshift; name another"),
         (("--csv", "x", "--html", "x"), "x cannot be both the page and the table; name two files"),
+        (("--csv", "x.csv", "--rows", "x.csv"), "x.csv cannot be two outputs; name two files"),
         (("--csv", "no/where.csv"), "no/where.csv: no such folder"),
     ],
 )

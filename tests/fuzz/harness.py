@@ -4,7 +4,7 @@ import shutil
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from quantshift.errors import UserError
-from tests.fuzz.kinds import KINDS, Kind
+from tests.fuzz.kind import Kind
+from tests.fuzz.kinds import KINDS
 
 SAME, REFUSED, OTHER, CRASHED = "same", "refused", "other", "crashed"
 """Outcomes: the same answer, a refusal, another answer, and any other end."""
@@ -72,10 +73,10 @@ def fuzz(kind: Kind, folder: Path, n: int, seed: int, first: int = 0) -> Tally:
     return tally
 
 
-def shares(n: int) -> dict[str, int]:
+def shares(n: int, kinds: Sequence[Kind] = KINDS) -> dict[str, int]:
     """How many of n mutations each kind gets, at least one."""
-    whole = sum(kind.share for kind in KINDS)
-    return {kind.name: max(1, -int(-n * kind.share // whole)) for kind in KINDS}
+    whole = sum(kind.share for kind in kinds)
+    return {kind.name: max(1, -int(-n * kind.share // whole)) for kind in kinds}
 
 
 def _outcome(kind: Kind, unit: Path, expected: str) -> tuple[str, str]:

@@ -7,8 +7,8 @@ checksums are right, has one too. Of these the answer must only be one, or a ref
 
 import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quantshift import History, judge, load_sketch, quantify, sketch, sketch_sql, train
+from quantshift import judge, load_sketch, quantify, sketch, sketch_sql, train
 from quantshift.base.integrity import SEAL, checksum, sealed, table_checksum
 from quantshift.data import (
     DataFile,
@@ -28,69 +28,35 @@ from quantshift.data import (
     import_table,
     write_synthetic,
 )
-from quantshift.errors import DataError
 from quantshift.experiments import load_experiment
-from quantshift.history.archive import alarms_of
-from quantshift.history.store import Problem
 from quantshift.judging.plans.sheet import plan_labels
+from quantshift.multilabel.mulan import load_mulan
+from quantshift.quantifiers.pretrained import trained
 from quantshift.quantifying import draw_audit_sheet, load_model, save_model
 from quantshift.results import ResultStore
 from quantshift.results.verification import verify
 from quantshift.sketches.about import CHECKED_BITS, CHECKSUM
-from tests.fuzz.mutations import VALUES, change_table, mutations_of
-from tests.history.made import days, filled
+from tests.fuzz.bundles import answer_of_bundle, forge_bundle, make_bundle
+from tests.fuzz.histories import (
+    answer_of_history,
+    answer_of_judge_history,
+    answer_of_label_history,
+    forge_call,
+    make_history,
+    make_judge_history,
+    make_label_history,
+)
+from tests.fuzz.kind import Kind, said
+from tests.fuzz.mutations import VALUES, change_table
+from tests.fuzz.several_labels import (
+    answer_of_label_models,
+    answer_of_tags,
+    make_label_models,
+    make_tags,
+)
 from tests.judging.made import verdicts
 from tests.results import conftest as results
 from tests.sketches.made import batches, labelled
-
-Mutate = Callable[[Path, np.random.Generator], Path]
-"""Changes a file, and gives the path of the file that is there instead."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of files.
-
-    make: writes them into a folder. answer: what is read of a file or folder in it or, if they are
-    read together, of that folder as a whole; a UserError is a refusal.
-    mutate: changes one of them; others: files beside them that are left alone. ours: whether the
-    same answer is the only one. share: how many mutations it gets, in comparison with others.
-    """
-
-    name: str
-    make: Callable[[Path], None]
-    answer: Callable[[Path], Any]
-    ours: bool = True
-    mutate: Mutate | None = None
-    others: Sequence[str] = ()
-    together: bool = False
-    share: float = 1.0
-
-    def files(self, folder: Path) -> list[Path]:
-        """The files that are changed."""
-        return sorted(
-            path for path in folder.rglob("*") if path.is_file() and path.name not in self.others
-        )
-
-    def unit(self, folder: Path, path: Path) -> Path:
-        """What is read of the folder if a file in it was changed."""
-        return folder if self.together else folder / path.relative_to(folder).parts[0]
-
-    def change(self, path: Path, rng: np.random.Generator) -> Path:
-        """Change a file in place."""
-        if self.mutate is not None:
-            return self.mutate(path, rng)
-        content = path.read_bytes()
-        mutations = mutations_of(path.name)
-        path.write_bytes(mutations[int(rng.integers(len(mutations)))](content, rng))
-        return path
-
-
-def said(problems: Sequence[object]) -> None:
-    """What a reader says of damage, which is as good as a refusal."""
-    if problems:
-        raise DataError(str(problems[0]))
-
 
 # Models
 
@@ -219,7 +185,7 @@ def make_reviews(folder: Path) -> None:
     write_synthetic(folder / "c", n_documents=60)
 
 
-# Results and histories
+# Results
 
 
 def make_store(folder: Path) -> None:
@@ -238,37 +204,6 @@ def answer_of_store(folder: Path) -> Any:
     done = [store.finished("prior", results.DATASET, cell) for cell in results.CELLS]
     said(verify(store))
     return rows, failures, done, store.description
-
-
-def make_history(folder: Path) -> None:
-    filled(folder / "h", days(6, change=0.3, after=5))
-
-
-def answer_of_history(folder: Path) -> Any:
-    history = History.open(folder, must_exist=True)
-    calls = history.calls()
-    alarms = alarms_of(calls)
-    shown = history.to_csv() if calls else ""
-    said([problem for problem in history.problems() if not is_description(problem)])
-    return calls, alarms, shown
-
-
-def is_description(problem: Problem) -> bool:
-    """Whether it is about the file that has nothing but the format, and is written again."""
-    return problem.path.name == "history.json"
-
-
-def forge_call(path: Path, rng: np.random.Generator) -> Path:
-    """Another call, with a name that vouches for it."""
-    if path.name == "history.json":
-        return path
-    mutate = VALUES[int(rng.integers(len(VALUES)))]
-    content = mutate(path.read_bytes(), rng)
-    path.unlink()
-    time = path.name.partition("-")[0]
-    forged = path.with_name(f"{time}-{checksum(content)[:16]}.json")
-    forged.write_bytes(content)
-    return forged
 
 
 # What belongs to users
@@ -303,6 +238,53 @@ def answer_of_training(path: Path) -> Any:
 def answer_of_verdicts(path: Path) -> Any:
     verdict_of = {"north": "spam", "south": "ham", "east": "ham"}
     return shares_of(judge(path, verdict="place", label="y", map=verdict_of, labels="random"))
+
+
+def make_arff(folder: Path) -> None:
+    """The table of `scored_table`, with rows that are dense and sparse."""
+    header = (
+        "@relation t\n@attribute p numeric\n@attribute size real\n"
+        "@attribute 'the place' {north,south,east}\n@attribute day string\n"
+        "@attribute y {ham,spam}\n@data\n"
+    )
+    rows = scored_table(60).rows()
+    dense = "".join(f"{p},{size},{place},'{day}',{y}\n" for p, size, place, day, y in rows)
+    sparse = "".join(
+        f"{{0 {p}, 1 {size}, 3 '{day}'{', 4 spam' if y == 'spam' else ''}}}\n"
+        for p, size, _, day, y in rows
+    )
+    (folder / "dense.arff").write_text(header + dense)
+    (folder / "sparse.arff").write_text(header + sparse)
+
+
+def make_mulan(folder: Path) -> None:
+    """Two labels, and features that are numbers and values."""
+    names = "".join(f'<label name="{name}"></label>' for name in ("one", "two"))
+    (folder / "labels.xml").write_text(
+        f'<labels xmlns="http://mulan.sf.net/labels">{names}</labels>'
+    )
+    rows = scored_table(30).select("size", "place").rows()
+    (folder / "items.arff").write_text(
+        "@relation t\n@attribute size numeric\n@attribute place {north,south,east}\n"
+        "@attribute one {0,1}\n@attribute two {0,1}\n@data\n"
+        + "".join(f"{size},{place},{i % 2},{i % 3 % 2}\n" for i, (size, place) in enumerate(rows))
+    )
+
+
+def answer_of_mulan(folder: Path) -> Any:
+    items = load_mulan(folder / "items.arff", folder / "labels.xml")
+    return items.X.tolist(), items.labels.has.tolist(), items.features
+
+
+def make_weights(folder: Path) -> None:
+    shipped = files("quantshift.quantifiers.pretrained").joinpath(trained.FILE)
+    (folder / trained.FILE).write_bytes(shipped.read_bytes())
+
+
+def answer_of_weights(path: Path) -> Any:
+    """The file in place of the one of the package."""
+    weights = trained.checked_weights(path.read_bytes())
+    return {name: checksum(array.tobytes()) for name, array in weights.items()}
 
 
 def make_arrays(folder: Path) -> None:
@@ -401,5 +383,25 @@ KINDS: tuple[Kind, ...] = (
         share=0.5,
     ),
     Kind("configuration", make_configuration, answer_of_configuration, ours=False, together=True),
+    Kind("bundle", make_bundle, answer_of_bundle, quick=False),
+    Kind(
+        *("forged bundle", make_bundle, answer_of_bundle),
+        ours=False,
+        mutate=forge_bundle,
+        quick=False,
+    ),
+    Kind("judge history", make_judge_history, answer_of_judge_history, quick=False),
+    Kind(
+        *("forged judge call", make_judge_history, answer_of_judge_history),
+        ours=False,
+        mutate=forge_call,
+        quick=False,
+    ),
+    Kind("label history", make_label_history, answer_of_label_history, quick=False),
+    Kind("model of several labels", make_label_models, answer_of_label_models, quick=False),
+    Kind("table of tags", make_tags, answer_of_tags, ours=False, quick=False, share=0.5),
+    Kind("ARFF", make_arff, answer_of_training, ours=False, quick=False, share=0.5),
+    Kind("Mulan", make_mulan, answer_of_mulan, ours=False, together=True, quick=False),
+    Kind("weights", make_weights, answer_of_weights, quick=False, share=0.5),
 )
 """All kinds."""

@@ -1,6 +1,7 @@
 """Histories of several labels."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,36 @@ def test_the_history_of_one_label_is_refused(found: LabelQuantification, tmp_pat
         watch(found, fail_on=["alarm"])
 
 
+def test_a_label_that_has_lost_its_history_is_told_of(
+    found: LabelQuantification, tmp_path: Path
+) -> None:
+    history = tmp_path / "h"
+    assert watch(found, history=history, at="2026-03-02").problems == []
+    shutil.rmtree(history / "spam")
+    watched = watch(found, history=history, at="2026-03-03", fail_on="alarm")
+    (problem,) = watched.problems
+    assert problem == f"{history / 'spam'} has no calls yet, though other labels have: new, or lost"
+    assert watched.exit_code == 3
+    assert watched.summary_line().startswith("DAMAGED ")
+    assert watch(found, history=history, at="2026-03-04").problems == []
+
+
+def test_nothing_is_appended_if_an_answer_does_not_fit(
+    found: LabelQuantification, tmp_path: Path
+) -> None:
+    history = tmp_path / "h"
+    watch(found, history=history, at="2026-03-02")
+    shutil.rmtree(history / "hate")
+    shutil.copytree(history / "spam", history / "hate")
+    with pytest.raises(UserError, match="is a history of the classes not spam, spam"):
+        watch(found, history=history, at="2026-03-03")
+    assert [len(History(history / label).calls()) for label in LABELS] == [1, 1, 1]
+
+
 def test_names_of_folders_are_safe() -> None:
     assert label_folder_name("../x") == "%2E%2E%2Fx"
     assert label_folder_name("Hass & Hetze") == "Hass %26 Hetze"
+    assert label_folder_name("*00") != label_folder_name("\u2a00")
+    long = [label_folder_name(f"{'ä/' * 200}{end}") for end in "xy"]
+    assert len(set(long)) == 2
+    assert all(len(name.encode()) <= 120 and name.startswith("ä%2Fä") for name in long)

@@ -110,7 +110,8 @@ def test_the_category_with_most_errors_is_named():
     table = answers(seed=1)
     wrong = pl.col("judge") != pl.col("human")
     law = pl.when(wrong & (pl.col("judge") == "pass")).then(pl.lit("law")).otherwise("topic")
-    (found,) = judge(table.with_columns(topic=law), **ASKED, errors_by="topic").error_patterns
+    asked = {**ASKED, "errors_by": ["topic", "topic"]}
+    (found,) = judge(table.with_columns(topic=law), **asked).error_patterns
     assert (found.among, found.where) == ("verdicts 'pass'", "topic is 'law'")
     known = table.with_columns(topic=law).drop_nulls("human").filter(pl.col("judge") == "pass")
     inside = known.filter(pl.col("topic") == "law")

@@ -449,6 +449,10 @@ def test_labels_that_differ_in_case_are_one_and_slips_are_pointed_out(table):
 def test_columns_have_one_role(table):
     frame = drawn(table)
     assert "cannot be the label as well" in refused(frame, verdict="judge", label="judge")
+    assert "cannot be a label as well" in refused(frame, verdict="judge", label="human,human")
+    for role in ("id", "cluster"):
+        message = refused(frame, verdict="judge", label="human", **{role: "judge"})
+        assert f"is a verdict and cannot be the {role} as well" in message
     assert "did you mean 'judge'" in refused(frame, verdict="jugde", label="human")
     assert "name the column of the labels" in refused(frame, verdict="judge")
     assert "unknown way to choose labels" in refused(

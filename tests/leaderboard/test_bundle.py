@@ -10,6 +10,7 @@ import pytest
 
 from quantshift.base.integrity import checksum, sealed, unsealed
 from quantshift.errors import DataError, UserError
+from quantshift.leaderboard import bundle as bundle_module
 from quantshift.leaderboard.bundle import RECORD, add_bundle, open_bundle, write_bundle
 from quantshift.leaderboard.scores import score_table
 from quantshift.results import ResultStore
@@ -130,6 +131,7 @@ def altered_record(contents):
         (lambda c: resealed({**c, "prior\\about.json": b"x"}), "not one of results"),
         (lambda c: resealed(c, version=2), "has bundle format 2, this version reads 1"),
         (lambda c: resealed(c, format="other"), "is not a bundle of results"),
+        (lambda c: resealed(c, files={n: {"bytes": 1} for n in c}), "is not a complete bundle"),
         # The store inside has its own checks, whoever has sealed the record again.
         (lambda c: resealed(other_byte(c)), "has changed since it was written"),
         (lambda c: resealed({**c, "store.json": b"{}"}), "store.json does not describe results"),
@@ -246,3 +248,17 @@ def test_the_command_adds_and_refuses_in_one_line(quantshift, bundle, tmp_path):
     code, told, _ = quantshift("merge", bundle, "--check")
     assert code == 0
     assert COMMAND in " ".join(told.split())
+
+
+def test_what_others_wrote_is_shown_in_a_line(bundle, tmp_path):
+    command = "bench \x1b[31m\u202e\nopen me " + "x" * 5000
+    file = zipped(tmp_path / "odd.zip", resealed(contents_of(bundle), command=command, created=5))
+    with open_bundle(file) as opened:
+        assert opened.sentence.isprintable()
+        assert len(opened.sentence) < 500
+
+
+def test_a_record_that_is_too_large_is_not_read(bundle, tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle_module, "MOST_RECORD_BYTES", 100)
+    with pytest.raises(DataError, match=r"its bundle\.json is too large"):
+        add_bundle(bundle, tmp_path / "out")

@@ -48,10 +48,10 @@ class OutputFiles:
     paths: Mapping[str, Path | None] = field(default_factory=dict)
     overwrite: bool = option(False, REPLACES, panel=OUTPUT)
 
-    def check(self, inputs: Sequence[Any]) -> None:
+    def check(self, inputs: Sequence[Any], beside: str | Path | None = None) -> None:
         """Refuse files that cannot be written, before the work starts.
 
-        inputs: what the same command reads.
+        inputs: what the same command reads. beside: a file that it writes too.
         """
         nouns: dict[str, str] = {}
         for output, path in self._wanted():
@@ -67,6 +67,8 @@ class OutputFiles:
                 raise UserError(
                     f"{path} cannot be both the {other} and the {output.noun}; name two files"
                 )
+        if beside is not None and os.path.realpath(beside) in nouns:
+            raise UserError(f"{beside} cannot be two outputs; name two files")
 
     def write(
         self, answer: AbstractAnswer, circumstances: Circumstances, inputs: Sequence[Any]

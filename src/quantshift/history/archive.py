@@ -91,21 +91,7 @@ class History:
         page shows. limits: how alarms are raised, if not as in the call before.
         """
         store.check_place(self.path)
-        before = self.calls()
-        if before and set(before[-1].classes) != set(result.classes):
-            raise UserError(
-                f"{self.path} is a history of the classes {', '.join(before[-1].classes)}, and "
-                f"this result has {', '.join(result.classes)}; name another folder",
-                arguments=["history"],
-            )
-        judged = isinstance(result, Judgement)
-        if before and (before[-1].model.method == JUDGE) != judged:
-            kinds = ("judge", "quantify") if judged else ("quantify", "judge")
-            raise UserError(
-                f"{self.path} is a history of `{kinds[1]}`, and this is an answer of `{kinds[0]}`; "
-                "name another folder",
-                arguments=["history"],
-            )
+        before = calls_before(self, result)
         chosen = limits or (before[-1].limits if before else Limits())
         _check(chosen)
         time = datetime.now(UTC) if at is None else moment_of(at)
@@ -255,6 +241,26 @@ class History:
 
     def _stored(self) -> list[StoredCall]:
         return store.read(self.path)[0] if self.path.exists() else []
+
+
+def calls_before(history: History, result: Quantification | Judgement) -> list[HistoryEntry]:
+    """The calls of a history; an answer that is not like them is refused."""
+    before = history.calls()
+    if before and set(before[-1].classes) != set(result.classes):
+        raise UserError(
+            f"{history.path} is a history of the classes {', '.join(before[-1].classes)}, and "
+            f"this result has {', '.join(result.classes)}; name another folder",
+            arguments=["history"],
+        )
+    judged = isinstance(result, Judgement)
+    if before and (before[-1].model.method == JUDGE) != judged:
+        kinds = ("judge", "quantify") if judged else ("quantify", "judge")
+        raise UserError(
+            f"{history.path} is a history of `{kinds[1]}`, and this is an answer of `{kinds[0]}`; "
+            "name another folder",
+            arguments=["history"],
+        )
+    return before
 
 
 def alarms_of(

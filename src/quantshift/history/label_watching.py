@@ -17,14 +17,16 @@ from quantshift.answers.words import one_line, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history import rendering
-from quantshift.history.archive import History
+from quantshift.history.archive import History, calls_before
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.record import Limits
-from quantshift.history.store import DESCRIPTION, check_place
+from quantshift.history.store import DESCRIPTION, Problem, check_place
 from quantshift.history.watching import Watch, Watched
 from quantshift.quantifying.labels.label_folder import label_folder_name
 from quantshift.quantifying.labels.label_result import LabelQuantification
 from quantshift.quantifying.labels.label_text import labels_in_a_line
+
+UNKNOWN_LABEL = "has no calls yet, though other labels have: new, or lost"
 
 
 @dataclass(frozen=True)
@@ -143,13 +145,37 @@ class LabelWatch:
 
     def over(self, result: LabelQuantification) -> WatchedLabels:
         """Append each answer to its history, if there are any, and check all conditions."""
+        watches = {label: self._watch(label, len(result.labels)) for label in result.answers}
+        lost = self._checked(result) if self.options.history is not None else {}
+        watched = {label: watch.over(result.answers[label]) for label, watch in watches.items()}
         return WatchedLabels(
             result,
             {
-                label: self._watch(label, len(result.labels)).over(answer)
-                for label, answer in result.answers.items()
+                label: replace(one, problems=(*one.problems, *lost.get(label, ())))
+                for label, one in watched.items()
             },
         )
+
+    def _checked(self, result: LabelQuantification) -> dict[str, list[Problem]]:
+        """What is told of labels without a call; answers that do not fit are refused before any is
+        appended."""
+        places = {label: self._place(label) for label in result.answers}
+        n_calls = {
+            label: len(calls_before(History.open(place), result.answers[label]))
+            for label, place in places.items()
+        }
+        if not any(n_calls.values()):
+            return {}
+        return {
+            label: [Problem(places[label], UNKNOWN_LABEL, "restore it if it was lost")]
+            for label, n in n_calls.items()
+            if not n and not History(places[label]).problems()
+        }
+
+    def _place(self, label: str) -> Path:
+        """The folder of the history of a label."""
+        assert self.options.history is not None
+        return Path(self.options.history) / label_folder_name(label)
 
     def _watch(self, label: str, n_labels: int) -> Watch:
         """The scheduled call of one label."""
@@ -160,7 +186,7 @@ class LabelWatch:
         )
         if self.options.history is None:
             return Watch(self.options, self.alarms, own)
-        folder = Path(self.options.history) / label_folder_name(label)
+        folder = self._place(label)
         allowed = self.alarms.false_alarms_per_year
         if allowed is None and not History(folder).calls():
             allowed = Limits().false_alarms_per_year

@@ -197,8 +197,9 @@ def read_judged(
 def _check_roles(options: JudgeOptions) -> None:
     roles: dict[str, str] = {}
     named = [(name, "a verdict") for name in options.verdict]
+    named += [(name, "a label") for name in options.people]
     others = (
-        (options.label, "the label"),
+        (None if options.people else options.label, "the label"),
         (options.score, "the score"),
         (options.weights, "the weight"),
     )
@@ -207,6 +208,15 @@ def _check_roles(options: JudgeOptions) -> None:
         if name in roles:
             raise UserError(f"column {name!r} is {roles[name]} and cannot be {role} as well")
         roles[name] = role
+    # These may be one column, but none of those above.
+    several = (
+        (options.id, "the id"),
+        (options.cluster, "the cluster"),
+        (options.annotator, "the annotator"),
+    )
+    for column, role in several:
+        if column in roles:
+            raise UserError(f"column {column!r} is {roles[column]} and cannot be {role} as well")
     if options.by is not None and options.by == options.label:
         raise UserError(
             f"column {options.by!r} is the label; groups need another", arguments=["by"]

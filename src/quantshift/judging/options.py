@@ -241,7 +241,7 @@ class JudgeOptions:
     def scanned(self, columns: Sequence[str]) -> list[str]:
         """Those by which the judge may err, of the columns of a table."""
         if self.errors_by != (ALL,) or ALL in columns:
-            return list(self.errors_by)
+            return list(dict.fromkeys(self.errors_by))
         roles = {*self.verdict, *self.people, self.label, self.id, self.annotator, self.cluster}
         return [name for name in columns if name not in roles | {self.weights}]
 

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.answers.words import one_line, shortened
 from quantshift.base.files import check_output, file_sha256, head, locked, make_folder, write_output
 from quantshift.base.forks import uses_tables
 from quantshift.base.integrity import checksum, sealed, unsealed
@@ -52,6 +53,12 @@ ENDINGS = ("zip",)
 
 MOST_BYTES = 4 << 30
 """The most bytes that a bundle may unpack to."""
+
+MOST_RECORD_BYTES = 64 << 20
+"""The most bytes of the record, which is read before anything is known of the others."""
+
+MOST_SHOWN = 300
+"""The most characters of the command that are shown."""
 
 AGREE = 1e-6
 """Estimates of the same samples on two machines differ by rounding alone."""
@@ -82,11 +89,13 @@ class Bundle:
     def sentence(self) -> str:
         """What it holds, and where it comes from."""
         datasets = {d for e in self.store.experiments for d in self.store.datasets(e)}
-        command = f"; made by: {self.record['command']}" if self.record["command"] else ""
-        return (
+        command = shortened(str(self.record["command"]), MOST_SHOWN)
+        made_by = f"; made by: {command}" if command else ""
+        # Somebody else wrote it: signs that move the cursor or hide words stay out.
+        return one_line(
             f"{self.n_results:,} results of {', '.join(self.store.experiments)} on "
-            f"{', '.join(sorted(datasets))}, quantshift {self.record['quantshift']}, "
-            f"{str(self.record['created'])[:10]}{command}"
+            f"{', '.join(sorted(datasets))}, quantshift {str(self.record['quantshift'])[:20]}, "
+            f"{str(self.record['created'])[:10]}{made_by}"
         )
 
 
@@ -260,6 +269,8 @@ def _unpack(path: Path, folder: Path) -> Mapping[str, Any]:
             raise ValueError(f"is not a bundle of results: it has no {RECORD}")
         if len(entries) < len(archive.infolist()):
             raise ValueError("holds two files of the same name")
+        if entries[RECORD].file_size > MOST_RECORD_BYTES:
+            raise ValueError(f"is not a bundle of results: its {RECORD} is too large")
         record = _record(archive.read(entries[RECORD]))
         files = record["files"]
         if entries.keys() - {RECORD} != files.keys():
@@ -290,7 +301,10 @@ def _record(content: bytes) -> Mapping[str, Any]:
     record = unsealed(record)
     files = record.get("files")
     sound = isinstance(files, dict) and all(
-        isinstance(file, dict) and type(file.get("bytes")) is int and file["bytes"] >= 0
+        isinstance(file, dict)
+        and type(file.get("bytes")) is int
+        and file["bytes"] >= 0
+        and isinstance(file.get("sha256"), str)
         for file in files.values()
     )
     if not sound or not {"quantshift", "created", "command", "environment"} <= record.keys():

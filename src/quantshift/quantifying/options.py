@@ -236,6 +236,12 @@ class LabelOptions:
                 "the separator is empty; give what is between the labels of a cell, such as ';'",
                 arguments=["separator"],
             )
+        if any(sign.isalnum() for sign in separator):
+            raise UserError(
+                f"the separator {self.separator!r} has letters or digits, which are parts of names "
+                "too; separate labels by a sign such as ';'",
+                arguments=["separator"],
+            )
         object.__setattr__(self, "separator", separator)
 
 

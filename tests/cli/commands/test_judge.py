@@ -68,6 +68,7 @@ def test_a_contradiction_is_one_line_that_names_the_option(table, quantshift):
         (("bare.csv", "--verdict", "judge", "--sensitivity", "x"), "'x' is not a rate"),
         (("verdicts.csv", *ASKED, "--fail-if", "passs>1%"), "did you mean 'pass'"),
         (("verdicts.csv", *ASKED, "--html", "verdicts.csv"), "is read by the same command"),
+        (("verdicts.csv", *ASKED, "--csv", "x.csv", "--misjudged", "x.csv"), "be two outputs"),
         (("nowhere.csv", *ASKED), "no such file"),
         (("-", *ASKED, "--labelled", "-"), "standard input"),
     ],

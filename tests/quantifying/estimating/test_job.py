@@ -582,6 +582,17 @@ def test_names_are_texts_and_a_column_has_one_meaning():
         quantify(new, posteriors=["a", "b"], weights="a", **FAST)
 
 
+def test_a_sample_whose_weights_are_all_zero_is_refused():
+    known = pl.DataFrame({"a": [0.2, 0.8] * 20, "y": ["no", "yes"] * 20, "w": [1.0, 2.0] * 20})
+    new = pl.DataFrame({"a": [0.2, 0.8], "w": [0.0, 0.0], "day": ["mon", "tue"]})
+    options = {"train": known, "label": "y", "posteriors": ["a"], "weights": "w", **FAST}
+    with pytest.raises(DataError, match=r"the weights of the sample must .* sum, got 0\.0"):
+        quantify(new, **options)
+    one = new.with_columns(w=pl.Series([1.0, 0.0]))
+    with pytest.raises(DataError, match="the weights of tue must"):
+        quantify(one, by="day", **options)
+
+
 def test_posteriors_of_a_model_cannot_be_dropped(folder):
     """The option was not heard: only features were looked at."""
     known = {"a": [0.2, 0.8] * 20, "y": ["no", "yes"] * 20}

@@ -104,6 +104,7 @@ def test_a_separator_that_is_not_there_is_refused_if_another_one_is() -> None:
 
 def test_an_empty_separator_and_one_for_several_columns_are_refused() -> None:
     assert "empty" in refusal(with_tags(TRAIN), label="tags", separator="")
+    assert "letters or digits" in refusal(with_tags(TRAIN), label="tags", separator=" and ")
     assert "one column, and 3 are named" in refusal(TRAIN, label=LABELS, separator=";")
 
 

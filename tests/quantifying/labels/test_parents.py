@@ -18,6 +18,12 @@ def test_parents_come_before_their_children() -> None:
     assert list(CHAIN.of.items()) == [("b", "a"), ("c", "b")]
 
 
+def test_names_of_labels_may_contain_the_sign() -> None:
+    labels = ["a", "x=1", "x"]
+    assert Parents.parse(["x=1=a"], labels).of == {"x=1": "a"}
+    assert Parents.parse(["a = x=1"], labels).of == {"a": "x=1"}
+
+
 @given(st.lists(shares, min_size=3, max_size=3), st.sets(st.sampled_from("abc")))
 def test_no_share_or_limit_exceeds_that_of_the_parent(
     limits: list[list[float]], unknown: set[str]

@@ -96,6 +96,20 @@ def test_scores_of_a_saved_model_copy_the_columns_that_are_kept(model, tmp_path)
     assert again.rows == scored.rows
 
 
+def test_columns_of_the_table_with_names_of_ours_are_kept_beside_them(model, tmp_path):
+    sample = table(60, 0.5, 3, labelled=False)
+    own = [f"a{i}" for i in range(60)]
+    names = ["probability yes", "row", "row (table)"]
+    sample = sample.with_columns(pl.Series(name, own) for name in names)
+    score(sample, tmp_path / "s.csv", model=model, keep=[*names, "row"])
+    rows = pl.read_csv(tmp_path / "s.csv")
+    renamed = ["probability yes (table)", "row (table)", "row (table) (table)"]
+    assert rows.columns[:5] == ["batch", "row", *renamed]
+    assert all(rows[name].to_list() == own for name in renamed)
+    raw = model.posteriors(model.items(sample.select("x", "z")))
+    np.testing.assert_allclose(rows["probability yes"], raw[:, 1], atol=1e-6)
+
+
 def test_no_file_of_the_user_is_replaced(model, tmp_path):
     sample = table(60, 0.5, 4, labelled=False)
     mine = tmp_path / "mine.csv"

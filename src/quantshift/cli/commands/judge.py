@@ -142,7 +142,7 @@ def judge(
     watch = _watch(watching, alarms, conditions.fail_if, summary=length.summary)
     inputs = [table, chosen.labelled]
     check_standard_input(*inputs)
-    files.check(inputs)
+    files.check(inputs, misjudged.misjudged)
     asked = as_keywords(columns, chosen, comparison, rates, levels, misjudged)
     result = judge_table(table, **asked, overwrite=files.overwrite)
     # Before anything is written: a condition on an unknown class is an error of the command.

@@ -1,6 +1,5 @@
 """`quantshift quantify`: prevalences in the user's own tables."""
 
-import os
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,9 +111,9 @@ def quantify(
     watch = watch_of(watching, alarms, conditions.fail_if)
     check_standard_input(sources.sample, sources.train)
     inputs = [*vars(sources).values(), *vars(sketches).values(), audit.audit]
-    files.check(inputs)
+    files.check(inputs, row_file.rows)
     _check_sources(sources, sketches)
-    _check_rows(row_file, files, sketches, inputs)
+    _check_rows(row_file, sketches, inputs)
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
     console.quiet = length.summary and not console.is_terminal
@@ -157,18 +156,13 @@ def _result(request: Request, sketches: SketchSources, progress: OnProgress) -> 
     return quantify_counts(request, sketches, progress)
 
 
-def _check_rows(
-    row_file: RowOptions, files: OutputFiles, sketches: SketchSources, inputs: list[Any]
-) -> None:
+def _check_rows(row_file: RowOptions, sketches: SketchSources, inputs: list[Any]) -> None:
     """Refuse a file of rows that cannot be written, before the work starts."""
     if row_file.rows is None:
         return
     if sketches.sketch is not None:
         raise UserError("a sketch has counts, no rows; give the sample", arguments=["sample"])
     check_rows_file(row_file.rows, inputs=inputs, overwrite=row_file.overwrite)
-    others = [path for path in files.paths.values() if path is not None]
-    if os.path.realpath(row_file.rows) in map(os.path.realpath, others):
-        raise UserError(f"{row_file.rows} cannot be two outputs; name two files")
 
 
 def _check_sources(sources: Sources, sketches: SketchSources) -> None:

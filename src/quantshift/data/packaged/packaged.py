@@ -6,20 +6,27 @@ No row of them is part of this package, and nothing is downloaded: the files are
 installed packages. Cite the data's own source, which `source` names, not the package.
 """
 
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from polars.exceptions import PolarsError
+
 from quantshift.data.content import Content
 from quantshift.data.packaged import natural_tables, uci_tables
 from quantshift.data.packaged.package_files import folder_of, package_file
-from quantshift.errors import unknown_name
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.extras import EXTRA_OF
 
 UCI_LICENCE = "CC BY 4.0 (UCI)"
 GOVERNMENT = "public domain (US government)"
 UNSTATED = "not stated"
+
+BROKEN = (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile, zlib.error, PolarsError)
+"""What a reader may meet in a file that is cut off, damaged or of another layout."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +66,27 @@ class PackagedSet:
         return folder_of(self.package) is not None
 
     def make(self) -> Content:
-        """Read the file; an error says what to install if it is not there."""
-        return self.read(package_file(self.name, self.package, self.path))
+        """Read the file; an error says what to install if it is missing, broken or another one."""
+        file = package_file(self.name, self.package, self.path)
+        try:
+            content = self.read(file)
+        except UserError:
+            raise
+        except BROKEN as error:
+            raise self._wrong("cannot be read") from error
+        self.check_number(len(content.labels))
+        return content
+
+    def check_number(self, n_items: int) -> None:
+        """Refuse another number of items: a file that is cut off, or of another version."""
+        if n_items != self.items:
+            raise self._wrong(f"has {n_items:,} items instead of {self.items:,}")
+
+    def _wrong(self, what: str) -> DataError:
+        return DataError(
+            f"the data set {self.name}: {self.path} of {self.distribution} {what}; install it "
+            f"again: pip install --force-reinstall {self.distribution}"
+        )
 
 
 def packaged_set(name: str) -> PackagedSet:

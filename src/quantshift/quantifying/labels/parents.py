@@ -25,8 +25,8 @@ class Parents:
         """From texts such as "hate=abuse"; errors name what is wrong."""
         of: dict[str, str] = {}
         for text in written:
-            child, sign, parent = (part.strip() for part in text.partition("="))
-            if not (child and sign and parent):
+            child, parent = _pair(text, labels)
+            if not (child and parent):
                 raise UserError(
                     f"{text!r} does not name a label and its parent; write hate=abuse",
                     arguments=["parents"],
@@ -81,6 +81,14 @@ class Parents:
         return [
             (child, parent) for child, parent in pairs if shares[child].low > shares[parent].high
         ]
+
+
+def _pair(text: str, labels: Sequence[str]) -> tuple[str, str]:
+    """The two labels of a text; names of labels may contain the sign between them."""
+    signs = [place for place, sign in enumerate(text) if sign == "="]
+    pairs = [(text[:place].strip(), text[place + 1 :].strip()) for place in signs]
+    known = [pair for pair in pairs if all(name in labels for name in pair)]
+    return next(iter([*known, *pairs]), ("", ""))
 
 
 def _from_the_top(of: Mapping[str, str]) -> dict[str, str]:

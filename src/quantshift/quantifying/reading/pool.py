@@ -372,7 +372,7 @@ def _pool(
     if kept.values.weights is not None:
         for name, code in codes.items():
             batch = kept.values.weights[members[code]]
-            if batch.any():
+            if len(batch):
                 check_total(batch, f"the weights of {name}")
     warnings = [warning for tally in tallies for warning in tally.warnings()]
     if len(kept) < sizes.sum():

@@ -136,19 +136,22 @@ class RowLines:
         return corrected, strength.round(2)
 
     def _names(self) -> list[str]:
-        return [escaped(name) for name in self._plain_names()]
+        """Names of the columns; those of the table that have a name of ours are renamed."""
+        first, last = ["batch", "row"], [*self._of_probabilities(), *LAST]
+        kept: list[str] = []
+        for name in map(escaped, self.kept):
+            while name in {*first, *kept, *last}:
+                name = f"{name} (table)"
+            kept.append(name)
+        return [*first, *kept, *last]
 
-    def _plain_names(self) -> Iterator[str]:
-        yield from ("batch", "row")
-        own = {"batch", "row", *LAST}
-        yield from (f"{name} (table)" if name in own else name for name in self.kept)
+    def _of_probabilities(self) -> Iterator[str]:
         for k in self.shown:
-            yield f"probability {self.classes[k]}"
+            yield escaped(f"probability {self.classes[k]}")
             if self.corrections is not None:
-                yield f"corrected {self.classes[k]}"
+                yield escaped(f"corrected {self.classes[k]}")
         if self.corrections is not None:
             yield "correction"
-        yield from LAST
 
 
 def _safe(column: pl.Series) -> pl.Series:

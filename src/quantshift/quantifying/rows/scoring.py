@@ -51,7 +51,7 @@ def score(
     check_rows_file(out, inputs=inputs, overwrite=overwrite)
     tables = open_samples(sample, lenient=lenient)
     fitted = model if isinstance(model, Model) else _loaded(model)
-    with RowSpool(fitted, as_names(keep)) as spool:
+    with RowSpool(fitted, tuple(dict.fromkeys(as_names(keep)))) as spool:
         pool = read_pool(tables, fitted, None, seed=0, progress=progress or silent, spool=spool)
         write_rows(spool, out, inputs=inputs, overwrite=overwrite)
     return Scored(pool.rows, pool.warnings)

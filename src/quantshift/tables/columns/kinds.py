@@ -200,6 +200,11 @@ def wrong_kind(feature: Column, name: str, cell: str) -> DataError:
             f"{name}: column {feature.name!r} holds {form.content} such as {cell}, but plain "
             f"numbers in training; write {form.example} as {form.cure}"
         )
+    if feature.kind == NUMBER and is_number(cell.strip("'")):
+        return DataError(
+            f"{name}: most cells of column {feature.name!r} are like {cell}, which is no finite "
+            "number; leave cells empty where nothing is known"
+        )
     content = "truth values" if cell.strip("'").lower() in TRUTH_WORDS else "words"
     content = "numbers" if is_number(cell.strip("'")) else content
     return DataError(
