@@ -83,3 +83,20 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert len(errors) == 1
     assert message in errors[0]
     assert "Traceback" not in err
+
+
+def test_judges_of_several_labels(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["1,0,yes,no", "0,1,no,yes", "1,0,no,no", "1,0,,", "0,1,,", "1,0,,"] * 20
+    Path("judged.csv").write_text("\n".join(["spam_judge,abuse_judge,spam,abuse", *rows]))
+    command = "judge judged.csv --pairs spam_judge=spam,abuse_judge=abuse --labels random"
+    code, out, _ = run(capsys, f"{command} --history h --summary --fail-if spam>1%")
+    assert code == 3
+    assert out.startswith("CONDITION judged.csv, 120 items: spam ")
+    assert sorted(path.name for path in (tables / "h").iterdir()) == ["abuse", "spam"]
+    code, out, _ = run(capsys, f"{command} --json --html out.html")
+    assert code == 0
+    assert json.loads(out)["labels"] == ["spam", "abuse"]
+    assert "--pairs spam_judge=spam,abuse_judge=abuse" in Path("out.html").read_text()
+    code, _, err = run(capsys, "judge judged.csv --pairs spam_judge")
+    assert code == 2
+    assert "'spam_judge' is not a pair; write VERDICT=LABEL (--pairs)" in " ".join(err.split())
