@@ -11,7 +11,7 @@ Quantification" (TKDD 2023): in `multilabel-app` the share of one label after th
 `multilabel-npp` samples are random. Both test the same training set.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,17 @@ from sklearn.base import clone
 from quantshift.base.forks import uses_tables
 from quantshift.base.integrity import record_checksum
 from quantshift.base.progress import OnProgress
-from quantshift.base.types import Indices, Reals
+from quantshift.base.types import Indices, Posteriors, Reals
 from quantshift.errors import DataError
 from quantshift.multilabel.label_data import content_hash
+from quantshift.multilabel.label_models import LabelFolds, fit_label_models
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.mulan import LabelledItems
-from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel
+from quantshift.multilabel.multilabel_quantifier import (
+    AbstractLabelAggregative,
+    AbstractMultilabel,
+)
 from quantshift.results.store import ResultStore
 from quantshift.shifts.protocol import Coordinate, Words
 
@@ -140,6 +144,7 @@ def run_label_experiments(
     store = create_label_store(out, problems, signatures, protocols)
     for problem in problems:
         samples = dict(protocols.samples(problem.labels_test))
+        shared = _SharedClassifiers(problem)
         for name, method in methods.items():
             missing = {
                 experiment: index
@@ -151,11 +156,36 @@ def run_label_experiments(
             if progress is not None:
                 step = f"{problem.name}, {name}"
                 progress(step, steps.index(step), len(steps))
-            fitted = clone(method).fit(problem.X, problem.labels.has)
+            estimate = shared.fitted(method)
             for experiment, index in missing.items():
-                p_hat = fitted.predict(problem.X_test, index)
+                p_hat = estimate(index)
                 write_label_estimates(store, experiment, problem, protocols, {name: p_hat})
     return store
+
+
+class _SharedClassifiers:
+    """Classifiers of a data set, fitted once for all methods that use the same ones."""
+
+    def __init__(self, problem: LabelProblem) -> None:
+        self.problem = problem
+        self.known: dict[str, tuple[Posteriors, Posteriors]] = {}
+
+    def fitted(self, method: AbstractMultilabel) -> Callable[[Indices], Reals]:
+        """What the method, fitted on the training items, makes of samples of the test items."""
+        problem, own = self.problem, clone(method)
+        if not isinstance(own, AbstractLabelAggregative):
+            fitted = own.fit(problem.X, problem.labels.has)
+            return lambda index: fitted.predict(problem.X_test, index)
+        key = repr((own.classifier, own.cv, own.seed))
+        if key not in self.known:
+            folds = LabelFolds(own.cv, own.seed)
+            models, held_out = fit_label_models(
+                own.classifier, problem.X, problem.labels.has, folds
+            )
+            self.known[key] = held_out, models.posteriors(problem.X_test)
+        held_out, pool = self.known[key]
+        own.fit_posteriors(held_out, problem.labels.has)
+        return lambda index: own.aggregate(pool, index)
 
 
 def create_label_store(

@@ -12,7 +12,7 @@ whole or not at all, and its hash is that of the arrays and names.
 import hashlib
 import importlib.metadata
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -23,10 +23,11 @@ from scipy.sparse import csr_array, issparse
 
 from quantshift.base.files import folder_aside, write_errors
 from quantshift.base.integrity import load_array
-from quantshift.base.manifests import FolderKind
+from quantshift.base.manifests import FolderKind, manifest_format
 from quantshift.base.nouns import counted
 from quantshift.base.text_tables import RENDERERS, Table
-from quantshift.errors import DataError, unknown_name
+from quantshift.data.description import Listed
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.mulan import LabelledItems
 from quantshift.prevalence.sparse_matrices import checked_sparse
@@ -190,3 +191,23 @@ def render_label_data(data: LabelData, format: str = "text") -> str:  # noqa: A0
     if notes and format != "latex":
         lines.append("\n".join(f"- {note}" for note in notes))
     return "\n\n".join(lines)
+
+
+def find_label_data(places: Iterable[Path]) -> list[Listed]:
+    """The data sets with several labels in the folders: themselves, or their subfolders."""
+    listed = []
+    for place in places:
+        own = manifest_format(place) == LABEL_DATA.format
+        for folder in [place] if own else sorted(place.iterdir()):
+            if manifest_format(folder) == LABEL_DATA.format and not folder.name.startswith("."):
+                listed.append(_listed(folder))
+    return listed
+
+
+def _listed(folder: Path) -> Listed:
+    try:
+        about = LabelData.open(folder).manifest
+    except UserError as error:
+        return Listed(str(folder), folder.name, "damaged", 0, 0, 0, 0, str(error))
+    n_items = sum(about["items"].values())
+    return Listed(str(folder), about["name"], "labels", n_items, len(about["labels"]), 0, 0)

@@ -42,7 +42,12 @@ from quantshift.data.importing.table import import_arrays, import_columns
 from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.data.sources import source_at
 from quantshift.errors import UserError
-from quantshift.multilabel.label_data import LABEL_DATA, LabelData, render_label_data
+from quantshift.multilabel.label_data import (
+    LABEL_DATA,
+    LabelData,
+    find_label_data,
+    render_label_data,
+)
 from quantshift.multilabel.label_importing import ImportedLabels, import_labels_of
 from quantshift.tables.formats import PACKAGE_ENDINGS
 from quantshift.tables.reading import Progress
@@ -253,7 +258,9 @@ def list_(
 
     quantshift data list tables texts --format markdown
     """
-    listed = find(folders) if folders else [*find([Path()]), *find_embedded(), *find_packaged()]
+    places = folders or [Path()]
+    listed = [*find(places), *find_label_data(places)]
+    listed += [] if folders else [*find_embedded(), *find_packaged()]
     if listed or format == "json":
         typer.echo(render_list(listed, format))
     else:
