@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from quantshift.base.types import Flags, Indices, Reals
+from quantshift.base.types import Reals
 from quantshift.experiments.label_results import LabelProblem
 from quantshift.metrics import rae
 from quantshift.multilabel import LabelTable, load_mulan
 from quantshift.multilabel.label_tables import FEWEST
+from quantshift.multilabel.related_labels import frequent_together
 
 DEVELOPMENT = ("emotions", "yeast", "birds", "genbase", "medical")
 KEPT_ASIDE = ("enron", "delicious")
@@ -56,25 +57,6 @@ def load(name: str, *, most_labels: int | None = MOST_LABELS) -> LabelProblem:
         LabelTable(part.labels.has[:, chosen], part.labels.names[chosen]) for part in (train, test)
     )
     return LabelProblem(name, train.X, labels, test.X, labels_test)
-
-
-def frequent_together(has: Flags, most: int) -> Indices:
-    """The labels of the pairs that occur together most often, until there are enough.
-
-    Of pairs that are as frequent the last one comes first: with this order the errors of MLPE on
-    birds, the only development set where it matters, are nearest to the printed ones.
-    """
-    n_labels = has.shape[1]
-    if n_labels <= most:
-        return np.arange(n_labels)
-    first, second = np.triu_indices(n_labels, 1)
-    together = (has.T.astype(np.int64) @ has.astype(np.int64))[first, second]
-    chosen: dict[int, None] = {}
-    for pair in np.argsort(together, kind="stable")[::-1]:
-        for label in (int(first[pair]), int(second[pair])):
-            if len(chosen) < most:
-                chosen[label] = None
-    return np.array(sorted(chosen))
 
 
 def errors_by_label(p_true: Reals, p_hat: Reals, measure: str) -> Reals:

@@ -15,6 +15,7 @@ METHODS = set(catalogue.quantifiers())
 IMPORTED = {
     "adapting/evidence.py": {"GuardedSLD", "SLD"},
     "quantifying/training/methods.py": {"CC", "GuardedSLD", "PACC", "PCC", "SLD"},
+    "experiments/label_running.py": {"MLPE", "PACC", "PCC", "SLD"},
     "labelling/audit.py": {"PACC"},
     "diagnosis/accuracy.py": {"SLD"},
     "multilabel/label_by_label.py": {"SLD"},

@@ -104,6 +104,9 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
             quantifying.label_json_schema(), "LabelBatch", "LabelAnswer", "LeftOutLabel"
         ),
         "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
+        "label-judgement-json": lambda page: json_layout.layout(
+            judging.label_json_schema(), "LabelJudgedBatch", "LabelRate"
+        ),
     }
 )
 """The content of each block, by its name, for a page."""

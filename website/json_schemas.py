@@ -69,6 +69,10 @@ SCHEMAS: Mapping[str, tuple[str, Callable[[], dict[str, Any]]]] = MappingProxyTy
             quantifying.label_json_schema,
         ),
         "judge": ("`quantshift judge --json`", judging.json_schema),
+        "judge-labels": (
+            "`quantshift judge --pairs A=B,C=D --json` (several labels)",
+            judging.label_json_schema,
+        ),
         "history": ("`quantshift history export --as json`", history.json_schema),
         "data-list": ("`quantshift data list --format json`", data_sets),
         "data-describe": ("`quantshift data describe --format json`", data_set),

@@ -23,6 +23,8 @@ from quantshift.history.record import FORMAT as CALL_VERSION
 from quantshift.judging.result import FORMAT as JUDGEMENT_VERSION
 from quantshift.leaderboard.bundle import VERSION as BUNDLE_VERSION
 from quantshift.leaderboard.bundle import open_bundle, write_bundle
+from quantshift.multilabel import LabelData, import_labelled_items
+from quantshift.multilabel.label_data import LABEL_DATA
 from quantshift.quantifying import load_model
 from quantshift.quantifying.output.result import FORMAT as QUANTIFICATION_VERSION
 from quantshift.quantifying.training.folder import FORMAT as MODEL_VERSION
@@ -148,11 +150,31 @@ def read_json(folder: Path) -> Any:
     return {"format": content["format"], "shares": [batch["shares"] for batch in batches]}
 
 
+def make_label_data(folder: Path) -> None:
+    """Items with several labels, in columns."""
+    table = pl.DataFrame({"x": [0.5, 1.5, 2.5] * 8, "a": [0, 1] * 12, "b": [1, 1, 0] * 8})
+    table.write_csv(folder / "t.csv")
+    import_labelled_items([folder / "t.csv"], folder / "set", label=["a", "b"])
+    (folder / "t.csv").unlink()
+
+
+def read_label_data(folder: Path) -> Any:
+    """The items of both parts."""
+    data = LabelData.open(folder / "set")
+    data.verify()
+    parts = {part: data.items(part) for part in ("train", "test")}
+    return {
+        part: {"X": items.X.tolist(), "labels": items.labels.has.tolist()}
+        for part, items in parts.items()
+    }
+
+
 FORMATS = (
     Format("model", str(MODEL_VERSION), kinds.make_model, read_model),
     Format("sketch", str(SKETCH_VERSION), kinds.make_sketches, read_sketches),
     Format("query-result", str(SKETCH_VERSION), kinds.make_query_results, read_query_results),
     Format("data-set", str(DATA_SET.version), kinds.make_data_sets, read_data_sets),
+    Format("label-data", str(LABEL_DATA.version), make_label_data, read_label_data),
     Format("results", str(RESULTS_VERSION), kinds.make_store, read_results),
     Format("bundle", str(BUNDLE_VERSION), make_bundle, read_bundle),
     Format("history", f"{history_store.VERSION}.{CALL_VERSION}", kinds.make_history, read_history),

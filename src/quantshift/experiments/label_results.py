@@ -11,24 +11,29 @@ Quantification" (TKDD 2023): in `multilabel-app` the share of one label after th
 `multilabel-npp` samples are random. Both test the same training set.
 """
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.sparse import issparse
 from sklearn.base import clone
 
 from quantshift.base.forks import uses_tables
 from quantshift.base.integrity import record_checksum
-from quantshift.base.types import Indices, Reals
+from quantshift.base.progress import OnProgress
+from quantshift.base.types import Indices, Posteriors, Reals
 from quantshift.errors import DataError
+from quantshift.multilabel.label_data import content_hash
+from quantshift.multilabel.label_models import LabelFolds, fit_label_models
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
 from quantshift.multilabel.label_tables import LabelTable
-from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel
+from quantshift.multilabel.mulan import LabelledItems
+from quantshift.multilabel.multilabel_quantifier import (
+    AbstractLabelAggregative,
+    AbstractMultilabel,
+)
 from quantshift.results.store import ResultStore
 from quantshift.shifts.protocol import Coordinate, Words
 
@@ -49,7 +54,7 @@ COORDINATES = (
 
 NOTE = "Errors are of single labels; those of one sample are not independent, as tests assume."
 
-_WORDS = {
+LABEL_WORDS = {
     EACH_LABEL: Words(
         "Several labels: the share of one label at a time",
         DEGREE,
@@ -83,6 +88,11 @@ class LabelProblem:
                 f"{self.name}: the labels of training and test items differ; use the same ones in "
                 "the same order"
             )
+
+    def content_hash(self) -> str:
+        """SHA-256 of items and labels."""
+        parts = ((self.X, self.labels), (self.X_test, self.labels_test))
+        return content_hash([LabelledItems(X, labels, ()) for X, labels in parts])
 
 
 @dataclass(frozen=True)
@@ -123,15 +133,18 @@ def run_label_experiments(
     methods: Mapping[str, AbstractMultilabel],
     out: str | Path,
     protocols: LabelProtocols = LabelProtocols(),  # noqa: B008 - frozen
+    progress: OnProgress | None = None,
 ) -> ResultStore:
     """Fit the methods on every data set, and store their estimates in the folder `out`.
 
     Methods that have results there already are not computed again.
     """
+    steps = [f"{problem.name}, {name}" for problem in problems for name in methods]
     signatures = {name: _signature(method) for name, method in methods.items()}
     store = create_label_store(out, problems, signatures, protocols)
     for problem in problems:
         samples = dict(protocols.samples(problem.labels_test))
+        shared = _SharedClassifiers(problem)
         for name, method in methods.items():
             missing = {
                 experiment: index
@@ -140,11 +153,39 @@ def run_label_experiments(
             }
             if not missing:
                 continue
-            fitted = clone(method).fit(problem.X, problem.labels.has)
+            if progress is not None:
+                step = f"{problem.name}, {name}"
+                progress(step, steps.index(step), len(steps))
+            estimate = shared.fitted(method)
             for experiment, index in missing.items():
-                p_hat = fitted.predict(problem.X_test, index)
+                p_hat = estimate(index)
                 write_label_estimates(store, experiment, problem, protocols, {name: p_hat})
     return store
+
+
+class _SharedClassifiers:
+    """Classifiers of a data set, fitted once for all methods that use the same ones."""
+
+    def __init__(self, problem: LabelProblem) -> None:
+        self.problem = problem
+        self.known: dict[str, tuple[Posteriors, Posteriors]] = {}
+
+    def fitted(self, method: AbstractMultilabel) -> Callable[[Indices], Reals]:
+        """What the method, fitted on the training items, makes of samples of the test items."""
+        problem, own = self.problem, clone(method)
+        if not isinstance(own, AbstractLabelAggregative):
+            fitted = own.fit(problem.X, problem.labels.has)
+            return lambda index: fitted.predict(problem.X_test, index)
+        key = repr((own.classifier, own.cv, own.seed))
+        if key not in self.known:
+            folds = LabelFolds(own.cv, own.seed)
+            models, held_out = fit_label_models(
+                own.classifier, problem.X, problem.labels.has, folds
+            )
+            self.known[key] = held_out, models.posteriors(problem.X_test)
+        held_out, pool = self.known[key]
+        own.fit_posteriors(held_out, problem.labels.has)
+        return lambda index: own.aggregate(pool, index)
 
 
 def create_label_store(
@@ -157,7 +198,7 @@ def create_label_store(
     methods = [{"name": name, "signature": value} for name, value in signatures.items()]
     datasets = {
         problem.name: {
-            "items": _content_hash(problem),
+            "items": problem.content_hash(),
             "source": problem.name,
             "classes": list(CLASSES),
             "cells": [CELL],
@@ -177,7 +218,7 @@ def create_label_store(
                     "words": words.as_json(),
                     "methods": methods,
                 }
-                for experiment, words in _WORDS.items()
+                for experiment, words in LABEL_WORDS.items()
             }
         },
     )
@@ -238,13 +279,3 @@ def _signature(method: AbstractMultilabel) -> str:
     kind = type(method)
     options = {name: repr(value) for name, value in sorted(method.get_params().items())}
     return record_checksum({"class": f"{kind.__module__}:{kind.__qualname__}", **options})[:16]
-
-
-def _content_hash(problem: LabelProblem) -> str:
-    digest = hashlib.sha256("|".join(map(str, problem.labels.names)).encode())
-    for X, labels in ((problem.X, problem.labels), (problem.X_test, problem.labels_test)):
-        parts = (X.indptr, X.indices, X.data) if issparse(X) else (np.asarray(X),)
-        for part in (*parts, labels.has):
-            digest.update(f"{part.dtype}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

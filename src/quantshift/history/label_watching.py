@@ -22,9 +22,9 @@ from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.record import Limits
 from quantshift.history.store import DESCRIPTION, Problem, check_place
 from quantshift.history.watching import Watch, Watched
+from quantshift.judging.labels.label_judgement import LabelJudgement
 from quantshift.quantifying.labels.label_folder import label_folder_name
 from quantshift.quantifying.labels.label_result import LabelQuantification
-from quantshift.quantifying.labels.label_text import labels_in_a_line
 
 UNKNOWN_LABEL = "has no calls yet, though other labels have: new, or lost"
 
@@ -33,7 +33,7 @@ UNKNOWN_LABEL = "has no calls yet, though other labels have: new, or lost"
 class WatchedLabels:
     """An answer with several labels, and what a scheduled call makes of each."""
 
-    result: LabelQuantification
+    result: LabelQuantification | LabelJudgement
     labels: Mapping[str, Watched]
 
     @property
@@ -74,7 +74,7 @@ class WatchedLabels:
             rendering.OK: True,
         }
         state = next(state for state, holds in states.items() if holds)
-        found = [labels_in_a_line(self.result), *map(rendering.alarm_text, alarms)]
+        found = [self.result.in_a_line(), *map(rendering.alarm_text, alarms)]
         return one_line(f"{state} {'; '.join([*found, *self.problems, *self.conditions])}")
 
     def to_text(self) -> str:
@@ -143,7 +143,7 @@ class LabelWatch:
         """The conditions, read."""
         return tuple(map(Condition.parse, self.conditions))
 
-    def over(self, result: LabelQuantification) -> WatchedLabels:
+    def over(self, result: LabelQuantification | LabelJudgement) -> WatchedLabels:
         """Append each answer to its history, if there are any, and check all conditions."""
         watches = {label: self._watch(label, len(result.labels)) for label in result.answers}
         lost = self._checked(result) if self.options.history is not None else {}

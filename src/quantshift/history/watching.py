@@ -26,6 +26,7 @@ from quantshift.quantifying.output.result import Quantification
 
 if TYPE_CHECKING:
     from quantshift.history.label_watching import WatchedLabels
+    from quantshift.judging.labels.label_judgement import LabelJudgement
     from quantshift.quantifying.labels.label_result import LabelQuantification
 
 
@@ -176,7 +177,7 @@ class Watch:
 
 
 def watch(
-    result: "Quantification | LabelQuantification | Judgement",
+    result: "Quantification | LabelQuantification | Judgement | LabelJudgement",
     *,
     history: str | Path | None = None,
     at: str | None = None,

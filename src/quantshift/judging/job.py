@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,6 +53,9 @@ from quantshift.judging.thresholds import CutRule, threshold
 from quantshift.judging.win_rates import position_biases
 from quantshift.tables.reading import Source
 
+if TYPE_CHECKING:
+    from quantshift.judging.labels.label_judgement import LabelJudgement
+
 Columns = str | Sequence[Any] | Any
 """The name of a column, or the values themselves."""
 
@@ -76,6 +79,8 @@ def judge(
     first: Columns | None = None,
     errors_by: str | Sequence[str] = (),
     cut: str | None = None,
+    pairs: Mapping[str, str] | None = None,
+    separator: str | None = None,
     misjudged: str | Path | None = None,
     labels: str | None = None,
     map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
@@ -91,7 +96,7 @@ def judge(
     seed: int = 0,
     of: str = ITEMS,
     overwrite: bool = False,
-) -> Judgement:
+) -> "Judgement | LabelJudgement":
     """The true share of each class among items with verdicts of a model, from a few human labels.
 
     table: a file or a data frame with a verdict for every item. Without it the arguments that name
@@ -116,6 +121,10 @@ def judge(
         the labelled items on which the judge and people disagree; overwrite: replace any file.
     cut: choose the threshold of the score: "agreement", or a target such as "precision=0.9" or
         "recall=0.9".
+    pairs: several labels at once, each with verdicts of its own: column of verdicts -> column of
+        labels, whose cells say 0 or 1; separator: or what is between the labels in the cells of
+        `verdict` and `label`, where "none" means that people found no label. The result is then a
+        `LabelJudgement`.
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
         some are not among the labels; positive: the class whose share comes first.
     sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
@@ -128,6 +137,12 @@ def judge(
     """
     if not 0.5 <= level < 1:
         raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
+    if pairs is not None or separator is not None:
+        asked = dict(locals())
+        # Imported here, since most calls have one label.
+        from quantshift.judging.labels.label_judging import judge_labels
+
+        return judge_labels(asked, judge)
     stated = None if labels is None else stated_design(labels)
     source, options = parse_inputs(
         table,

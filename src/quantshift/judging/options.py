@@ -50,6 +50,27 @@ def parse_map(written: str) -> dict[str, str]:
     return labels_by_verdict(pairs)
 
 
+def parse_pairs(written: str) -> dict[str, str]:
+    """The column of labels that belongs to each column of verdicts.
+
+    >>> parse_pairs("spam_judge=spam, abuse_judge=abuse")
+    {'spam_judge': 'spam', 'abuse_judge': 'abuse'}
+    """
+    pairs: dict[str, str] = {}
+    for entry in split_names(written):
+        verdict, sign, label = (part.strip() for part in entry.partition("="))
+        if not (verdict and sign and label):
+            raise UserError(f"{entry!r} is not a pair; write VERDICT=LABEL", arguments=["pairs"])
+        if verdict in pairs:
+            raise UserError(
+                f"the verdicts {verdict!r} are paired with {pairs[verdict]!r} and {label!r}; pair "
+                "them with one",
+                arguments=["pairs"],
+            )
+        pairs[verdict] = label
+    return pairs
+
+
 def parse_pair(written: str) -> tuple[str, str]:
     """The class of a win and that of a loss.
 
@@ -256,6 +277,28 @@ class JudgeOptions:
             missing=None if missing is None else as_names(missing),
             lenient=said["lenient"],
         )
+
+
+@dataclass(frozen=True)
+class SeveralLabelsOptions:
+    """Several labels at once, each with verdicts of its own."""
+
+    pairs: Mapping[str, str] | None = option(
+        None,
+        "Several labels at once: which column of verdicts belongs to which column of labels "
+        "(instead of --verdict and --label). The cells of both say 0 or 1, yes or no.",
+        parse=parse_pairs,
+        metavar="VERDICT=LABEL,...",
+        panel=COLUMNS,
+    )
+    separator: str | None = option(
+        None,
+        "Several labels in one cell: what is between them in the columns --verdict and --label. "
+        "Write 'none' where people have found no label: an empty cell is not labelled.",
+        reads="value",
+        metavar="';'",
+        panel=COLUMNS,
+    )
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@ from .generated_items import (
     generate_labelled_items as generate_labelled_items,
 )
 from .label_by_label import LabelByLabel as LabelByLabel
+from .label_data import LabelData as LabelData
+from .label_importing import import_labelled_items as import_labelled_items
 from .label_intervals import (
     LabelIntervals as LabelIntervals,
     aggregate_label_intervals as aggregate_label_intervals,

@@ -44,3 +44,23 @@ def _correlations(has: Flags, weights: Weights | None) -> tuple[Reals, Reals]:
     covariance = weighted.T @ centred
     spread = np.sqrt(np.maximum(np.diag(covariance), np.finfo(np.float64).tiny))
     return np.abs(covariance / np.outer(spread, spread)), share
+
+
+def frequent_together(has: Flags, most: int) -> Indices:
+    """The labels of the pairs that occur together most often, until there are enough.
+
+    This is how A. Moreo, M. Francisco and F. Sebastiani (TKDD 2023) reduce data sets. Of pairs that
+    are as frequent the last one comes first: with this order the errors of MLPE on birds, the only
+    set for development where it matters, are nearest to the printed ones.
+    """
+    n_labels = has.shape[1]
+    if n_labels <= most:
+        return np.arange(n_labels)
+    first, second = np.triu_indices(n_labels, 1)
+    together = (has.T.astype(np.int64) @ has.astype(np.int64))[first, second]
+    chosen: dict[int, None] = {}
+    for pair in np.argsort(together, kind="stable")[::-1]:
+        for label in (int(first[pair]), int(second[pair])):
+            if len(chosen) < most:
+                chosen[label] = None
+    return np.array(sorted(chosen))

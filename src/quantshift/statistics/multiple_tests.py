@@ -1,4 +1,4 @@
-"""Many tests at once: p-values adjusted for their number."""
+"""Many tests or intervals at once: p-values and levels adjusted for their number."""
 
 from collections.abc import Sequence
 
@@ -18,3 +18,12 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> list[float]:
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(steps, 1.0)
     return [float(value) for value in adjusted]
+
+
+def level_for_all(level: float, n_intervals: int) -> float:
+    """The level of each interval at which all of them hold at once (Bonferroni).
+
+    >>> round(level_for_all(0.95, 5), 6)
+    0.99
+    """
+    return 1 - (1 - level) / n_intervals

@@ -52,7 +52,7 @@ Source: TypeAlias = str | Path | Any
 """A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, a sheet of a
 workbook (`sales.xlsx#March`), the URL of a table in a database (`duckdb:///file.db?table=name`,
 `postgresql://...?table=name`), a data frame of any library that supports Arrow (pandas, polars,
-pyarrow), or a list of these."""
+pyarrow), a table that is open already, or a list of these."""
 
 
 def open_table(source: Source, *, name: str = "the table", lenient: bool = False) -> OpenTable:
@@ -176,6 +176,8 @@ def shown_file(source: Source) -> str:
 
 
 def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
+    if isinstance(source, OpenTable):
+        return source
     if not isinstance(source, str | Path):
         return frame_table(name, given_frame(source, name))
     database = database_of(source)

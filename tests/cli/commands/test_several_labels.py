@@ -84,3 +84,61 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert len(errors) == 1
     assert message in errors[0]
     assert "Traceback" not in err
+
+
+def test_judges_of_several_labels(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["1,0,yes,no", "0,1,no,yes", "1,0,no,no", "1,0,,", "0,1,,", "1,0,,"] * 20
+    Path("judged.csv").write_text("\n".join(["spam_judge,abuse_judge,spam,abuse", *rows]))
+    command = "judge judged.csv --pairs spam_judge=spam,abuse_judge=abuse --labels random"
+    code, out, _ = run(capsys, f"{command} --history h --summary --fail-if spam>1%")
+    assert code == 3
+    assert out.startswith("CONDITION judged.csv, 120 items: spam ")
+    assert sorted(path.name for path in (tables / "h").iterdir()) == ["abuse", "spam"]
+    code, out, _ = run(capsys, f"{command} --json --html out.html")
+    assert code == 0
+    assert json.loads(out)["labels"] == ["spam", "abuse"]
+    assert "--pairs spam_judge=spam,abuse_judge=abuse" in Path("out.html").read_text()
+    code, _, err = run(capsys, "judge judged.csv --pairs spam_judge")
+    assert code == 2
+    assert "'spam_judge' is not a pair; write VERDICT=LABEL (--pairs)" in " ".join(err.split())
+
+
+def test_a_data_set_with_several_labels_is_imported_and_described(
+    tables: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "data import --layout labels labelled.csv --label spam,abuse,hate --out sets/posts"
+    code, out, _ = run(capsys, command)
+    assert code == 0
+    assert out.startswith("posts: 3 labels, ")
+    assert run(capsys, "data describe sets/posts")[1] in out
+    code, out, _ = run(capsys, "data list sets --format json")
+    assert [(entry["name"], entry["kind"]) for entry in json.loads(out)] == [("posts", "labels")]
+    code, _, err = run(capsys, "data import labelled.csv --label spam --separator ; --out sets/no")
+    assert code == 2
+    assert "--separator cannot be used here" in " ".join(err.split())
+
+
+def test_the_suite_is_listed_and_planned(
+    tables: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "multilabel-app" in run(capsys, "list experiments")[1]
+    for verb in ("bench", "run"):
+        code, out, _ = run(capsys, f"{verb} multilabel --dry-run --out runs")
+        assert code == 0
+        assert out.splitlines()[-1].split() == ["tickets", "1,000", "1,000", "5", "7"]
+        assert not Path("runs").exists()
+        code, _, err = run(capsys, f"{verb} multilabel --classifier logistic --out runs")
+        assert code == 2
+        assert "the suite multilabel cannot do that" in " ".join(err.split())
+
+
+@pytest.mark.slow
+def test_the_suite_is_run_and_has_a_leaderboard(
+    tables: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "bench multilabel --methods MLPE,TiltedLabelSets --out runs"
+    code, out, _ = run(capsys, command)
+    assert code == 0
+    assert "multilabel: 2 methods on 1 data set; results in runs" in out
+    assert "TiltedLabelSets" in Path("runs/leaderboard.tex").read_text()
+    assert run(capsys, "status runs")[0] == 0

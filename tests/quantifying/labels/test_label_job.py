@@ -18,10 +18,11 @@ from quantshift.answers.outputs import OUTPUTS
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.shares import share_of
 from quantshift.errors import UserError
-from quantshift.quantifying.labels.label_job import combined_answers, level_for_all
+from quantshift.quantifying.labels.label_job import combined_answers
 from quantshift.quantifying.labels.label_result import LabelQuantification, label_json_schema
 from quantshift.quantifying.labels.label_training import LabelModels
 from quantshift.quantifying.labels.parents import Parents
+from quantshift.statistics.multiple_tests import level_for_all
 from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled, with_tags
 from tests.quantifying.output.test_result import check
 

@@ -11,6 +11,7 @@ from quantshift.base.nouns import counted
 from quantshift.base.shell import command_line
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
+from quantshift.cli.commands.label_suite import run_label_suite, without_label_suite
 from quantshift.cli.commands.run import resume_command, tell_summary
 from quantshift.cli.machine import load_average, n_cores
 from quantshift.cli.outputs import DryRun, ResultsFolder
@@ -30,7 +31,8 @@ def bench(
         list[str],
         typer.Argument(
             metavar="SUITE...",
-            help="Suites to run (see `quantshift list experiments`), or all.",
+            help="Suites to run (see `quantshift list experiments`), or all (but multilabel, which "
+            "needs other data: name it).",
             show_default=False,
         ),
     ],
@@ -72,15 +74,23 @@ def bench(
         quantshift bench tables-prior --classifier sklearn.naive_bayes:GaussianNB
 
         quantshift bench multiclass --add my.py:Mine --bundle mine.zip
-    """
-    # Imported here because the page needs packages that take a second to import.
-    from quantshift.leaderboard.build import build_leaderboard
-    from quantshift.leaderboard.bundle import check_bundle_output, write_bundle
 
+        quantshift bench multilabel --data emotions --data yeast
+    """
     console = Console()
     if bundle is not None:
+        # Imported here because the page needs packages that take a second to import.
+        from quantshift.leaderboard.bundle import check_bundle_output
+
         check_bundle_output(bundle)
-    planned = planned_benchmark(suites, out, experiment_options, who)
+    others, is_label_suite = without_label_suite(suites)
+    if is_label_suite:
+        run_label_suite(out, experiment_options, options, who, dry_run=dry_run)
+        if not others:
+            if not dry_run:
+                _tell_leaderboard(out, bundle, console)
+            return
+    planned = planned_benchmark(others, out, experiment_options, who)
     n_workers = options.n_workers or n_cores()
     _tell_left_out(planned, console)
     if dry_run:
@@ -101,16 +111,24 @@ def bench(
     if summary.failures and not _has_results(out):
         say(console, "no method has results, so there is no leaderboard")
         raise typer.Exit(1)
-    board = build_leaderboard(out)
-    size = board.page.stat().st_size / 1e6
-    say(console, f"open {board.page.resolve().as_uri()} in a browser ({size:.1f} MB)")
-    if bundle is not None:
-        write_bundle(out, bundle, command=command)
-        say(console, f"bundle in {bundle} ({bundle.stat().st_size / 1e6:.1f} MB)")
+    _tell_leaderboard(out, bundle, console)
     if planned.missing_suites:
         say(console, f"not run at all: {', '.join(planned.missing_suites)} (the reason is above)")
     if summary.failures or summary.failed_before or planned.missing_suites:
         raise typer.Exit(1)
+
+
+def _tell_leaderboard(out: Path, bundle: Path | None, console: Console) -> None:
+    """Write the leaderboard, and the bundle if one is asked for."""
+    from quantshift.leaderboard.build import build_leaderboard
+    from quantshift.leaderboard.bundle import write_bundle
+
+    board = build_leaderboard(out)
+    size = board.page.stat().st_size / 1e6
+    say(console, f"open {board.page.resolve().as_uri()} in a browser ({size:.1f} MB)")
+    if bundle is not None:
+        write_bundle(out, bundle, command=command_line(["quantshift", *sys.argv[1:]]))
+        say(console, f"bundle in {bundle} ({bundle.stat().st_size / 1e6:.1f} MB)")
 
 
 def _has_results(out: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from quantshift.base.manifests import manifest_format
 from quantshift.base.nouns import counted
 from quantshift.base.options import split_names
 from quantshift.base.shell import command_line
@@ -41,6 +42,13 @@ from quantshift.data.importing.table import import_arrays, import_columns
 from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.data.sources import source_at
 from quantshift.errors import UserError
+from quantshift.multilabel.label_data import (
+    LABEL_DATA,
+    LabelData,
+    find_label_data,
+    render_label_data,
+)
+from quantshift.multilabel.label_importing import ImportedLabels, import_labels_of
 from quantshift.tables.formats import PACKAGE_ENDINGS
 from quantshift.tables.reading import Progress
 
@@ -58,6 +66,7 @@ class Layout(StrEnum):
     """Layouts of files that must be named."""
 
     REVIEWS = "reviews"
+    LABELS = "labels"
 
 
 Shown = Annotated[
@@ -84,13 +93,16 @@ def import_(
         Layout | None,
         typer.Option(
             "--layout",
-            help="reviews: files of reviews, each as NAME=FILE with the name of a category.",
+            help="reviews: files of reviews, each as NAME=FILE with the name of a category. "
+            "labels: items with several labels, in one table or one of training and one of test "
+            "items; with an XML file for data of Mulan.",
             show_default=False,
         ),
     ] = None,
     columns: ImportedColumns,
     arrays: ImportedArrays,
     limits: ReviewLimits,
+    labels: ImportedLabels,
     reading: ReadingOptions,
     options: ImportOptions,
 ) -> None:
@@ -101,6 +113,9 @@ def import_(
     that are constant, entirely missing, dates, or different in nearly every row are not used as
     features. `describe` shows how each row and column was used. Each experiment learns how to turn
     columns into numbers from its own training items only.
+
+    With --layout labels an item has any of several labels, in columns of 0 and 1 (--label A,B,C) or
+    in one column (--separator). The suite multilabel of `bench` uses such data sets.
 
     Files of reviews (--layout reviews) are .json or .jsonl (an object per line with reviewText,
     overall, and helpful or vote), .txt (star, tab, text) or tables with the columns text and stars
@@ -130,7 +145,21 @@ def import_(
     quantshift data import T1/public --out lequa-t1
 
     quantshift data import --layout reviews Books=Books.json.gz Music=Music.txt --out reviews
+
+    quantshift data import --layout labels posts.csv --label spam,abuse,hate --out posts
+
+    quantshift data import --layout labels train.arff test.arff yeast.xml --out yeast
     """
+    if layout is Layout.LABELS:
+        reason = "items with several labels have no such options"
+        _refuse(context, reason, arrays, limits, columns, allowed=("label", "drop"))
+        data_of_labels = import_labels_of(
+            files or (), out, columns, labels, options, lenient=reading.lenient
+        )
+        typer.echo(render_label_data(data_of_labels))
+        typer.echo(f"\ndata set {data_of_labels.name} ({data_of_labels.hash[:12]}) in {out}")
+        return
+    _refuse(context, "it is about several labels; add --layout labels", labels)
     if files and len(files) > 1 and layout is None:
         raise UserError(
             f"{files[1]}: a second table; import one at a time, or files of reviews with --layout "
@@ -195,6 +224,11 @@ def describe_(
         description = describe(EMBEDDED[folder])
     elif folder in PACKAGED and not Path(folder).exists():
         description = describe(PACKAGED[folder])
+    elif manifest_format(Path(folder)) == LABEL_DATA.format:
+        data_of_labels = LabelData.open(folder)
+        data_of_labels.verify()
+        typer.echo(render_label_data(data_of_labels, format))
+        return
     else:
         data = DataFolder.open(folder)
         data.verify()
@@ -224,7 +258,9 @@ def list_(
 
     quantshift data list tables texts --format markdown
     """
-    listed = find(folders) if folders else [*find([Path()]), *find_embedded(), *find_packaged()]
+    places = folders or [Path()]
+    listed = [*find(places), *find_label_data(places)]
+    listed += [] if folders else [*find_embedded(), *find_packaged()]
     if listed or format == "json":
         typer.echo(render_list(listed, format))
     else:

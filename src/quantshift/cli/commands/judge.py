@@ -34,12 +34,14 @@ from quantshift.judging.options import (
     MisjudgedOptions,
     PlanOptions,
     RateOptions,
+    SeveralLabelsOptions,
 )
 from quantshift.judging.plans.plan_clusters import ASSUMED_CORRELATION, PlanClusters
 from quantshift.labelling.sheets.drawn import check_sheet
 from quantshift.tables.places import STANDARD_INPUT
 
 if TYPE_CHECKING:
+    from quantshift.history.label_watching import LabelWatch
     from quantshift.history.watching import Watch
 
 MOST_STRATA = 12
@@ -100,6 +102,7 @@ def judge(
     failing: JudgeAlarmOptions,
     alarms: AlarmOptions,
     conditions: ConditionOptions,
+    several: SeveralLabelsOptions,
 ) -> None:
     """Estimate the true rate behind the verdicts of an LLM judge or any model.
 
@@ -133,17 +136,22 @@ def judge(
 
         quantshift judge 2026-03-02.csv --verdict judge --label human --history history/ --summary
 
+        quantshift judge posts.csv --pairs spam_judge=spam,abuse_judge=abuse
+
+        quantshift judge posts.csv --verdict judge_tags --label people_tags --separator ';'
+
         quantshift judge tests.csv --verdict result --sensitivity 0.9,0.85-0.94 --specificity 0.97
     """
     if printing.as_json and length.summary:
         raise UserError("the result is printed either as JSON or as one line: choose one")
     parsed = tuple(map(Condition.parse, conditions.fail_if))
     watching = replace(watching, fail_on=failing.fail_on)
-    watch = _watch(watching, alarms, conditions.fail_if, summary=length.summary)
+    is_several = several != SeveralLabelsOptions()
+    watch: Any = _watch(watching, alarms, conditions.fail_if, length.summary, is_several)
     inputs = [table, chosen.labelled]
     check_standard_input(*inputs)
     files.check(inputs, misjudged.misjudged)
-    asked = as_keywords(columns, chosen, comparison, rates, levels, misjudged)
+    asked = as_keywords(columns, chosen, comparison, rates, levels, misjudged, several)
     result = judge_table(table, **asked, overwrite=files.overwrite)
     # Before anything is written: a condition on an unknown class is an error of the command.
     failed = [line for condition in parsed for line in condition.failures(result)]
@@ -175,12 +183,23 @@ def judge(
 
 
 def _watch(
-    watching: WatchOptions, alarms: AlarmOptions, conditions: tuple[str, ...], *, summary: bool
-) -> "Watch | None":
-    """A scheduled call, checked before the work is done; None if nothing of it is asked for."""
+    watching: WatchOptions,
+    alarms: AlarmOptions,
+    conditions: tuple[str, ...],
+    summary: bool,
+    several: bool,
+) -> "Watch | LabelWatch | None":
+    """A scheduled call, checked before the work is done; None if nothing of it is asked for.
+
+    summary: whether one line is printed; several: whether there are several labels.
+    """
     if watching == WatchOptions() and not alarms.changes and not summary:
         return None
     # Imported here: most calls have no history, and need not wait for its libraries.
+    if several:
+        from quantshift.history.label_watching import LabelWatch
+
+        return LabelWatch(watching, alarms, conditions)
     from quantshift.history.watching import Watch
 
     return Watch(watching, alarms, conditions)

@@ -10,7 +10,11 @@ from rich.table import Table
 from quantshift.base.nouns import counted
 from quantshift.experiments.documents.loading import library, suites
 from quantshift.experiments.experiment import Experiment
+from quantshift.experiments.label_results import LABEL_WORDS, SUITE
 from quantshift.quantifiers.base import catalogue
+
+SAMPLES = "the training and test items of each data set"
+"""How large an experiment with several labels is."""
 
 
 class Kind(StrEnum):
@@ -48,6 +52,8 @@ def list_(
         for suite, names in suites().items():
             rows = [(name, experiments[name].title, _size(experiments[name])) for name in names]
             console.print(_table(f"Experiments of the suite {suite}", "full size", rows))
+        rows = [(name, words.title, SAMPLES) for name, words in LABEL_WORDS.items()]
+        console.print(_table(f"Experiments of the suite {SUITE}", "full size", rows))
 
 
 def _size(experiment: Experiment) -> str:

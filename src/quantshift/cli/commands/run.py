@@ -12,6 +12,7 @@ from quantshift.base.nouns import counted
 from quantshift.base.shell import command_line
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
+from quantshift.cli.commands.label_suite import run_label_suite, without_label_suite
 from quantshift.cli.machine import n_cores
 from quantshift.cli.outputs import DryRun, ResultsFolder
 from quantshift.cli.progress import say
@@ -20,6 +21,7 @@ from quantshift.experiments.executors import executor
 from quantshift.experiments.options import ExperimentOptions, RunOptions
 from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
+from quantshift.leaderboard.options import EntrantOptions
 from quantshift.results.store import ResultStore
 
 
@@ -58,10 +60,18 @@ def run(
 
         quantshift run natural --data mixed-table --out runs/natural --profile quick
 
+        quantshift run multilabel --data emotions --out runs/labels
+
         quantshift run my.toml --data reviews --out runs/mine --set shift.test_repeats=10
     """
     console = Console()
-    loaded = tuple(experiment_options.load(name) for name in experiments_of(experiments))
+    others, is_label_suite = without_label_suite(experiments)
+    if is_label_suite:
+        entrants = EntrantOptions()
+        run_label_suite(out, experiment_options, options, entrants, dry_run=dry_run)
+        if not others:
+            return
+    loaded = tuple(experiment_options.load(name) for name in experiments_of(others))
     sources = {e.name: experiment_options.sources(e) for e in loaded}
     prepared = Run(loaded, sources, out)
     if dry_run:

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -26,21 +25,12 @@ from quantshift.quantifying.options import ColumnOptions, LabelOptions
 from quantshift.quantifying.training.train import FEWEST_OF_A_CLASS
 from quantshift.quantifying.training.training_warnings import doubts_about_labels
 from quantshift.tables.columns.kinds import shown
-from quantshift.tables.columns.labels import label_names
+from quantshift.tables.columns.labels import TRUTHS, check_separator, label_names
 from quantshift.tables.columns.spelling import usual_spellings
 from quantshift.tables.reading import OpenTable
 
-TRUTHS: Mapping[str, bool] = MappingProxyType(
-    dict.fromkeys(("1", "yes", "y", "true", "t"), True)
-    | dict.fromkeys(("0", "no", "n", "false", "f"), False)
-)
-"""What the cells of a column that stands for a label may hold, in lower case."""
-
 MOST_LABELS = 100
 """More labels would take hours: every label has a model and tests of its own."""
-
-USUAL_SEPARATORS = (";", "|", ",", "/", "+", "\t", "\n")
-"""Looked for in cells that never contain the separator that was given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +136,7 @@ class SeparatedColumn(AbstractLabelCells):
     def read(self, table: OpenTable, items: TableItems) -> LabelsRead:
         """The labels that occur, sorted; spellings that differ only in case or blanks are one."""
         cells = items.kept[self.columns[0]].fill_null("").to_list()
-        self._check_separator(table, cells)
+        check_separator(f"{table.name}: column {self.columns[0]!r}", self.separator, cells)
         sets = [
             {part for name in cell.split(self.separator) if (part := name.strip())}
             for cell in cells
@@ -167,20 +157,6 @@ class SeparatedColumn(AbstractLabelCells):
         rare = {name: totals[name] for name in sorted(totals) if name not in place}
         notes = doubts_about_labels(counts, counts, usual)
         return LabelsRead(LabelTable(has, np.array(names, dtype=str)), rare, tuple(notes))
-
-    def _check_separator(self, table: OpenTable, cells: Sequence[str]) -> None:
-        """Refuse a separator that no cell contains, if another one divides cells."""
-        if any(self.separator in cell for cell in cells):
-            return
-        for other in USUAL_SEPARATORS:
-            example = next((cell for cell in cells if other in cell.strip()), None)
-            if example is not None:
-                raise DataError(
-                    f"{table.name}: column {self.columns[0]!r} never contains the separator "
-                    f"{self.separator!r}, but cells such as {shown(example)} contain {other!r}; "
-                    "give that one",
-                    arguments=["separator"],
-                )
 
 
 def _check_number(n_labels: int, where: str) -> None:

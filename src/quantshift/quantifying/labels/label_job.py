@@ -37,6 +37,7 @@ from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.reading.pool import open_samples, read_features
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.recipe import check_same, tied_to_batches
+from quantshift.statistics.multiple_tests import level_for_all
 from quantshift.tables.reading import OpenTable, open_table
 
 Limits = tuple[float, float]
@@ -69,15 +70,6 @@ def quantify_labels(request: Request, progress: OnProgress) -> LabelQuantificati
         answers[label] = found
         wider[label] = _limits_at(sample, found, replace(options, level=level), seed)
     return combined_answers(models, answers, wider, level)
-
-
-def level_for_all(level: float, n_labels: int) -> float:
-    """The level of each label's limits at which those of all labels hold at once (Bonferroni).
-
-    >>> round(level_for_all(0.95, 5), 6)
-    0.99
-    """
-    return 1 - (1 - level) / n_labels
 
 
 def combined_answers(

@@ -23,6 +23,17 @@ from quantshift.quantifying.labels.label_text import (
 from quantshift.quantifying.output.text import column_lines
 from quantshift.report.page.shell import render_shell
 
+ABOUT_LABELS = (
+    "The largest change from training first, in percentage points. A bar goes from the lower to "
+    "the upper limit, dashed if it is a range; its line is the estimate, and the grey line the "
+    "share in training."
+)
+ABOUT_TESTS = (
+    "Each label is tested on its own. If the share of another label has changed, the items with "
+    "this label look different too: the test then says that more has changed, and the limits are "
+    "a range."
+)
+
 
 def render_page(
     result: LabelQuantification,
@@ -44,6 +55,10 @@ def render_page(
         look_of=(quantshift.answers.__name__,),
         title=headline(result),
         lead=lead,
+        about_labels=ABOUT_LABELS,
+        details_title="What the tests say of each label",
+        about_details=ABOUT_TESTS,
+        columns_title="Columns and rows",
         numbers=[],
         data={},
         by=result.first.by or "batch",
@@ -72,10 +87,9 @@ def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
                 "low": 100 * answer.low,
                 "width": 100 * (answer.high - answer.low),
                 "middle": None if answer.estimate is None else 100 * answer.estimate,
-                "training": 100 * answer.training,
+                "grey": 100 * answer.training,
                 "marks": marks_of(result, batch, answer),
-                "basis": found.basis,
-                "verdict": found.verdict,
+                "sentences": [text for text in (found.basis, found.verdict) if text],
                 "advice": found.advice,
                 "command": found.command,
             }

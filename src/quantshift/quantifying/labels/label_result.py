@@ -186,6 +186,12 @@ class LabelQuantification(AbstractAnswer):
 
         return plot_shares(self, label, ax, limits_heading(self))
 
+    def in_a_line(self) -> str:
+        """All labels of the last batch in one line."""
+        from quantshift.quantifying.labels.label_text import labels_in_a_line
+
+        return labels_in_a_line(self)
+
     def summary(self) -> Summary:
         """A few lines for the interactive shell."""
         from quantshift.quantifying.labels.label_text import summary_of

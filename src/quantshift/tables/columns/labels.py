@@ -1,14 +1,25 @@
-"""TODO."""
+"""Labels in the cells of a table, as strings that do not depend on the format of the file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
-from quantshift.tables.columns.kinds import names_of
+from quantshift.errors import DataError
+from quantshift.tables.columns.kinds import names_of, shown
 
 MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
 """Cells that mean no label, in addition to empty ones."""
+
+TRUTHS: Mapping[str, bool] = MappingProxyType(
+    dict.fromkeys(("1", "yes", "y", "true", "t"), True)
+    | dict.fromkeys(("0", "no", "n", "false", "f"), False)
+)
+"""What the cells of a column that stands for one of several labels may hold, in lower case."""
+
+USUAL_SEPARATORS = (";", "|", ",", "/", "+", "\t", "\n")
+"""Looked for in cells that never contain the separator that was given."""
 
 
 def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
@@ -33,3 +44,20 @@ def label_name(value: Any) -> str | None:
     """
     name = label_names(pl.Series([value], strict=False))[0]
     return None if name is None else str(name)
+
+
+def check_separator(where: str, separator: str, cells: Sequence[str]) -> None:
+    """Refuse a separator that no cell contains, if another one divides cells.
+
+    where: the table and its column.
+    """
+    if any(separator in cell for cell in cells):
+        return
+    for other in USUAL_SEPARATORS:
+        example = next((cell for cell in cells if other in cell.strip()), None)
+        if example is not None:
+            raise DataError(
+                f"{where} never contains the separator {separator!r}, but cells such as "
+                f"{shown(example)} contain {other!r}; give that one",
+                arguments=["separator"],
+            )

@@ -1,0 +1,130 @@
+"""The suite `multilabel`, by name: its methods, and the data sets that it is run on.
+
+Data sets are folders of `quantshift data import --layout labels`; without any, generated items are
+used.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.preprocessing import StandardScaler
+
+from quantshift.base.manifests import manifest_format
+from quantshift.base.types import Indices, Posteriors, Reals
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.experiments.documents.document import PAPER
+from quantshift.experiments.label_results import LabelProblem, LabelProtocols
+from quantshift.multilabel.generated_items import generate_labelled_items
+from quantshift.multilabel.label_data import LABEL_DATA, LabelData
+from quantshift.multilabel.label_models import with_absence
+from quantshift.multilabel.label_tables import LabelTable
+from quantshift.multilabel.multilabel_quantifier import (
+    AbstractLabelAggregative,
+    AbstractMultilabel,
+)
+from quantshift.multilabel.regressed_shares import RegressedShares
+from quantshift.multilabel.sets_as_classes import SetsAsClasses
+from quantshift.multilabel.tilted_label_sets import TiltedLabelSets
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.baselines import BASELINE
+from quantshift.quantifiers.baselines.trivial import MLPE
+from quantshift.quantifiers.counting.adjusted import PACC
+from quantshift.quantifiers.counting.counting import PCC
+from quantshift.quantifiers.likelihood.sld import SLD
+
+GENERATED = "tickets"
+"""The name of the generated data set in results."""
+
+N_GENERATED = 1000
+"""Its training items, and its test items."""
+
+
+class PosteriorsByLabel(AbstractLabelAggregative):
+    """Each label on its own, from the posteriors that methods for several labels use too.
+
+    So only what is made of posteriors differs between methods. quantifier: one that sees nothing
+    but posteriors, cloned for each label; the others as for all such methods.
+    """
+
+    quantifiers_: list[Any]
+
+    def __init__(
+        self,
+        quantifier: Any,
+        classifier: BaseEstimator | None = None,
+        *,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.quantifier = quantifier
+        self.classifier = classifier
+        self.cv = cv
+        self.seed = seed
+
+    def _learn(self, posteriors: Posteriors, table: LabelTable, weights: Weights | None) -> None:
+        self.quantifiers_ = [
+            clone(self.quantifier).fit_posteriors(with_absence(p), has, weights=weights)
+            for p, has in zip(posteriors.T, table.has.T, strict=True)
+        ]
+
+    def _solve(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
+        columns = [
+            quantifier.aggregate(with_absence(p), index, weights=weights)[:, 1]
+            for quantifier, p in zip(self.quantifiers_, posteriors.T, strict=True)
+        ]
+        return np.column_stack(columns)
+
+
+def label_methods(names: Sequence[str] | None = None) -> dict[str, AbstractMultilabel]:
+    """The methods of the suite by name; names: only these."""
+    known: Mapping[str, AbstractMultilabel] = {
+        BASELINE: PosteriorsByLabel(MLPE()),
+        **{f"{type(q).__name__} by label": PosteriorsByLabel(q) for q in (PCC(), PACC(), SLD())},
+        **{type(q).__name__: q for q in (SetsAsClasses(), RegressedShares(), TiltedLabelSets())},
+    }
+    for name in names or ():
+        if name not in known:
+            raise unknown_name("method for several labels", name, known)
+    return {name: known[name] for name in (known if names is None else names)}
+
+
+def label_problems(data: Sequence[str | Path] = ()) -> list[LabelProblem]:
+    """The data sets in folders; without any, generated items."""
+    if not data:
+        train = generate_labelled_items(N_GENERATED)
+        test = generate_labelled_items(N_GENERATED, seed=1)
+        return [LabelProblem(GENERATED, train.X, train.labels, test.X, test.labels)]
+    problems: dict[str, LabelProblem] = {}
+    for place in data:
+        folder = Path(place)
+        if folder.is_dir() and manifest_format(folder) not in (LABEL_DATA.format, None):
+            raise DataError(
+                f"{place} has one label per item; the suite for several labels needs a data set of "
+                "`quantshift data import --layout labels`"
+            )
+        found = LabelData.open(folder)
+        if found.name in problems:
+            raise UserError(f"two data sets are called {found.name!r}; rename one")
+        train_items, test_items = found.items("train"), found.items("test")
+        X, X_test = _on_one_scale(train_items.X, test_items.X)
+        problems[found.name] = LabelProblem(
+            found.name, X, train_items.labels, X_test, test_items.labels
+        )
+    return list(problems.values())
+
+
+def _on_one_scale(X: Any, X_test: Any) -> tuple[Any, Any]:
+    """Dense features in units of their spread in training; sparse ones as they are."""
+    if issparse(X):
+        return X, X_test
+    scaling = StandardScaler().fit(X)
+    return scaling.transform(X), scaling.transform(X_test)
+
+
+def label_protocols(profile: str | None) -> LabelProtocols:
+    """The samples of a profile: five of each label and share, or one."""
+    return LabelProtocols(repeats=5, n_natural=500) if profile == PAPER else LabelProtocols()

@@ -1,0 +1,1 @@
+"""Verdicts and labels of several kinds at once: one rate for each label."""

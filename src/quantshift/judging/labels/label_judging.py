@@ -1,0 +1,259 @@
+"""`judge` with several labels: the answer to each, over one reading of the tables.
+
+Each label is judged as if it were the only one, by its own verdicts and labels. Limits for all
+labels at once are those of each at a higher level.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quantshift.answers.batch_names import batches_in_order
+from quantshift.answers.kinds import CANNOT
+from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.shares import share_of
+from quantshift.base.options import as_names
+from quantshift.errors import UserError
+from quantshift.judging.inputs import NO_VERDICT
+from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
+from quantshift.judging.labels.label_pairs import (
+    LabelPair,
+    SeparatedPair,
+    in_memory,
+    named_pairs,
+    paired_cells,
+    with_columns,
+)
+from quantshift.judging.options import labels_by_verdict
+from quantshift.judging.result import JudgedBatch, Judgement
+from quantshift.statistics.multiple_tests import level_for_all
+from quantshift.tables.reading import OpenTable, open_table
+
+FOR_ONE_LABEL = (
+    *("score", "annotator", "compare", "wins", "first", "errors_by", "cut", "misjudged"),
+    *("classes", "positive", "sensitivity", "specificity"),
+)
+"""What can be asked of one label at a time."""
+
+ROLES = ("id", "by", "cluster", "weights")
+"""Columns that are the same for all labels."""
+
+
+@dataclass(frozen=True)
+class PairedTables:
+    """The tables in memory, with the names of classes in the columns of all labels."""
+
+    pairs: tuple[LabelPair, ...]
+    table: OpenTable
+    labelled: OpenTable | None
+
+    def of(self, pair: LabelPair) -> tuple[OpenTable, OpenTable | None]:
+        """Both tables without the columns of the other labels."""
+        others = {
+            column
+            for other in self.pairs
+            if other != pair
+            for column in (other.verdict, other.label)
+        }
+        if self.labelled is None:
+            return with_columns(self.table, {}, others), None
+        return with_columns(self.table, {}, others), with_columns(self.labelled, {}, others)
+
+
+def judge_labels(asked: Mapping[str, Any], judge: Callable[..., Any]) -> LabelJudgement:
+    """The answer to a call with several labels.
+
+    asked: the arguments of `judge`; judge: that function, which answers for one label.
+    """
+    _check_asked(asked)
+    tables = _paired_tables(asked)
+    own = {
+        name: asked[name]
+        for name in (*ROLES, "labels", "assume", "insist", "lenient", "level", "seed", "of")
+    }
+    level = level_for_all(asked["level"], len(tables.pairs))
+    answers: dict[str, Judgement] = {}
+    wider: dict[str, Judgement] = {}
+    for pair in tables.pairs:
+        table, labelled = tables.of(pair)
+        given = {**own, "labelled": labelled, "verdict": pair.verdict, "label": pair.label}
+        given |= {"classes": pair.classes, "positive": pair.name}
+        try:
+            answers[pair.name] = judge(table, **given)
+            wider[pair.name] = judge(table, **{**given, "level": level})
+        except UserError as error:
+            raise type(error)(
+                f"label {pair.name!r}: {error}", arguments=list(error.arguments)
+            ) from error
+    return LabelJudgement(
+        labels=tuple(answers),
+        level=asked["level"],
+        level_for_all=level,
+        by=asked["by"],
+        batches=tuple(_batches(tables.pairs, answers, wider)),
+        warnings=tuple(_warnings(answers)),
+        answers=answers,
+    )
+
+
+def _check_asked(asked: Mapping[str, Any]) -> None:
+    """Refuse what can be asked of one label alone, or does not fit together."""
+    for name in FOR_ONE_LABEL:
+        if asked[name] is not None and asked[name] != ():
+            raise UserError(
+                f"{name} is for one label: judge that label alone, or leave {name} out",
+                arguments=[name],
+            )
+    if asked["table"] is None:
+        raise UserError("several labels need a table; a data frame will do")
+    if asked["pairs"] is not None:
+        for name in ("verdict", "label", "separator"):
+            if asked[name] is not None and asked[name] != ():
+                raise UserError(
+                    f"pairs name the columns of verdicts and labels; leave {name} out",
+                    arguments=[name],
+                )
+
+
+def _paired_tables(asked: Mapping[str, Any]) -> PairedTables:
+    """Both tables, read once."""
+    lenient = asked["lenient"]
+    tables = [open_table(asked["table"], name="the table", lenient=lenient)]
+    if asked["labelled"] is not None:
+        tables.append(open_table(asked["labelled"], name="the labelled table", lenient=lenient))
+    missing = None if asked["missing"] is None else as_names(asked["missing"])
+    meant = labels_by_verdict(asked["map"] or {})
+    if asked["pairs"] is not None:
+        pairs = named_pairs(asked["pairs"])
+        columns = [column for pair in pairs for column in (pair.verdict, pair.label)]
+        tables = _read(tables, columns, asked)
+        tables = [paired_cells(table, pairs, meant, missing) for table in tables]
+    else:
+        both = _separated(asked)
+        tables = _read(tables, [both.verdict, both.label], asked)
+        for table in () if asked["insist"] else tables:
+            both.check_labels(table, both.label_sets(table) or ())
+        tables, pairs = both.spread(tables)
+    return PairedTables(pairs, tables[0], tables[1] if len(tables) > 1 else None)
+
+
+def _separated(asked: Mapping[str, Any]) -> SeparatedPair:
+    """The two columns whose cells hold several labels."""
+    verdict, label, separator = (asked[name] for name in ("verdict", "label", "separator"))
+    verdicts = as_names(verdict) if isinstance(verdict, str | list | tuple) else ()
+    if len(verdicts) != 1 or not isinstance(label, str):
+        raise UserError(
+            "a separator divides the cells of one column of verdicts and one of labels; name both",
+            arguments=["verdict", "label"],
+        )
+    if not separator.strip(" "):
+        raise UserError(
+            "a separator is what stands between labels, such as ';'", arguments=["separator"]
+        )
+    if asked["map"]:
+        raise UserError(
+            "a map is of verdicts that say whether an item has a label; leave it out, and write "
+            "labels alike in both columns",
+            arguments=["map"],
+        )
+    return SeparatedPair(verdicts[0], label, separator, asked["missing"])
+
+
+def _read(tables: list[OpenTable], columns: list[str], asked: Mapping[str, Any]) -> list[OpenTable]:
+    """The tables in memory; all columns of them, if rows of one are looked for in the other."""
+    roles = [asked[name] for name in ROLES if asked[name] is not None]
+    if len(tables) == 1:
+        tables[0].require([*columns, *roles])
+        return [in_memory(tables[0], [*columns, *roles])]
+    lacking = [c for c in [*columns, *roles] if not any(c in table.columns for table in tables)]
+    tables[0].require(lacking)
+    return [in_memory(t, [c for c in t.columns if c not in t.nested]) for t in tables]
+
+
+def _batches(
+    pairs: tuple[LabelPair, ...],
+    answers: Mapping[str, Judgement],
+    wider: Mapping[str, Judgement],
+) -> Iterator[LabelJudgedBatch]:
+    """The rates of all labels in each batch."""
+    names = [batch.name for found in answers.values() for batch in found.batches]
+    for name in batches_in_order(names):
+        both = [
+            (_named(answers[pair.name], name), _named(wider[pair.name], name)) for pair in pairs
+        ]
+        rates = [
+            _unknown(pair, answers[pair.name].overall.labels.design)
+            if own is None
+            else _rate(pair, own, for_all or own)
+            for pair, (own, for_all) in zip(pairs, both, strict=True)
+        ]
+        n_items = max(own.n_items for own, _ in both if own is not None)
+        yield LabelJudgedBatch(name, n_items, tuple(rates))
+
+
+def _unknown(pair: LabelPair, design: str) -> LabelRate:
+    """The rate of a label in a group in which no item has a verdict on it."""
+    return LabelRate(
+        label=pair.name,
+        verdict=pair.verdict,
+        n_labelled=0,
+        estimate=None,
+        low=0.0,
+        high=1.0,
+        low_for_all=0.0,
+        high_for_all=1.0,
+        naive=None,
+        kappa=None,
+        design=design,
+        kind=CANNOT,
+        reason=NO_VERDICT,
+        can_be_estimated=False,
+    )
+
+
+def _named(found: Judgement, name: str) -> JudgedBatch | None:
+    return next((batch for batch in found.batches if batch.name == name), None)
+
+
+def _rate(pair: LabelPair, batch: JudgedBatch, wider: JudgedBatch) -> LabelRate:
+    """The rate of one label; its limits for all labels contain its own."""
+    own, for_all = share_of(batch, pair.name), share_of(wider, pair.name)
+    agreement = batch.judges[0].agreement
+    return LabelRate(
+        label=pair.name,
+        verdict=pair.verdict,
+        n_labelled=batch.n_labelled,
+        estimate=own.estimate,
+        low=own.low,
+        high=own.high,
+        low_for_all=min(own.low, for_all.low),
+        high_for_all=max(own.high, for_all.high),
+        naive=batch.naive(pair.name),
+        kappa=None if agreement is None else agreement.kappa,
+        design=batch.labels.design,
+        kind=batch.kind,
+        reason=batch.no_estimate_reason,
+        can_be_estimated=batch.can_be_estimated,
+    )
+
+
+def _warnings(answers: Mapping[str, Judgement]) -> Iterator[str]:
+    """What is said of all labels, once, and of some, with their names."""
+    about = [
+        (label, warning)
+        for label, found in answers.items()
+        for warning in dict.fromkeys(
+            [
+                *found.warnings,
+                *found.overall.warnings,
+                *(
+                    f"{batch.name}: {warning}"
+                    for batch in found.batches
+                    if found.by is not None
+                    for warning in batch.warnings
+                ),
+            ]
+        )
+    ]
+    for names, warning in said_of(about):
+        yield warning if len(names) == len(answers) else f"{some_names(names)}: {warning}"

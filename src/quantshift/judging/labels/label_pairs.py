@@ -1,0 +1,269 @@
+"""Which verdict belongs to which label, and tables in which both are written in one way.
+
+    spam_judge  abuse_judge  spam  abuse          judge_tags   people_tags
+    1           0            1     0              spam         spam
+    1           1                                 spam; abuse
+    0           0            0     1                           none
+
+Each label has a column of verdicts and one of labels, or the cells of two columns hold all of them.
+In a column of labels an empty cell means that nobody has labelled the item. So where people found
+no label, the cell of a separated column says "none". A judge has seen every item: an empty cell of
+its separated column means that it found none.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from quantshift.base.options import as_names
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.tables.chunks import Chunk, OpenTable
+from quantshift.tables.columns.kinds import shown
+from quantshift.tables.columns.labels import (
+    MISSING_LABELS,
+    TRUTHS,
+    check_separator,
+    label_names,
+)
+from quantshift.tables.columns.spelling import usual_spellings
+
+MOST_LABELS = 100
+"""More labels than people look at one by one."""
+
+NONE_FOUND = "none"
+"""What the cell of an item says that people have looked at and found without any label."""
+
+
+@dataclass(frozen=True)
+class LabelPair:
+    """A label with the columns of its verdicts and of what people say."""
+
+    name: str
+    verdict: str
+    label: str
+
+    @property
+    def classes(self) -> tuple[str, str]:
+        """What the cells of both columns say: that an item is without the label, or has it."""
+        return f"not {self.name}", self.name
+
+
+def named_pairs(pairs: Mapping[str, str]) -> tuple[LabelPair, ...]:
+    """The labels of paired columns; each label is called as its column."""
+    columns = as_names([*pairs.keys(), *pairs.values()])
+    twice = next((name for name, n in Counter(columns).items() if n > 1), None)
+    if not pairs or twice is not None:
+        problem = "name a pair" if not pairs else f"the column {twice!r} is named twice"
+        raise UserError(
+            f"{problem}; every label has a column of verdicts and one of labels",
+            arguments=["pairs"],
+        )
+    _check_number(len(pairs), "the call")
+    return tuple(LabelPair(label, verdict, label) for verdict, label in pairs.items())
+
+
+def in_memory(table: OpenTable, wanted: Iterable[str]) -> OpenTable:
+    """The table with these columns, read once."""
+    names = tuple(dict.fromkeys(wanted))
+    with closing(table.chunks(names)) as chunks:
+        parts = list(chunks)
+
+    def read(asked: Sequence[str]) -> Generator[Chunk]:
+        for part in parts:
+            yield replace(part, columns=part.columns.select(asked))
+
+    types = {name: table.types[name] for name in names}
+    return replace(table, columns=names, types=types, read=read, nested=frozenset())
+
+
+def with_columns(
+    table: OpenTable, columns: Mapping[str, pl.Series], without: Iterable[str] = ()
+) -> OpenTable:
+    """A table in memory with these columns of strings, in place of those that it has."""
+    left_out = set(without)
+    names = [name for name in dict.fromkeys([*table.columns, *columns]) if name not in left_out]
+    own = [name for name in table.columns if name not in columns]
+
+    def read(asked: Sequence[str]) -> Generator[Chunk]:
+        start = 0
+        # Without a column of its own a chunk would not know its length.
+        for part in table.read(list(dict.fromkeys([*own, table.columns[0]]))):
+            new = [column.slice(start, len(part)).alias(n) for n, column in columns.items()]
+            yield replace(part, columns=part.columns.with_columns(new).select(asked))
+            start += len(part)
+
+    types: dict[str, pl.DataType] = {
+        name: pl.String() if name in columns else table.types[name] for name in names
+    }
+    return replace(table, columns=tuple(names), types=types, read=read)
+
+
+def column_of(table: OpenTable, name: str) -> pl.Series:
+    """A whole column of a table in memory."""
+    parts = [part.columns[name] for part in table.read([name])]
+    return pl.concat(parts) if parts else pl.Series(name, [], dtype=table.types[name])
+
+
+def paired_cells(
+    table: OpenTable,
+    pairs: Sequence[LabelPair],
+    meant: Mapping[str, str],
+    missing: Sequence[str] | None,
+) -> OpenTable:
+    """The table with the names of classes in all paired columns that it has.
+
+    meant: the truth value that a verdict stands for, where the user says so.
+    """
+    known = dict(TRUTHS)
+    verdicts = [pair.verdict for pair in pairs if pair.verdict in table.columns]
+    given = {name for v in verdicts for name in label_names(column_of(table, v)).drop_nulls()}
+    for verdict, label in meant.items():
+        if verdicts and verdict not in given:
+            raise UserError(unknown_name("verdict", verdict, given), arguments=["map"])
+        if label.casefold() not in TRUTHS:
+            raise UserError(
+                f"{label!r} does not say whether an item has a label; map verdicts to 1 and 0",
+                arguments=["map"],
+            )
+        known[verdict.casefold()] = TRUTHS[label.casefold()]
+    columns: dict[str, pl.Series] = {}
+    for pair in pairs:
+        if pair.verdict in table.columns:
+            names = label_names(column_of(table, pair.verdict))
+            # What is no truth value stays a verdict of its own.
+            columns[pair.verdict] = _classes(names, pair, known, names)
+        if pair.label in table.columns:
+            names = label_names(column_of(table, pair.label), missing)
+            said = _classes(names, pair, dict(TRUTHS), None)
+            wrong = (said.is_null() & names.is_not_null()).arg_true()
+            if len(wrong):
+                row = int(wrong[0])
+                raise DataError(
+                    f"{table.name}: row {row + 1}, column {pair.label!r}: {shown(names[row])} does "
+                    "not say whether the item has the label; write 0 or 1, yes or no, true or "
+                    "false",
+                    arguments=["pairs"],
+                )
+            columns[pair.label] = said
+    return with_columns(table, columns)
+
+
+def _classes(
+    names: pl.Series, pair: LabelPair, known: Mapping[str, bool], default: pl.Series | None
+) -> pl.Series:
+    to_class = {name: pair.classes[truth] for name, truth in known.items()}
+    return names.str.to_lowercase().replace_strict(
+        to_class, default=default, return_dtype=pl.String
+    )
+
+
+@dataclass(frozen=True)
+class SeparatedPair:
+    """Two columns whose cells hold several labels: those of the judge, and those of people."""
+
+    verdict: str
+    label: str
+    separator: str
+    missing: Sequence[str] | None = None
+
+    def verdict_sets(self, table: OpenTable) -> list[frozenset[str] | None] | None:
+        """The labels that the judge gives to each item; None where there is no verdict."""
+        if self.verdict not in table.columns:
+            return None
+        cells = column_of(table, self.verdict)
+        names = label_names(cells, ())
+        silent = (label_names(cells).is_null() & names.is_not_null()).to_list()
+        return [
+            None if unknown else self._parts(name or "")
+            for name, unknown in zip(names, silent, strict=True)
+        ]
+
+    def label_sets(self, table: OpenTable) -> list[frozenset[str] | None] | None:
+        """The labels that people give to each item; None where they have not looked at it."""
+        if self.label not in table.columns:
+            return None
+        missing = MISSING_LABELS if self.missing is None else self.missing
+        unlabelled = [name for name in missing if name.casefold() != NONE_FOUND]
+        cells = label_names(column_of(table, self.label), unlabelled)
+        return [None if name is None else self._parts(name) for name in cells]
+
+    def _parts(self, cell: str) -> frozenset[str]:
+        parts = frozenset(part.strip() for part in cell.split(self.separator) if part.strip())
+        return frozenset(part for part in parts if part.casefold() != NONE_FOUND)
+
+    def _check_separator(self, tables: Sequence[OpenTable]) -> None:
+        cells = [
+            cell
+            for table in tables
+            for name in (self.verdict, self.label)
+            if name in table.columns
+            for cell in label_names(column_of(table, name), ()).drop_nulls()
+        ]
+        where = f"{tables[0].name}: column {self.verdict!r} or {self.label!r}"
+        check_separator(where, self.separator, cells)
+
+    def check_labels(self, table: OpenTable, sets: Sequence[frozenset[str] | None]) -> None:
+        """Refuse labels of which it is not clear whether any item was found without one."""
+        if None in sets and any(sets) and frozenset() not in sets:
+            raise DataError(
+                f"{table.name}: column {self.label!r}: every item that people have labelled has a "
+                "label, so empty cells may be items that they found without any; write "
+                f"{NONE_FOUND!r} in these, or insist that there are none",
+                arguments=["insist"],
+            )
+
+    def spread(self, tables: Sequence[OpenTable]) -> tuple[list[OpenTable], tuple[LabelPair, ...]]:
+        """The tables with two columns for each label, instead of those that hold all."""
+        self._check_separator(tables)
+        given = [(self.verdict_sets(table), self.label_sets(table)) for table in tables]
+        counts = Counter(
+            name for both in given for sets in both for names in sets or () for name in names or ()
+        )
+        usual = usual_spellings(counts)
+        names = sorted({usual.get(name, name) for name in counts})
+        if not names:
+            raise DataError(
+                f"{tables[0].name}: no item has a label, neither by {self.verdict!r} nor by "
+                f"{self.label!r}"
+            )
+        _check_number(len(names), f"{tables[0].name}, column {self.label!r}")
+        pairs = tuple(
+            LabelPair(name, f"{self.verdict}: {name}", f"{self.label}: {name}") for name in names
+        )
+        spread = []
+        for table, (verdicts, labels) in zip(tables, given, strict=True):
+            columns: dict[str, pl.Series] = {}
+            for pair in pairs:
+                for sets, column in ((verdicts, pair.verdict), (labels, pair.label)):
+                    if sets is not None:
+                        columns[column] = _said(sets, pair, usual)
+            spread.append(with_columns(table, columns, without=(self.verdict, self.label)))
+        return spread, pairs
+
+
+def _said(
+    sets: Sequence[frozenset[str] | None], pair: LabelPair, usual: Mapping[str, str]
+) -> pl.Series:
+    """What the cells say of one label."""
+    return pl.Series(
+        pair.name,
+        [
+            None
+            if names is None
+            else pair.classes[any(usual.get(name, name) == pair.name for name in names)]
+            for names in sets
+        ],
+        dtype=pl.String,
+    )
+
+
+def _check_number(n_labels: int, where: str) -> None:
+    if n_labels > MOST_LABELS:
+        raise UserError(
+            f"{where} has {n_labels:,} labels, more than the {MOST_LABELS} that can be judged at "
+            "once; judge some at a time",
+            arguments=["pairs", "separator"],
+        )

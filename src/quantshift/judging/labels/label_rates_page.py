@@ -1,0 +1,96 @@
+"""The rates of several labels as one self-contained web page: a row for each."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import quantshift.answers
+import quantshift.quantifying.labels
+from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import is_range
+from quantshift.answers.page import data_links
+from quantshift.answers.rows import rows_text
+from quantshift.answers.words import shortened
+from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement
+from quantshift.judging.labels.label_rates_text import (
+    FOR_ALL,
+    alarms,
+    headline,
+    judge_texts,
+    label_rows,
+    marks_of,
+)
+from quantshift.judging.output.text import design_text
+from quantshift.report.page.shell import render_shell
+
+ABOUT_LABELS = (
+    "A bar goes from the lower to the upper limit, dashed if it is a range; its line is the "
+    "estimate, and the grey line the share by the verdicts alone."
+)
+ABOUT_JUDGES = "Each label is judged on its own, by its verdicts and the labels that people gave."
+
+
+def render_page(
+    result: LabelJudgement,
+    *,
+    conditions: Sequence[Condition] = (),
+    provenance: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page as one string of HTML.
+
+    conditions: those that hold are named. provenance: how the result was made, such as the command
+    and the seed, each with its name.
+    """
+    return render_shell(
+        quantshift.quantifying.labels.__name__,
+        look_of=(quantshift.answers.__name__,),
+        title=headline(result),
+        lead=f"Limits hold for each label at {100 * result.level:g}% and, wider, for all labels of "
+        "a batch at once; limits that are marked as a range are what remains possible.",
+        about_labels=ABOUT_LABELS,
+        details_title="Judges and labels",
+        about_details=ABOUT_JUDGES,
+        columns_title="Rows",
+        numbers=[],
+        data={},
+        by=result.by or "batch",
+        head=label_rows(result, result.batches[-1])[0][:-1],
+        batches=[_batch(result, batch) for batch in result.batches],
+        downloads=data_links(result.to_json(), result.to_csv()),
+        alarms=list(alarms(result)),
+        crossed=[line for condition in conditions for line in condition.failures(result)],
+        warnings=list(result.warnings),
+        columns=[],
+        rows=[rows_text(rows) for rows in result.first.rows],
+        facts=[
+            ("Limits", f"{FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"),
+            *provenance,
+        ],
+        legend=[],
+    )
+
+
+def _batch(result: LabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
+    """A batch as the page shows it."""
+    rows = []
+    for rate, cells in zip(batch.labels, label_rows(result, batch)[1:], strict=True):
+        found = result.answers[rate.label].overall
+        judged = ", ".join(judge_texts(result, rate.label))
+        rows.append(
+            {
+                "cells": cells[:-1],
+                "is_range": is_range(rate.kind),
+                "low": 100 * rate.low,
+                "width": 100 * (rate.high - rate.low),
+                "middle": None if rate.estimate is None else 100 * rate.estimate,
+                "grey": None if rate.naive is None else 100 * rate.naive,
+                "marks": marks_of(result, rate),
+                "sentences": [
+                    *([f"Judge: {judged}."] if judged else []),
+                    f"Labels: {design_text(found)}.",
+                    f"Assumed: {found.assumed}.",
+                ],
+                "advice": found.advice,
+                "command": "",
+            }
+        )
+    return {"name": shortened(batch.name), "n_items": f"{batch.n_items:,}", "rows": rows}

@@ -1,0 +1,148 @@
+"""The rates of several labels as text for a terminal: a row for each."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
+from quantshift.answers.notebook import Summary
+from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
+from quantshift.answers.text import LONGEST_LABEL, aligned, headed, some
+from quantshift.answers.words import estimates_and_limits, one_line, percent, percents, shortened
+from quantshift.base.nouns import counted
+from quantshift.judging.judged_batches import lost_rows
+from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
+from quantshift.judging.output.text import design_text
+from quantshift.judging.result import JudgedBatch
+
+FOR_ALL = "for all labels at once"
+"""The header of the limits that hold for all labels."""
+
+
+def render_text(result: LabelJudgement) -> str:
+    """What a terminal shows."""
+    lines = [*alarms(result), headline(result)]
+    for batch in result.batches:
+        title = f"{shortened(batch.name)} ({counted(batch.n_items, 'item')})"
+        lines += ["", *([] if result.by is None else [title])]
+        lines += aligned(label_rows(result, batch))
+    lines += ["", *_judges(result)]
+    lines += headed("Labels", _said(result, lambda batch: [design_text(batch)]))
+    lines += headed("Assumed", _said(result, lambda batch: [batch.assumed]))
+    lines += rows_of_tables(result.first.rows)
+    lines += [f"Limits   {FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"]
+    lines += some(f"Warning  {warning}" for warning in result.warnings)
+    lines += [f"Next     {line}" for line in _said(result, lambda batch: batch.advice)]
+    return "\n".join(map(one_line, lines))
+
+
+def headline(result: LabelJudgement) -> str:
+    """The label whose verdicts are furthest from the truth in the last batch, in one line."""
+    batch = result.batches[-1]
+    where = f"in the {counted(batch.n_items, 'item')} of {shortened(batch.name)}"
+    n = counted(len(result.labels), "label")
+    known = [rate for rate in batch.labels if rate.estimate is not None]
+    if not known:
+        return f"{n} {where}: none can be estimated"
+    unknown = len(batch.labels) - len(known)
+    rest = f"; {counted(unknown, 'label')} cannot be estimated" if unknown else ""
+    counted_alone = [rate for rate in known if rate.naive is not None]
+    if not counted_alone:
+        return f"{n} {where}{rest}"
+    most = max(counted_alone, key=lambda rate: abs((rate.estimate or 0) - (rate.naive or 0)))
+    estimate, naive = percents([most.estimate, most.naive])
+    return (
+        f"{n} {where}; the verdicts are furthest from the estimate for {shortened(most.label)}: "
+        f"{naive} by the verdicts alone, {estimate} estimated{rest}"
+    )
+
+
+def label_rows(result: LabelJudgement, batch: LabelJudgedBatch) -> list[list[str]]:
+    """The labels of a batch with their shares and limits, under a header."""
+    own = estimates_and_limits([rate.share for rate in batch.labels])
+    for_all = estimates_and_limits([rate.share_for_all for rate in batch.labels])
+    naive = percents([rate.naive for rate in batch.labels])
+    heads = ["label", "labelled", "verdicts alone", "share", limits_heading(result), FOR_ALL, ""]
+    rows = [heads]
+    for rate, alone, (estimate, bounds), (_, all_bounds) in zip(
+        batch.labels, naive, own, for_all, strict=True
+    ):
+        named = shortened(rate.label, LONGEST_LABEL)
+        cells = [named, f"{rate.n_labelled:,}", "" if rate.naive is None else alone, estimate]
+        rows.append([*cells, bounds, all_bounds, ", ".join(marks_of(result, rate))])
+    return rows
+
+
+def marks_of(result: LabelJudgement, rate: LabelRate) -> list[str]:
+    """What is to be said beside the limits of a label."""
+    if rate.reason:
+        return [rate.reason]
+    return [RANGE] if is_range(rate.kind) and not _all_ranges(result) else []
+
+
+def limits_heading(result: LabelJudgement) -> str:
+    """The header of the limits of each label."""
+    return limits_head(RANGE if _all_ranges(result) else INTERVAL, result.level)
+
+
+def _all_ranges(result: LabelJudgement) -> bool:
+    return all(is_range(rate.kind) for batch in result.batches for rate in batch.labels)
+
+
+def summary_of(result: LabelJudgement) -> Summary:
+    """The labels of the last batch."""
+    return Summary([headline(result), *alarms(result)], label_rows(result, result.batches[-1]))
+
+
+def labels_in_a_line(result: LabelJudgement) -> str:
+    """All labels of the last batch in one line."""
+    batch = result.batches[-1]
+    texts = []
+    shares = estimates_and_limits([rate.share for rate in batch.labels])
+    for rate, (estimate, bounds) in zip(batch.labels, shares, strict=True):
+        told = [bounds, *marks_of(result, rate)]
+        texts.append(f"{shortened(rate.label)} {estimate} ({', '.join(filter(None, told))})")
+    return one_line(
+        f"{shortened(batch.name)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
+    )
+
+
+def alarms(result: LabelJudgement) -> Iterator[str]:
+    """Tables of which many rows were left out."""
+    for rows in map(lost_rows, result.first.rows):
+        if is_much(rows):
+            yield from row_warnings(rows)
+
+
+def judge_texts(result: LabelJudgement, label: str) -> list[str]:
+    """How well the judge of a label does, in a few words each."""
+    found = result.answers[label]
+    judge = found.overall.judges[0]
+    texts = [] if judge.agreement is None else [f"kappa {judge.agreement.kappa:.2f}"]
+    texts += [
+        f"{what} {percent(rate.estimate)}"
+        for what, side in (("sensitivity", 1), ("specificity", 0))
+        for rate in judge.rates
+        if rate.label == found.classes[side]
+        and dict(zip(judge.verdicts, judge.says, strict=True))[rate.verdict] == rate.label
+        and rate.high - rate.low < 1
+    ]
+    return texts
+
+
+def _judges(result: LabelJudgement) -> list[str]:
+    rows = [
+        [shortened(label, LONGEST_LABEL), ", ".join(judge_texts(result, label))]
+        for label in result.labels
+    ]
+    return list(headed("Judges", aligned([row for row in rows if row[1]])))
+
+
+def _said(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[str]]) -> list[str]:
+    """Sentences about the whole table, with the labels that they are about unless all."""
+    about = [
+        (label, text) for label, found in result.answers.items() for text in what(found.overall)
+    ]
+    return [
+        text if len(names) == len(result.labels) else f"{some_names(names)}: {text}"
+        for names, text in said_of(about)
+    ]

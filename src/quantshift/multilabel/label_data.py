@@ -1,0 +1,213 @@
+"""A data set with several labels on disk: a folder with a manifest, created by an import.
+
+    DIR/manifest.json            format and version, name, labels, features, notes, hashes
+    DIR/train-labels.npy         which labels the training items have; DIR/test-labels.npy
+    DIR/train-features.npy       a dense matrix, or train-{indptr,indices,data}.npy, a sparse one
+                                 (CSR); the same for the test items
+
+Items for training and for testing are fixed, as in the collections of such data. The folder appears
+whole or not at all, and its hash is that of the arrays and names.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from quantshift.base.files import folder_aside, write_errors
+from quantshift.base.integrity import load_array
+from quantshift.base.manifests import FolderKind, manifest_format
+from quantshift.base.nouns import counted
+from quantshift.base.text_tables import RENDERERS, Table
+from quantshift.data.description import Listed
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.multilabel.label_tables import LabelTable
+from quantshift.multilabel.mulan import LabelledItems
+from quantshift.prevalence.sparse_matrices import checked_sparse
+
+LABEL_DATA = FolderKind(
+    format="quantshift-labelled-items",
+    version=1,
+    noun="data set with several labels",
+    described="a data set with several labels",
+    keys=frozenset(("name", "title", "hash", "labels", "features", "items", "notes", "files")),
+    absent="{folder} is not a data set with several labels: it {reason}; create one with "
+    "`quantshift data import --layout labels`",
+    cure="import the data again",
+)
+
+PARTS = ("train", "test")
+HIDDEN = frozenset({"files", "format", "version", "quantshift"})
+"""Keys of the manifest that a description leaves out."""
+
+MOST_SHOWN = 20
+"""The most labels that tables show; JSON has all."""
+
+_CSR = ("indptr", "indices", "data")
+
+
+@dataclass(frozen=True)
+class LabelData:
+    """A data set with several labels in a folder, read on demand."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """The data set in the folder; refused unless all its files exist with the right sizes."""
+        folder = Path(path)
+        manifest = LABEL_DATA.read(folder)
+        LABEL_DATA.check_sizes(folder, manifest)
+        return cls(folder, manifest)
+
+    @property
+    def name(self) -> str:
+        """Its name in results."""
+        return str(self.manifest["name"])
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the content."""
+        return str(self.manifest["hash"])
+
+    def items(self, part: str) -> LabelledItems:
+        """The items of a part, "train" or "test"."""
+        names = np.array([entry["name"] for entry in self.manifest["labels"]], dtype=str)
+        labels = LabelTable(self._array(f"{part}-labels").astype(bool), names)
+        features = tuple(self.manifest["features"])
+        X = self._matrix(part, (len(labels), len(features)))
+        if labels.has.shape != (len(labels), len(names)) or X.shape != (len(labels), len(features)):
+            raise LABEL_DATA.damaged(f"the arrays of {part} in {self.path} do not fit its manifest")
+        return LabelledItems(X, labels, features)
+
+    def verify(self) -> None:
+        """Read everything and compare it with the hashes of the manifest."""
+        LABEL_DATA.check_hashes(self.path, self.manifest)
+        if content_hash([self.items(part) for part in PARTS]) != self.hash:
+            raise LABEL_DATA.damaged(
+                f"the manifest in {self.path} was changed (its hash does not match the items)"
+            )
+
+    def _matrix(self, part: str, shape: tuple[int, int]) -> Any:
+        if f"{part}-features.npy" in self.manifest["files"]:
+            return self._array(f"{part}-features")
+        indptr, indices, data = (self._array(f"{part}-{name}") for name in _CSR)
+        try:
+            return checked_sparse(csr_array((data, indices, indptr), shape=shape), str(self.path))
+        except (ValueError, TypeError, DataError) as error:
+            raise LABEL_DATA.damaged(f"the features in {self.path} are no sparse matrix") from error
+
+    def _array(self, name: str) -> NDArray[Any]:
+        path = self.path / f"{name}.npy"
+        try:
+            return load_array(path)
+        except (OSError, ValueError) as error:
+            raise LABEL_DATA.damaged(f"{path} is not an array") from error
+
+
+def write_label_data(
+    out: Path,
+    parts: Sequence[LabelledItems],
+    about: Mapping[str, Any],
+    *,
+    overwrite: bool = False,
+) -> LabelData:
+    """Write training and test items into the folder `out`, completely or not at all.
+
+    about: name, title, notes and sources.
+    """
+    train, test = parts
+    described = {
+        "quantshift": importlib.metadata.version("quantshift"),
+        **about,
+        "items": {part: len(items.labels) for part, items in zip(PARTS, parts, strict=True)},
+        "labels": [
+            {"name": str(name), "train": int(n), "test": int(n_test)}
+            for name, n, n_test in zip(
+                train.labels.names,
+                train.labels.has.sum(axis=0),
+                test.labels.has.sum(axis=0),
+                strict=True,
+            )
+        ],
+        "features": list(train.features),
+        "hash": content_hash(parts),
+    }
+    LABEL_DATA.check_free(out, overwrite=overwrite)
+    with folder_aside(out) as folder:
+        with write_errors(out):
+            for part, items in zip(PARTS, parts, strict=True):
+                np.save(folder / f"{part}-labels.npy", items.labels.has)
+                if issparse(items.X):
+                    for name in _CSR:
+                        np.save(folder / f"{part}-{name}.npy", getattr(items.X, name))
+                else:
+                    np.save(folder / f"{part}-features.npy", np.asarray(items.X))
+            LABEL_DATA.write(folder, described, sorted(folder.iterdir()))
+        # Checked again: the folder may have been created while the data was written.
+        LABEL_DATA.check_free(out, overwrite=overwrite)
+        LABEL_DATA.put_in_place(folder, out)
+    return LabelData.open(out)
+
+
+def content_hash(parts: Sequence[LabelledItems]) -> str:
+    """SHA-256 of the names of labels, and of all arrays."""
+    digest = hashlib.sha256("|".join(map(str, parts[0].labels.names)).encode())
+    for items in parts:
+        X = items.X
+        arrays = (X.indptr, X.indices, X.data) if issparse(X) else (np.asarray(X),)
+        for array in (*arrays, items.labels.has):
+            digest.update(f"{array.dtype}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def render_label_data(data: LabelData, format: str = "text") -> str:  # noqa: A002
+    """A description of the data set as text, markdown, latex or json."""
+    about = {key: value for key, value in data.manifest.items() if key not in HIDDEN}
+    if format == "json":
+        return json.dumps(about, indent=2, ensure_ascii=False)
+    if format not in RENDERERS:
+        raise unknown_name("format", format, [*RENDERERS, "json"])
+    counts = [("items", *(f"{about['items'][part]:,}" for part in PARTS))]
+    counts += [
+        (label["name"], *(f"{label[part]:,}" for part in PARTS))
+        for label in about["labels"][:MOST_SHOWN]
+    ]
+    title = f"{about['name']}: {counted(len(about['labels']), 'label')}, "
+    title += counted(len(about["features"]), "feature")
+    table = Table(title, ("", "training", "test"), tuple(counts))
+    lines = [RENDERERS[format](table)]
+    hidden = len(about["labels"]) - MOST_SHOWN
+    notes = [*([f"{hidden:,} more labels"] if hidden > 0 else []), *about["notes"]]
+    if notes and format != "latex":
+        lines.append("\n".join(f"- {note}" for note in notes))
+    return "\n\n".join(lines)
+
+
+def find_label_data(places: Iterable[Path]) -> list[Listed]:
+    """The data sets with several labels in the folders: themselves, or their subfolders."""
+    listed = []
+    for place in places:
+        own = manifest_format(place) == LABEL_DATA.format
+        for folder in [place] if own else sorted(place.iterdir()):
+            if manifest_format(folder) == LABEL_DATA.format and not folder.name.startswith("."):
+                listed.append(_listed(folder))
+    return listed
+
+
+def _listed(folder: Path) -> Listed:
+    try:
+        about = LabelData.open(folder).manifest
+    except UserError as error:
+        return Listed(str(folder), folder.name, "damaged", 0, 0, 0, 0, str(error))
+    n_items = sum(about["items"].values())
+    return Listed(str(folder), about["name"], "labels", n_items, len(about["labels"]), 0, 0)
