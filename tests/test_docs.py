@@ -22,8 +22,20 @@ RUNNABLE = [
 ]
 HEAVY = {
     *("guides/audit", "guides/history", "guides/monitoring", "guides/own-quantifier"),
-    *("guides/data-sets", "guides/own-data", "guides/own-experiment", "guides/several-labels"),
-    *("guides/add-your-method", "quantifiers/ensembles", "gallery/judge"),
+    *(
+        "guides/data-sets",
+        "guides/own-data",
+        "guides/assumptions",
+        "guides/own-experiment",
+        "guides/several-labels",
+    ),
+    *(
+        "start",
+        "guides/is-it-true",
+        "guides/add-your-method",
+        "quantifiers/ensembles",
+        "gallery/judge",
+    ),
     *("gallery/leaderboard-entry", "gallery/moderation", "gallery/monitoring"),
     *("gallery/new-quantifier", "gallery/survey"),
 }

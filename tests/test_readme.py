@@ -1,4 +1,4 @@
-"""The README is short, and what it says is there (its blocks run in `test_docs`)."""
+"""The README is short, and what it says is there (the commands run in `test_docs`)."""
 
 import re
 from pathlib import Path
@@ -14,20 +14,32 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_has_ten_lines() -> None:
-    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
-    assert len([line for line in code.splitlines() if line and "import" not in line]) <= 10
+def test_it_has_a_screen_and_a_half() -> None:
+    assert len(README.splitlines()) <= 60
+    # One picture, which is drawn by a command (`website.three_kinds`).
+    assert re.findall(r"!\[[^]]*\]\(([^)]+)\)", README) == ["docs/pictures/three-kinds.svg"]
 
 
 def test_the_answers_are_those_of_the_guides() -> None:
-    guides = [ROOT / "docs" / "start.md", ROOT / "docs" / "guides" / "judge.md"]
-    shown = "".join(guide.read_text(encoding="utf-8") for guide in guides)
-    for command in re.findall(r"^quantshift .*", README, re.MULTILINE):
+    shown = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^(quantshift [^#\n]*?) *(?:#.*)?$", README, re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
         assert f"$ {command}\n" in shown
     answers = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
     assert len(answers) == 2
     for line in "".join(answers).splitlines():
         assert f"{line}\n" in shown
+
+
+def test_the_figures_are_those_of_the_guides() -> None:
+    start = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    (counted,) = re.findall(r"predictions, counted, say (\d+)%", README)
+    assert re.search(rf"^positive: {counted}\.\d% of the 500 items", start, re.MULTILINE)
+    (held,) = re.findall(r"contained the truth in (\d+)%", README)
+    choose = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
+    (measured,) = re.findall(r"the range holds (0\.\d+) ± [\d.]+ of the truths", choose)
+    assert f"{100 * float(measured):.0f}" == held
 
 
 def test_it_counts_the_quantifiers() -> None:
@@ -43,7 +55,8 @@ def test_the_commands_exist() -> None:
 
 
 def test_the_picture_shows_the_measured_errors() -> None:
-    assert f"]({PICTURE.relative_to(ROOT).as_posix()})" in README
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"]({PICTURE.relative_to(ROOT / 'docs').as_posix()})" in index
     shown = re.findall(r">(0\.\d{3})<", PICTURE.read_text(encoding="utf-8"))
     errors = pl.read_csv(ERRORS)
     measured = {(part, method): mean for part, method, mean, *_ in errors.iter_rows()}
@@ -60,11 +73,11 @@ def test_a_package_index_gets_no_relative_link(repository: str | None) -> None:
     assert len(relative_links(README)) > 20
     shown = for_package_index(README, repository, "v1.0")
     assert relative_links(shown) == []
-    where = "/quantshift/raw/v1.0/docs/pictures/quantify-page.png)"
+    where = "/quantshift/raw/v1.0/docs/pictures/three-kinds.svg)"
     assert (where in shown) is (repository is not None)
     # Without a public address the words stay, and no picture is announced.
     assert "![" not in shown or repository is not None
-    assert "Reproducing the paper" in shown
+    assert "reproducing the paper" in shown
 
 
 def test_relative_links_lead_to_files() -> None:

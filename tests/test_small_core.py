@@ -90,7 +90,7 @@ def test_several_judges_and_scores_need_no_extra(tables, verdicts):
     assert small.stdout == run(COMMAND, *asked, folder=tables, blocked={"nothing"}).stdout
 
 
-@pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help"])
+@pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help", "example"])
 def test_other_commands_of_the_core(tmp_path, verb):
     answer = run(COMMAND, *verb.split(), folder=tmp_path)
     assert (answer.returncode, answer.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""The picture of the README: the error of every method under every kind of shift.
+"""The picture of the errors of methods: the error of each one under every kind of shift.
 
 Drawn from `docs/figures/errors.csv` (see `website.measured`), with its own background so that it
 works on light and dark pages; its numbers are text, which a test reads.

@@ -1,4 +1,4 @@
-"""The pictures of the documentation: decisions, what causes what, kinds of shift.
+"""The pictures of the documentation: decisions, what causes what, kinds of shift and of answer.
 
     python -m website.pictures
 
@@ -21,6 +21,7 @@ from quantshift.report.illustrations import (
     prior_illustration,
 )
 from website.pages import DOCS
+from website.three_kinds import three_kinds
 
 PICTURES = DOCS / "pictures"
 
@@ -216,6 +217,7 @@ def main() -> None:
     for name, (head, steps) in DECISIONS.items():
         text = decision(head, steps)
         (PICTURES / f"{name}.svg").write_text(text, encoding="utf-8", newline="\n")
+    (PICTURES / "three-kinds.svg").write_text(three_kinds(), encoding="utf-8", newline="\n")
     for name, draw in ILLUSTRATIONS.items():
         (path,) = save_figure(draw(), PICTURES, f"shift-{name}", formats=["png"])
         with Image.open(path) as picture:

@@ -1,4 +1,4 @@
-"""The pictures that the tutorial makes: its blocks run, and a browser opens the page.
+"""The pictures that guides make: their blocks run, and a browser opens the page of the tutorial.
 
 The PNG contains the text that the tutorial shows next to it, so that a test can check that both
 come from the same run. Needs Chromium; without it the picture is not changed.
@@ -22,8 +22,9 @@ from website.pages import DOCS, name_of
 TUTORIAL = DOCS / "guides" / "own-data.md"
 PICTURE = DOCS / "pictures" / "quantify-page.png"
 PAGE = "weeks.html"
+ASSUMPTIONS = DOCS / "guides" / "assumptions.md"
 CHART, CHART_PICTURE = "groups.png", DOCS / "pictures" / "left-out-groups.png"
-"""A chart that the tutorial draws, and its path in the documentation."""
+"""A chart that this guide draws, and its path in the documentation."""
 
 SIZE = (1180, 1160)
 SHOWN = "shown"
@@ -31,11 +32,13 @@ SHOWN = "shown"
 
 
 def draw(program: str) -> None:
-    """Run the tutorial and take a screenshot of its page."""
+    """Run the guides, take a screenshot of the tutorial's page and keep the chart."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = run_page(TUTORIAL, Path(folder).resolve())
         (shown,) = [output.real for output in outputs if f"page in {PAGE}" in output.real]
         pixels = photograph(Path(folder) / PAGE, program)
+    with tempfile.TemporaryDirectory() as folder:
+        run_page(ASSUMPTIONS, Path(folder).resolve())
         shutil.copyfile(Path(folder) / CHART, CHART_PICTURE)
     information = PngInfo()
     information.add_itxt(SHOWN, shown)

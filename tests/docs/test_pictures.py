@@ -6,8 +6,10 @@ import pytest
 from PIL import Image
 
 from quantshift.quantifiers.base import catalogue
+from website.examples import blocks
 from website.pages import DOCS
 from website.pictures import DECISIONS, ILLUSTRATIONS, LEFT, PICTURES, RIGHT, STEPS, WIDTH, decision
+from website.three_kinds import ANSWERS, TRUE_SHARE, three_kinds
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -61,3 +63,27 @@ def test_every_illustration_is_there_and_shown(name: str) -> None:
     with Image.open(PICTURES / f"shift-{name}.png") as picture:
         assert picture.width == 1400
     assert f"(pictures/shift-{name}.png)" in (DOCS / "shifts.md").read_text(encoding="utf-8")
+
+
+def test_the_kinds_of_answer_are_those_that_the_page_shows() -> None:
+    drawn = (PICTURES / "three-kinds.svg").read_text(encoding="utf-8")
+    assert drawn == three_kinds(), "run `python -m website.pictures`"
+    page = (DOCS / "guides" / "is-it-true.md").read_text(encoding="utf-8")
+    outputs = "".join(block.body for block in blocks(page) if block.language in ("console", ""))
+    assert f"{TRUE_SHARE}% of 696 customers left" in outputs
+    for answer in ANSWERS:
+        # Where nothing can be estimated the limits follow other words.
+        assert f"{answer.limits})" in outputs
+        assert f"{answer.kind}, {answer.limits}" in page
+
+
+def test_the_kinds_of_answer_stay_on_their_sheet() -> None:
+    root = ElementTree.fromstring(three_kinds())
+    width = float(root.attrib["viewBox"].split()[2])
+    for text in root.iter(f"{SVG}text"):
+        # Wide fonts need some 0.56 em per letter.
+        size = float(text.attrib.get("font-size", 14))
+        length = 0.56 * size * len(text.text)
+        left = {"end": -length, "middle": -length / 2}.get(text.attrib.get("text-anchor"), 0)
+        assert float(text.attrib["x"]) + left >= 0, text.text
+        assert float(text.attrib["x"]) + left + length <= width, text.text

@@ -8,7 +8,13 @@ import pytest
 from website.pages import DOCS, ROOT, name_of, pages
 
 SEARCHED = {
-    "confidence interval": ("guides/own-data", "guides/audit", "glossary", "faq"),
+    "confidence interval": (
+        "guides/own-data",
+        "guides/is-it-true",
+        "guides/audit",
+        "glossary",
+        "faq",
+    ),
     "drift": ("guides/monitoring", "shifts", "glossary", "index"),
     "label shift": ("shifts", "glossary"),
     "calibration": ("quantifiers/sld", "glossary"),
@@ -16,8 +22,8 @@ SEARCHED = {
     "pandas": ("guides/own-data", "faq"),
     "notebook": ("guides/own-data", "faq"),
     "alert": ("guides/monitoring", "gallery/monitoring", "faq"),
-    "categorical": ("guides/own-data", "faq"),
-    "missing values": ("guides/own-data", "guides/data-sets", "faq"),
+    "categorical": ("guides/columns", "faq"),
+    "missing values": ("guides/columns", "guides/data-sets", "faq"),
     "LLM judge": ("guides/judge", "gallery/judge", "glossary"),
     "docker": ("faq",),
 }

@@ -129,6 +129,11 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "Turn results into a web page, tables, figures and a summary; nothing is run again.",
             extra="all",
         ),
+        "example": Verb(
+            "example",
+            "example",
+            "Write small tables to try quantshift on, and say what to type for each.",
+        ),
         "demo": Verb(
             "demo",
             "demo",
@@ -203,8 +208,8 @@ def options(
 ) -> None:
     """Quantification under dataset shift: how common is each class, and can that be trusted?
 
-    First steps: `quantshift demo`, or `quantshift quantify --help` if you have a table with labels
-    and a table without. `quantshift VERB --help` explains each command with examples.
+    First steps: `quantshift example`, or `quantshift quantify --help` if you have a table with
+    labels and a table without. `quantshift VERB --help` explains each command with examples.
     """
 
 

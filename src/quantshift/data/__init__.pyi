@@ -12,6 +12,7 @@ from .embedded.embedded import (
     EmbeddedSet as EmbeddedSet,
     embedded_set as embedded_set,
 )
+from .embedded.examples import write_examples as write_examples
 from .embedded.mixed_columns import (
     MixedTable as MixedTable,
     mixed_posteriors as mixed_posteriors,

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import psutil
@@ -30,10 +31,11 @@ from scipy.sparse import csr_array
 from scipy.special import expit, logsumexp
 
 from quantshift.base.seeding import generator
-from quantshift.data.folder import DATA_SET, DataFolder
-from quantshift.data.importing.review_folder import new_reviews
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence import simplex
+
+if TYPE_CHECKING:
+    from quantshift.data.folder import DataFolder
 
 CATEGORY_NAMES = ("Novels", "Gadgets")
 STARS = np.arange(1, 6)
@@ -261,8 +263,12 @@ def generate(
     )
 
 
-def write_synthetic(out: str | Path, *, n_documents: int, seed: int = 0) -> DataFolder:
+def write_synthetic(out: str | Path, *, n_documents: int, seed: int = 0) -> "DataFolder":
     """Write `generate(n_documents, seed=seed)` as a data set into the folder `out`."""
+    # Imported only now, because generating reviews needs none of the packages for data sets.
+    from quantshift.data.folder import DATA_SET
+    from quantshift.data.importing.review_folder import new_reviews
+
     DATA_SET.check_free(Path(out), overwrite=False)
     corpus = generate(n_documents, seed=seed)
     with new_reviews(out, corpus.category_names) as writer:
