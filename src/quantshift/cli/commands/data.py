@@ -27,8 +27,10 @@ from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.fetching import RECORDS, fetch_record
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing.arrays import DataFile
+from quantshift.data.importing.idx import import_idx, is_idx
 from quantshift.data.importing.lequa import import_lequa, is_lequa
 from quantshift.data.importing.options import (
+    ImageClasses,
     ImportedArrays,
     ImportedColumns,
     ImportOptions,
@@ -76,7 +78,8 @@ def import_(
         typer.Argument(
             metavar="TABLE",
             help=f"A table: {PACKAGE_ENDINGS}. Or the folder of a task of the LeQua "
-            "challenges, which needs no --label. With --layout reviews: NAME=FILE for each file.",
+            "challenges or of images in IDX files (MNIST), which need no --label. With --layout "
+            "reviews: NAME=FILE for each file.",
             show_default=False,
         ),
     ] = None,
@@ -90,11 +93,12 @@ def import_(
     ] = None,
     columns: ImportedColumns,
     arrays: ImportedArrays,
+    images: ImageClasses,
     limits: ReviewLimits,
     reading: ReadingOptions,
     options: ImportOptions,
 ) -> None:
-    """Import a table, reviews, arrays or posteriors into a data-set folder.
+    """Import a table, reviews, images, arrays or posteriors into a data-set folder.
 
     In a table, all columns except the label are features: numbers, categories and booleans,
     inferred from their cells. Missing values are fine. Rows without a label are left out. Columns
@@ -106,6 +110,9 @@ def import_(
     overall, and helpful or vote), .txt (star, tab, text) or tables with the columns text and stars
     (others: --text and --label); also as .gz, and in a .zip. A NAME given again appends to its
     category. The labels are the stars.
+
+    A folder of images in IDX files, as MNIST and Fashion-MNIST come, keeps its split into training
+    and test images; the features are pixels, from 0 to 1.
 
     Examples:
 
@@ -129,6 +136,8 @@ def import_(
 
     quantshift data import T1/public --out lequa-t1
 
+    quantshift data import /usr/share/datasets/fashion-mnist --out fashion-mnist
+
     quantshift data import --layout reviews Books=Books.json.gz Music=Music.txt --out reviews
     """
     if files and len(files) > 1 and layout is None:
@@ -139,6 +148,9 @@ def import_(
     if layout is None:
         _refuse(context, "it filters reviews; add --layout reviews", limits)
     table = Path(files[0]) if files else None
+    has_images = table is not None and layout is None and is_idx(table)
+    if not has_images:
+        _refuse(context, "it names the labels of images in IDX files", images)
     with share_progress(Console(stderr=True)) as progress:
         if layout is Layout.REVIEWS:
             _refuse(
@@ -155,6 +167,11 @@ def import_(
             reason = "the folder of a LeQua task already defines its labels and columns"
             _refuse(context, reason, arrays, columns)
             data = import_lequa(table, out, options=options, progress=progress)
+        elif table is not None and has_images:
+            _refuse(context, "images in IDX files have labels and pixels", arrays, columns)
+            data = import_idx(
+                table, out, class_names=images.class_names, options=options, progress=progress
+            )
         elif table is not None:
             _refuse(context, "a table needs no arrays; name its label column with --label", arrays)
             data = import_columns(
