@@ -1,3 +1,4 @@
+from .classified import ClassifyOptions as ClassifyOptions, classify_items as classify_items
 from .dataset import Dataset as Dataset
 from .description import (
     describe as describe,

@@ -1,10 +1,11 @@
 """`quantshift data`: create data sets from tables, reviews, arrays and posteriors; inspect them."""
 
+import json
 from collections.abc import Container
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,6 +15,7 @@ from quantshift.base.options import split_names
 from quantshift.base.shell import command_line
 from quantshift.cli.outputs import DataSetFolder
 from quantshift.cli.progress import byte_progress, share_progress
+from quantshift.data.classified import ClassifyOptions, classify_items
 from quantshift.data.description import (
     FORMATS,
     describe,
@@ -183,6 +185,56 @@ def import_(
     typer.echo(f"\ndata set {data.name} ({data.hash[:12]}) in {out}")
 
 
+@app.command("classify")
+def classify(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A data set of images or of other numbers.")
+    ],
+    *,
+    out: DataSetFolder,
+    embeddings: Annotated[
+        Path | None,
+        typer.Option(
+            "--embeddings",
+            metavar="DIR",
+            help="Create a second data set: what the last layer of a network sees of the items "
+            "that it was not trained on.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the classifier."),
+    ] = None,
+    options: ClassifyOptions,
+) -> None:
+    """Classify the items once, and keep the posteriors as a data set for all quantifiers.
+
+    The training items are classified out of fold, the test items by the models of all folds, whose
+    posteriors are averaged. The network needs PyTorch: pip install 'quantshift[neural]'.
+
+    Examples:
+
+    quantshift data classify images --out fashion-mnist --embeddings embedded
+
+    quantshift data classify images --classifier forest --folds 2 --out fashion-mnist
+
+    quantshift data classify images --set depth=10 --set width=1 --set epochs=3 --out fashion-mnist
+    """
+    with share_progress(Console(stderr=True)) as progress:
+        made = classify_items(
+            folder,
+            out,
+            embeddings=embeddings,
+            settings=dict(map(_setting, settings or ())),
+            options=options,
+            progress=progress,
+        )
+    for data in made:
+        typer.echo(render(describe(data)))
+        typer.echo(f"\ndata set {data.name} ({data.hash[:12]}) in {data.path}")
+
+
 @app.command("describe")
 def describe_(
     folder: Annotated[
@@ -327,6 +379,17 @@ def synthetic(
     data = write_synthetic(out, n_documents=documents, seed=seed)
     n = counted(int(data.manifest["items"]), "document")
     typer.echo(f"data set {data.name} ({data.hash[:12]}) of {n} in {out}")
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """The name and the value of a parameter; a value that is no number or such is a text."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise UserError(f"--set {text}: write NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
 
 
 def _review_columns(columns: ImportedColumns, *, lenient: bool) -> ReviewColumns:
