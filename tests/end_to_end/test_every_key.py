@@ -88,6 +88,7 @@ OTHERS: Mapping[str, str] = {
     "seed": "seed = 3",
     "quantifiers": 'quantifiers = ["CC"]',
     "data.sets": '[data]\nsets = ["set"]',
+    "data.wanted": '[data]\nsets = ["set"]\nwanted = "items of a set"',
     "data.cut_point": '[data]\nfeatures = "x.npy"\nlabels = "stars.npy"\ncut_point = 2.5',
     "data.train_share": '[data]\nfeatures = "x.npy"\nlabels = "y.npy"\ntrain_share = 0.5',
     "data.max_test_documents": '[data]\nfeatures = "x.npy"\nlabels = "y.npy"\n'

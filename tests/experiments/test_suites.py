@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from quantshift import metrics
-from quantshift.data import ImportOptions, import_table
+from quantshift.data import DataFile, ImportOptions, import_arrays, import_table
 from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.noise import NoisyView
 from quantshift.data.packaged.packaged import PACKAGED
@@ -33,10 +33,12 @@ from quantshift.results.completeness import status
 NAMES = {
     *("paper", "multiclass", "ordinal", "tables-prior", "natural", "knock-out", "tweak-one"),
     *("noise", "chunks", "lequa2022", "lequa2024", "natural-tables", "uci"),
+    "fashion-mnist",
 }
 GIVEN = ("lequa2022", "lequa2024")
+WANTED = "fashion-mnist"
 PACKAGED_SUITES = ("natural-tables", "uci")
-ELSEWHERE = ("paper", *GIVEN, *PACKAGED_SUITES)
+ELSEWHERE = ("paper", WANTED, *GIVEN, *PACKAGED_SUITES)
 OFFLINE = [name for suite, names in suites().items() if suite not in ELSEWHERE for name in names]
 SMALL = {"quantifiers": ["CC", "PCC"]}
 
@@ -117,6 +119,32 @@ def test_given_samples_come_with_the_data_or_not_at_all(name):
         sources_of(load_experiment(name), (), n_documents=1)
 
 
+def test_the_suite_of_images_says_which_data_it_wants_and_runs_on_posteriors(tmp_path):
+    experiment = load_experiment(WANTED, profile="quick", overrides={"shift.test_repeats": 3})
+    with pytest.raises(UserError, match="is about posteriors of Fashion-MNIST, which `quantshift"):
+        sources_of(experiment, (), n_documents=1)
+    rng = np.random.default_rng(0)
+    y = np.arange(900) % 3
+    posteriors = rng.dirichlet(np.ones(3), 900) * 0.3 + 0.7 * np.eye(3)[y]
+    np.savez(tmp_path / "a.npz", p=posteriors, y=y)
+    data = import_arrays(
+        tmp_path / WANTED,
+        posteriors=DataFile(tmp_path / "a.npz", "p"),
+        labels=DataFile(tmp_path / "a.npz", "y"),
+        options=ImportOptions(test_share=0.5),
+    )
+    sources = sources_of(experiment, [data.path], n_documents=1)
+    run = Run((experiment,), {WANTED: sources}, tmp_path / "out")
+    assert run_experiments(run, SerialExecutor()).failures == ()
+    rows = ResultStore.open(tmp_path / "out").read().collect()
+    assert rows["method"].n_unique() == len(experiment.methods)
+    assert set(rows["size"]) == {500}
+    truth = np.array(rows["p_true"].to_list())
+    of_sld = (rows["method"] == "SLD").to_numpy()
+    errors = np.abs(truth - np.array(rows["p_hat"].to_list())).mean(1)
+    assert errors[of_sld].max() < 0.01
+
+
 def test_published_results_are_of_experiments_and_measures_that_there_are():
     folder = resources.files("quantshift.experiments") / "library"
     found = 0
@@ -134,7 +162,7 @@ def test_published_results_are_of_experiments_and_measures_that_there_are():
             assert row["method"]
             assert row["source"]
             assert row["differs"]
-    assert found == 12 + 16 + 10 + 8 + 28
+    assert found == 12 + 16 + 10 + 8 + 28 + 11
 
 
 def frame_of(name, out, overrides):

@@ -1,3 +1,4 @@
+from .classified import ClassifyOptions as ClassifyOptions, classify_items as classify_items
 from .dataset import Dataset as Dataset
 from .description import (
     describe as describe,
@@ -32,6 +33,7 @@ from .fetching import (
 )
 from .folder import DataFolder as DataFolder
 from .importing.arrays import DataFile as DataFile, read_matrix as read_matrix
+from .importing.idx import import_idx as import_idx
 from .importing.options import ImportOptions as ImportOptions
 from .importing.lequa import import_lequa as import_lequa
 from .importing.review_folder import ReviewsWriter as ReviewsWriter, new_reviews as new_reviews

@@ -264,7 +264,7 @@ class Experiment:
         """What determines the training sets and the test samples, as plain JSON values."""
         shift = {"kind": self.kind, **self.shift.options()}
         # Data sets are not part of the experiment: their results are in separate folders.
-        data = self.data.model_dump(exclude={"sets"})
+        data = self.data.model_dump(exclude={"sets", "wanted"})
         if self.data.cut_point is None and not self.data.labels and not self.shift.cuts_levels:
             # The default cut point of reviews; the classes of other data are described elsewhere.
             data["cut_point"] = STARS_CUT

@@ -49,6 +49,12 @@ def sources_of(
             f"experiment {experiment.name!r} is about samples that come with the data, and has no "
             "data of its own; import a data set with given samples and name its folder"
         )
+    if not sources and experiment.data.wanted is not None:
+        raise UserError(
+            f"experiment {experiment.name!r} is about {experiment.data.wanted}; name the folder "
+            "of such a data set",
+            arguments=["data"],
+        )
     return sources or (SyntheticSource(n_documents, seed),)
 
 

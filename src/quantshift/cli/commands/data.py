@@ -1,10 +1,11 @@
 """`quantshift data`: create data sets from tables, reviews, arrays and posteriors; inspect them."""
 
+import json
 from collections.abc import Container
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,6 +16,7 @@ from quantshift.base.options import split_names
 from quantshift.base.shell import command_line
 from quantshift.cli.outputs import DataSetFolder
 from quantshift.cli.progress import byte_progress, share_progress
+from quantshift.data.classified import ClassifyOptions, classify_items
 from quantshift.data.description import (
     FORMATS,
     describe,
@@ -28,8 +30,10 @@ from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.fetching import RECORDS, fetch_record
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing.arrays import DataFile
+from quantshift.data.importing.idx import import_idx, is_idx
 from quantshift.data.importing.lequa import import_lequa, is_lequa
 from quantshift.data.importing.options import (
+    ImageClasses,
     ImportedArrays,
     ImportedColumns,
     ImportOptions,
@@ -85,7 +89,8 @@ def import_(
         typer.Argument(
             metavar="TABLE",
             help=f"A table: {PACKAGE_ENDINGS}. Or the folder of a task of the LeQua "
-            "challenges, which needs no --label. With --layout reviews: NAME=FILE for each file.",
+            "challenges or of images in IDX files (MNIST), which need no --label. With --layout "
+            "reviews: NAME=FILE for each file.",
             show_default=False,
         ),
     ] = None,
@@ -101,12 +106,13 @@ def import_(
     ] = None,
     columns: ImportedColumns,
     arrays: ImportedArrays,
+    images: ImageClasses,
     limits: ReviewLimits,
     labels: ImportedLabels,
     reading: ReadingOptions,
     options: ImportOptions,
 ) -> None:
-    """Import a table, reviews, arrays or posteriors into a data-set folder.
+    """Import a table, reviews, images, arrays or posteriors into a data-set folder.
 
     In a table, all columns except the label are features: numbers, categories and booleans,
     inferred from their cells. Missing values are fine. Rows without a label are left out. Columns
@@ -121,6 +127,9 @@ def import_(
     overall, and helpful or vote), .txt (star, tab, text) or tables with the columns text and stars
     (others: --text and --label); also as .gz, and in a .zip. A NAME given again appends to its
     category. The labels are the stars.
+
+    A folder of images in IDX files, as MNIST and Fashion-MNIST come, keeps its split into training
+    and test images; the features are pixels, from 0 to 1.
 
     Examples:
 
@@ -143,6 +152,8 @@ def import_(
     --out weeks
 
     quantshift data import T1/public --out lequa-t1
+
+    quantshift data import /usr/share/datasets/fashion-mnist --out fashion-mnist
 
     quantshift data import --layout reviews Books=Books.json.gz Music=Music.txt --out reviews
 
@@ -168,6 +179,9 @@ def import_(
     if layout is None:
         _refuse(context, "it filters reviews; add --layout reviews", limits)
     table = Path(files[0]) if files else None
+    has_images = table is not None and layout is None and is_idx(table)
+    if not has_images:
+        _refuse(context, "it names the labels of images in IDX files", images)
     with share_progress(Console(stderr=True)) as progress:
         if layout is Layout.REVIEWS:
             _refuse(
@@ -184,6 +198,11 @@ def import_(
             reason = "the folder of a LeQua task already defines its labels and columns"
             _refuse(context, reason, arrays, columns)
             data = import_lequa(table, out, options=options, progress=progress)
+        elif table is not None and has_images:
+            _refuse(context, "images in IDX files have labels and pixels", arrays, columns)
+            data = import_idx(
+                table, out, class_names=images.class_names, options=options, progress=progress
+            )
         elif table is not None:
             _refuse(context, "a table needs no arrays; name its label column with --label", arrays)
             data = import_columns(
@@ -193,6 +212,56 @@ def import_(
             data = _import_arrays(context, arrays, columns, out, options, progress)
     typer.echo(render(describe(data)))
     typer.echo(f"\ndata set {data.name} ({data.hash[:12]}) in {out}")
+
+
+@app.command("classify")
+def classify(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A data set of images or of other numbers.")
+    ],
+    *,
+    out: DataSetFolder,
+    embeddings: Annotated[
+        Path | None,
+        typer.Option(
+            "--embeddings",
+            metavar="DIR",
+            help="Create a second data set: what the last layer of a network sees of the items "
+            "that it was not trained on.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the classifier."),
+    ] = None,
+    options: ClassifyOptions,
+) -> None:
+    """Classify the items once, and keep the posteriors as a data set for all quantifiers.
+
+    The training items are classified out of fold, the test items by the models of all folds, whose
+    posteriors are averaged. The network needs PyTorch: pip install 'quantshift[neural]'.
+
+    Examples:
+
+    quantshift data classify images --out fashion-mnist --embeddings embedded
+
+    quantshift data classify images --classifier forest --folds 2 --out fashion-mnist
+
+    quantshift data classify images --set depth=10 --set width=1 --set epochs=3 --out fashion-mnist
+    """
+    with share_progress(Console(stderr=True)) as progress:
+        made = classify_items(
+            folder,
+            out,
+            embeddings=embeddings,
+            settings=dict(map(_setting, settings or ())),
+            options=options,
+            progress=progress,
+        )
+    for data in made:
+        typer.echo(render(describe(data)))
+        typer.echo(f"\ndata set {data.name} ({data.hash[:12]}) in {data.path}")
 
 
 @app.command("describe")
@@ -346,6 +415,17 @@ def synthetic(
     data = write_synthetic(out, n_documents=documents, seed=seed)
     n = counted(int(data.manifest["items"]), "document")
     typer.echo(f"data set {data.name} ({data.hash[:12]}) of {n} in {out}")
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """The name and the value of a parameter; a value that is no number or such is a text."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise UserError(f"--set {text}: write NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
 
 
 def _review_columns(columns: ImportedColumns, *, lenient: bool) -> ReviewColumns:

@@ -49,12 +49,16 @@ class SideColumns:
 
 @dataclass(frozen=True, eq=False)
 class MainFile:
-    """The main file: its items and their other columns; ragged: rows that could not be read."""
+    """The main file: its items and their other columns.
+
+    ragged: rows that could not be read. test: rows kept for testing, if the file is split already.
+    """
 
     path: Path
     items: AbstractItems
     side_columns: SideColumns
     ragged: int = 0
+    test: Indices | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ def assemble(
             name: _names(column, used, n_more) for name, column in main.side_columns.groups.items()
         },
         given=_given(samples.names, positions, joined, sorted(classes), options.prevalences),
-        test=_test_items(codes_of(joined, classes), options) if options.test_share else None,
+        test=_test_items(main, used, codes_of(joined, classes), options),
         **parts,
     )
     n_unlabelled = int((~is_used & main.side_columns.labels.is_null().to_numpy()).sum())
@@ -188,8 +192,17 @@ def _given(
     return Given(np.flatnonzero(is_train), positions, prevalences, names)
 
 
-def _test_items(codes: Codes, options: ImportOptions) -> Indices:
-    """Positions of the items kept for testing, the same share of every class.
+def _test_items(
+    main: MainFile, used: Indices, codes: Codes, options: ImportOptions
+) -> Indices | None:
+    """Positions of the items kept for testing: those of the file, or a share of every class."""
+    if main.test is not None:
+        return np.flatnonzero(np.isin(used, main.test))
+    return _split(codes, options) if options.test_share else None
+
+
+def _split(codes: Codes, options: ImportOptions) -> Indices:
+    """The same share of every class.
 
     The split is scikit-learn's, so that results are comparable with published ones: studies split
     tables with its `train_test_split`, stratified, with seed 0.

@@ -173,6 +173,19 @@ class ImportedArrays:
 
 
 @dataclass(frozen=True)
+class ImageClasses:
+    """What the labels of images are called; class_names: in the order of the numbers 0, 1, ..."""
+
+    class_names: tuple[str, ...] = option(
+        (),
+        "Of images: the names of the labels 0, 1, ..., in this order.",
+        reads="names",
+        metavar="A,B",
+        panel=OPTIONS,
+    )
+
+
+@dataclass(frozen=True)
 class ReviewLimits:
     """Which reviews are kept: texts that are long enough, with enough useful votes."""
 

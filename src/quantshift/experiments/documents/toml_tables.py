@@ -124,6 +124,7 @@ class DataTable(TomlTable):
     """[data]: data sets (here or given at run time) or files of arrays, relative to the TOML file.
 
     sets                folders of data sets, or names of embedded data sets
+    wanted              what data the experiment is about, if it names none: they have to be given
     cut_point           ordered labels (stars) above are positive, below negative, equal ones
                         dropped; "none": every level is a class. By default, stars of reviews are
                         cut at 3, and other ordered labels are not cut. Labels without an order
@@ -133,6 +134,7 @@ class DataTable(TomlTable):
     """
 
     sets: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
+    wanted: Text | None = None
     cut_point: Annotated[Any, PlainValidator(_cut_point)] = None
     train_share: Share = 0.6
     max_test_documents: Annotated[int, Field(ge=0)] = 100_000

@@ -1,0 +1,1 @@
+"""Classifiers of images, in PyTorch (the extra `neural`)."""
