@@ -156,7 +156,7 @@ class LabelWatch:
             },
         )
 
-    def _checked(self, result: LabelQuantification) -> dict[str, list[Problem]]:
+    def _checked(self, result: LabelQuantification | LabelJudgement) -> dict[str, list[Problem]]:
         """What is told of labels without a call; answers that do not fit are refused before any is
         appended."""
         places = {label: self._place(label) for label in result.answers}
