@@ -32,9 +32,9 @@ from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.differences import difference
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.estimating.judged import Judged
-from quantshift.judging.judged_items import JudgedItems, KnownDraw
-from quantshift.judging.judged_items import Settings as EstimateSettings
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.judged_items import JudgedItems, KnownDraw
+from quantshift.judging.items.judged_items import Settings as EstimateSettings
+from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.plans.planning import Goal, plan
 from quantshift.labelling import transfer
 

@@ -35,9 +35,9 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.base.seeding import generator
 from quantshift.judging.designs.registry import design_named
-from quantshift.judging.judged_items import RATES, ExternalLabels, JudgedItems
-from quantshift.judging.judged_items import Settings as EstimateSettings
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.judged_items import RATES, ExternalLabels, JudgedItems
+from quantshift.judging.items.judged_items import Settings as EstimateSettings
+from quantshift.judging.items.meaning import Meaning
 from real_tables import tables_dir
 
 Ints = NDArray[np.int64]

@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.base.seeding import generator
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import JudgedItems, KnownDraw, Settings
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.judged_items import JudgedItems, KnownDraw, Settings
+from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.plans.planning import Goal, plan
 from quantshift.labelling.audit import audit_interval, count_interval
 

@@ -42,7 +42,7 @@ from quantshift.judging.designs.guessing import check_design, guess_design
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.clustering import allowing_for_clusters
-from quantshift.judging.judged_items import (
+from quantshift.judging.items.judged_items import (
     AUTO,
     RATES,
     VERDICTS,
@@ -51,7 +51,7 @@ from quantshift.judging.judged_items import (
     KnownDraw,
     Settings,
 )
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.plans.planning import Goal, plan
 from real_tables import tables_dir
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quantshift.base import files
+from quantshift.base.storage import files
 from quantshift.data import DataFolder, new_reviews
 from quantshift.errors import UserError
 

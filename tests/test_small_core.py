@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quantshift.extras import EXTRA_OF
+from quantshift.base.extras import EXTRA_OF
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@
 ['no', 'yes']
 """
 
-from quantshift.extras import attach
+from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
 

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array, save_npz
 
-from quantshift.base.integrity import checksum, sealed
-from quantshift.base.manifests import MANIFEST
+from quantshift.base.storage.integrity import checksum, sealed
+from quantshift.base.storage.manifests import MANIFEST
 from quantshift.data import DataFile, DataFolder, ImportOptions, import_arrays, import_table
 from quantshift.errors import DataError, UserError
 

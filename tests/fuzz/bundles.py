@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from quantshift.base.integrity import SEAL, checksum, sealed
+from quantshift.base.storage.integrity import SEAL, checksum, sealed
 from quantshift.leaderboard.bundle import RECORD, add_bundle, open_bundle, write_bundle
 from quantshift.results import ResultStore
 from tests.fuzz.mutations import VALUES, mutations_of

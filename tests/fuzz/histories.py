@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quantshift import History, judge, quantify, watch
-from quantshift.base.integrity import checksum
+from quantshift.base.storage.integrity import checksum
 from quantshift.history import render_page
 from quantshift.history.archive import alarms_of
 from quantshift.history.rendering import render_series

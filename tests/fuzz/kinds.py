@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quantshift import judge, load_sketch, quantify, sketch, sketch_sql, train
-from quantshift.base.integrity import SEAL, checksum, sealed, table_checksum
+from quantshift.base.storage.integrity import SEAL, checksum, sealed, table_checksum
 from quantshift.data import (
     DataFile,
     DataFolder,

@@ -14,8 +14,8 @@ import pytest
 
 from quantshift import History
 from quantshift.answers.shares import Share
-from quantshift.base import files
-from quantshift.base.integrity import checksum
+from quantshift.base.storage import files
+from quantshift.base.storage.integrity import checksum
 from quantshift.errors import DataError, UserError
 from tests.history.made import days, filled, time_of, tree
 

@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from quantshift.judging.judged_items import JudgedItems
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.judged_items import JudgedItems
+from quantshift.judging.items.meaning import Meaning
 
 
 def verdicts(n=400, *, share=0.7, sensitivity=0.95, specificity=0.75, seed=0):

@@ -7,7 +7,7 @@ import pytest
 from quantshift.errors import DataError, UserError
 from quantshift.judging import judge, plan_labels
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import ExternalLabels
+from quantshift.judging.items.judged_items import ExternalLabels
 from tests.judging.made import coded, drawn, halves, verdicts
 
 ASKED = {"verdict": "judge", "label": "human"}

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.base.integrity import checksum, sealed, unsealed
+from quantshift.base.storage.integrity import checksum, sealed, unsealed
 from quantshift.errors import DataError, UserError
 from quantshift.leaderboard import bundle as bundle_module
 from quantshift.leaderboard.bundle import RECORD, add_bundle, open_bundle, write_bundle

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quantshift.base.files import locked
+from quantshift.base.storage.files import locked
 from quantshift.results import ResultStore, verify
 
 WRITER = """

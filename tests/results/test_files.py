@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quantshift.base import files
+from quantshift.base.storage import files
 from quantshift.errors import UserError
 from quantshift.results import ResultStore, verify
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quantshift.base.integrity import sealed, unsealed
+from quantshift.base.storage.integrity import sealed, unsealed
 from quantshift.errors import DataError, UserError
 from quantshift.results import ResultStore, foreign_files, repair, verify
 from quantshift.results.parts import encode

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from quantshift import load_sketch, sketch, sketch_sql
-from quantshift.base.integrity import sealed, table_checksum
+from quantshift.base.storage.integrity import sealed, table_checksum
 from quantshift.errors import DataError
 from quantshift.sketches.about import CHECKSUM
 from quantshift.sketches.sketch_table import counted_by_query

@@ -1,5 +1,5 @@
 """What the answers of `quantify`, `judge` and a history have in common."""
 
-from quantshift.extras import attach
+from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

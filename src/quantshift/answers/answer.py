@@ -8,7 +8,7 @@ from typing import Any
 from quantshift.answers.conditions import Condition
 from quantshift.answers.notebook import Summary, few_lines, small_table
 from quantshift.answers.records import as_csv, as_frame
-from quantshift.base.files import PAGE_ENDINGS, is_page, write_output
+from quantshift.base.storage.files import PAGE_ENDINGS, is_page, write_output
 
 
 def schema_of(result: type, version: int) -> dict[str, Any]:

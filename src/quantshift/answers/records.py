@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from quantshift.base.files import head
 from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.storage.files import head
 from quantshift.tables.spreadsheet_cells import escaped
 
 NAMES = ("series", "batch", "class")

@@ -1,5 +1,5 @@
 """What every room stands on: files, processes, compiled functions, seeds, words."""
 
-from quantshift.extras import attach
+from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

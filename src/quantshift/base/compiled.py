@@ -11,7 +11,7 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-from quantshift.base.files import file_sha256
+from quantshift.base.storage.files import file_sha256
 
 P = ParamSpec("P")
 R = TypeVar("R")

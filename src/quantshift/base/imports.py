@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from quantshift.base.extras import missing_package
 from quantshift.errors import UserError, unknown_name
-from quantshift.extras import missing_package
 
 
 def is_import_path(text: str) -> bool:

@@ -1,5 +1,5 @@
 """Classifiers and calibration: posteriors, out of fold for training items, direct for new ones."""
 
-from quantshift.extras import attach
+from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from quantshift.base.extras import EXTRA_OF
 from quantshift.base.types import Posteriors
 from quantshift.classify.rounding import ROUNDING, SUM_TOLERANCE
 from quantshift.errors import DataError
-from quantshift.extras import EXTRA_OF
 from quantshift.prevalence.masks import real_numbers
 from quantshift.prevalence.sparse_matrices import checked_sparse
 

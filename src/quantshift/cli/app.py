@@ -17,6 +17,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from quantshift import __version__
+from quantshift.base.extras import missing_package
 from quantshift.cli.failing import (
     Ending,
     bad_input,
@@ -29,7 +30,6 @@ from quantshift.cli.failing import (
 from quantshift.cli.help_text import fill_width
 from quantshift.credentials import without_credentials
 from quantshift.errors import UserError
-from quantshift.extras import missing_package
 
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """The error of a command line that cannot be read; it repeats what was typed."""

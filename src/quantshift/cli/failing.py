@@ -10,9 +10,9 @@ from typing import NamedTuple, NoReturn
 from rich.console import Console
 from rich.markup import escape
 
+from quantshift.base.extras import missing_package
 from quantshift.credentials import without_credentials
 from quantshift.errors import DataError, UserError
-from quantshift.extras import missing_package
 
 BAD_INPUT, OWN_FAILURE = 2, 1
 """Exit codes: something that the user can change is wrong, or quantshift is."""

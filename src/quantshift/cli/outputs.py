@@ -12,9 +12,9 @@ from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED
 from quantshift.answers.outputs import OUTPUTS
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
-from quantshift.base.files import check_output, write_output
 from quantshift.base.options import OUTPUT, option
 from quantshift.base.shell import command_line
+from quantshift.base.storage.files import check_output, write_output
 from quantshift.errors import UserError
 
 NOT_IN_PROVENANCE = frozenset({"as_json", "overwrite", "summary", "history", "at", "fail_on"})

@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from quantshift.base.extras import missing_package
 from quantshift.base.forks import uses_tables
 from quantshift.base.imports import is_import_path
 from quantshift.base.options import OPTIONS, option
@@ -30,7 +31,6 @@ from quantshift.data.content import Content
 from quantshift.data.dataset import Dataset
 from quantshift.data.folder import DATA_SET, DataFolder, write_folder
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.extras import missing_package
 from quantshift.prevalence.labels import encode_labels
 from quantshift.tables.columns.names import folder_name
 from quantshift.tables.reading import Progress

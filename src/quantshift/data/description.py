@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.base.manifests import manifest_format
+from quantshift.base.storage.manifests import manifest_format
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.embedded.embedded import EMBEDDED, EmbeddedSet
 from quantshift.data.folder import DATA_SET, DataFolder

@@ -24,7 +24,8 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from quantshift.base.files import (
+from quantshift.base.imports import extra_needed
+from quantshift.base.storage.files import (
     check_new_folder,
     disk_errors,
     folder_aside,
@@ -32,7 +33,6 @@ from quantshift.base.files import (
     put_in_place,
     write_errors,
 )
-from quantshift.base.imports import extra_needed
 from quantshift.credentials import has_credentials
 from quantshift.data.importing.lequa import is_lequa
 from quantshift.data.importing.reviews import ReviewFile

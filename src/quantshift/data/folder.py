@@ -29,10 +29,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from quantshift.base.files import folder_aside, write_errors
 from quantshift.base.forks import TABLE_THREADS
-from quantshift.base.integrity import load_array
-from quantshift.base.manifests import FolderKind
+from quantshift.base.storage.files import folder_aside, write_errors
+from quantshift.base.storage.integrity import load_array
+from quantshift.base.storage.manifests import FolderKind
 from quantshift.data.content import BlockDigest, Content
 from quantshift.data.dataset import Dataset, Features
 from quantshift.data.stored_texts import StoredTexts, TextsWriter

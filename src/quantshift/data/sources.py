@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from quantshift.base.manifests import manifest_format
+from quantshift.base.storage.manifests import manifest_format
 from quantshift.base.types import Posteriors
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data.content import Content

@@ -21,8 +21,8 @@ import polars as pl
 from sklearn.base import clone
 
 from quantshift.base.forks import uses_tables
-from quantshift.base.integrity import record_checksum
 from quantshift.base.progress import OnProgress
+from quantshift.base.storage.integrity import record_checksum
 from quantshift.base.types import Indices, Posteriors, Reals
 from quantshift.errors import DataError
 from quantshift.multilabel.label_data import content_hash

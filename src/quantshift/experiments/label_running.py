@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import StandardScaler
 
-from quantshift.base.manifests import manifest_format
+from quantshift.base.storage.manifests import manifest_format
 from quantshift.base.types import Indices, Posteriors, Reals
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.experiments.documents.document import PAPER

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quantshift import __version__
-from quantshift.base.files import file_sha256
+from quantshift.base.storage.files import file_sha256
 from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
 from quantshift.experiments.executors import AbstractExecutor

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quantshift.answers.records import as_csv, as_frame
-from quantshift.base.files import PAGE_ENDINGS, is_page, write_output
+from quantshift.base.storage.files import PAGE_ENDINGS, is_page, write_output
 from quantshift.errors import UserError
 from quantshift.history import store
 from quantshift.history.control import FEWEST_BASELINE, level_per_batch

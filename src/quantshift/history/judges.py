@@ -25,8 +25,8 @@ from quantshift.judging.designs.parts.judge_quality import (
     counted_quality,
     quality_by_verdict,
 )
-from quantshift.judging.judged_items import Settings
-from quantshift.judging.meaning import are_levels
+from quantshift.judging.items.judged_items import Settings
+from quantshift.judging.items.meaning import are_levels
 from quantshift.labelling.sequence import counted_sequence
 
 FALSE_DRIFTS = 0.05

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from quantshift import __version__
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.history.dates import moment_of
 from quantshift.quantifying.output.events import is_unreliable

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from quantshift.base.files import (
+from quantshift.base.storage.files import (
     check_new_folder,
     check_writable,
     flush,
@@ -25,8 +25,8 @@ from quantshift.base.files import (
     write_errors,
     write_whole,
 )
-from quantshift.base.integrity import checksum
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.integrity import checksum
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.history.dates import moment_of
 from quantshift.history.record import HistoryEntry

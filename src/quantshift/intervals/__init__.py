@@ -1,5 +1,5 @@
 """Confidence intervals and regions of estimated shares."""
 
-from quantshift.extras import attach
+from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

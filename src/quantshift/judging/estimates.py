@@ -11,9 +11,9 @@ from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess, guess_design, implied_design
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.estimating.judged import Judged
-from quantshift.judging.inputs import ReadItems
+from quantshift.judging.items.inputs import ReadItems
+from quantshift.judging.items.judged_items import RATES
 from quantshift.judging.judge_run import JudgeRun
-from quantshift.judging.judged_items import RATES
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,18 @@ import numpy as np
 from quantshift.answers.batch_names import batches_in_order
 from quantshift.answers.rows import row_warnings
 from quantshift.answers.words import class_names, headline_class
-from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import as_names, split_names, suggests_arguments
+from quantshift.base.storage.files import check_output, write_output
 from quantshift.errors import UserError
 from quantshift.intervals.targets import ITEMS
-from quantshift.judging.agreements import compared_judges
-from quantshift.judging.arrays import parse_inputs
-from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import stated_design
-from quantshift.judging.error_scan import error_patterns
 from quantshift.judging.estimates import design_of, estimate_group, estimate_table
-from quantshift.judging.inputs import JudgedTable, read_judged
+from quantshift.judging.items.arrays import parse_inputs
+from quantshift.judging.items.inputs import JudgedTable, read_judged
+from quantshift.judging.items.judged_items import AUTO
+from quantshift.judging.items.labelled_items import LabelledItems, labelled_items
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.judged_batches import (
     group_batch,
@@ -31,15 +30,18 @@ from quantshift.judging.judged_batches import (
     unknown_batch,
     whole_batch,
 )
-from quantshift.judging.judged_items import AUTO
-from quantshift.judging.labelled_items import LabelledItems, labelled_items
-from quantshift.judging.misjudged import is_misjudged_csv, misjudged_csv, misjudged_items
 from quantshift.judging.options import (
     JudgeOptions,
     LevelOptions,
     class_name,
     parse_systems,
 )
+from quantshift.judging.questions.agreements import compared_judges
+from quantshift.judging.questions.comparing import differences_of
+from quantshift.judging.questions.error_scan import error_patterns
+from quantshift.judging.questions.misjudged import is_misjudged_csv, misjudged_csv, misjudged_items
+from quantshift.judging.questions.thresholds import CutRule, threshold
+from quantshift.judging.questions.win_rates import position_biases
 from quantshift.judging.result import (
     ErrorPattern,
     JudgedBatch,
@@ -49,8 +51,6 @@ from quantshift.judging.result import (
     Threshold,
 )
 from quantshift.judging.sensitivity import GivenRates, Rate
-from quantshift.judging.thresholds import CutRule, threshold
-from quantshift.judging.win_rates import position_biases
 from quantshift.tables.reading import Source
 
 if TYPE_CHECKING:

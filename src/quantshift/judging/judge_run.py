@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Codes
 from quantshift.errors import DataError, UserError
-from quantshift.judging.annotators import PeopleAgreement, agreement_of
 from quantshift.judging.designs.design import Design
-from quantshift.judging.inputs import JudgedTable, ReadItems
-from quantshift.judging.judged_items import ExternalLabels, JudgedItems, KnownDraw, Settings
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.annotators import PeopleAgreement, agreement_of
+from quantshift.judging.items.inputs import JudgedTable, ReadItems
+from quantshift.judging.items.judged_items import ExternalLabels, JudgedItems, KnownDraw, Settings
+from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.sensitivity import GivenRates
 
 

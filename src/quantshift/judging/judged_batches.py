@@ -11,8 +11,6 @@ from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
 from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
-from quantshift.judging.agreements import labels_alone
-from quantshift.judging.annotators import panel_error, true_share
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
 from quantshift.judging.designs.parts.judge_quality import Quality
@@ -20,8 +18,11 @@ from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.designs.registry import stated_designs
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
-from quantshift.judging.inputs import ReadItems
+from quantshift.judging.items.annotators import panel_error, true_share
+from quantshift.judging.items.inputs import ReadItems
 from quantshift.judging.judge_run import JudgeRun
+from quantshift.judging.questions.agreements import labels_alone
+from quantshift.judging.questions.win_rates import win_rate
 from quantshift.judging.result import (
     Agreement,
     JudgedBatch,
@@ -32,7 +33,6 @@ from quantshift.judging.result import (
     Rate,
     ShareIf,
 )
-from quantshift.judging.win_rates import win_rate
 
 MOST_ERRORS = 0.4
 """Of people: with more, labels say nothing about what is true."""

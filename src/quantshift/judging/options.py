@@ -22,8 +22,8 @@ from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, o
 from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.judging.designs.registry import plans, stated_designs
-from quantshift.judging.judged_items import ASSUMPTIONS, AUTO, Settings
-from quantshift.judging.meaning import two_labels
+from quantshift.judging.items.judged_items import ASSUMPTIONS, AUTO, Settings
+from quantshift.judging.items.meaning import two_labels
 from quantshift.judging.sensitivity import Rate
 from quantshift.tables.columns.labels import label_name
 from quantshift.tables.reading import Source

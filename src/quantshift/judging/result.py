@@ -13,7 +13,7 @@ from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share, share_of
 from quantshift.base.imports import extra_needed
 from quantshift.errors import unknown_name
-from quantshift.judging.annotators import PeopleAgreement
+from quantshift.judging.items.annotators import PeopleAgreement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.base.files import Recognises, head, is_page, write_output
 from quantshift.base.forks import uses_tables
+from quantshift.base.storage.files import Recognises, head, is_page, write_output
 from quantshift.leaderboard.contents import Contents, contents_of
 from quantshift.leaderboard.latex import MADE_BY, latex_tables
 from quantshift.leaderboard.page import render_page

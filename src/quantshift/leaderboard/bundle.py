@@ -31,10 +31,17 @@ import numpy as np
 import polars as pl
 
 from quantshift.answers.words import one_line, shortened
-from quantshift.base.files import check_output, file_sha256, head, locked, make_folder, write_output
 from quantshift.base.forks import uses_tables
-from quantshift.base.integrity import checksum, sealed, unsealed
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.files import (
+    check_output,
+    file_sha256,
+    head,
+    locked,
+    make_folder,
+    write_output,
+)
+from quantshift.base.storage.integrity import checksum, sealed, unsealed
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.leaderboard.origin import method_files
 from quantshift.report.page.provenance import versions

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from quantshift.base.files import folder_aside, write_errors
-from quantshift.base.integrity import load_array
-from quantshift.base.manifests import FolderKind, manifest_format
 from quantshift.base.nouns import counted
+from quantshift.base.storage.files import folder_aside, write_errors
+from quantshift.base.storage.integrity import load_array
+from quantshift.base.storage.manifests import FolderKind, manifest_format
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.description import Listed
 from quantshift.errors import DataError, UserError, unknown_name

@@ -1,5 +1,5 @@
 """Quantification methods, which turn items into prevalences; one file per method or family."""
 
-from quantshift.extras import attach
+from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,5 +1,5 @@
 """For practitioners: prevalences in their own tables, with intervals, verdicts and advice."""
 
-from quantshift.extras import attach
+from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

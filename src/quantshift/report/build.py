@@ -23,7 +23,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from quantshift.base.files import (
+from quantshift.base.forks import uses_tables
+from quantshift.base.imports import extra_needed
+from quantshift.base.nouns import counted
+from quantshift.base.processes import WorkerPool
+from quantshift.base.storage.files import (
     check_new_folder,
     check_replaceable,
     check_writable,
@@ -33,10 +37,6 @@ from quantshift.base.files import (
     make_folder,
     write_errors,
 )
-from quantshift.base.forks import uses_tables
-from quantshift.base.imports import extra_needed
-from quantshift.base.nouns import counted
-from quantshift.base.processes import WorkerPool
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.metrics import measure_called
 from quantshift.report.formats import TABLE_FORMATS, save_tables

@@ -23,9 +23,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from quantshift.base.files import flush, make_folder, write_whole
-from quantshift.base.integrity import record_checksum
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.files import flush, make_folder, write_whole
+from quantshift.base.storage.integrity import record_checksum
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.results.about import About
 from quantshift.results.schema import SCHEMA_VERSION

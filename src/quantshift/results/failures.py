@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quantshift.base.files import flush, write_whole
-from quantshift.base.integrity import sealed, unsealed
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.files import flush, write_whole
+from quantshift.base.storage.integrity import sealed, unsealed
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError
 from quantshift.results.parts import Problem, other_version
 from quantshift.results.schema import SCHEMA_VERSION

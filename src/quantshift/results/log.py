@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from quantshift.base.files import disk_errors, make_folder
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.files import disk_errors, make_folder
+from quantshift.base.storage.plain_json import parse_json
 
 NUMBERS = ("cells", "cells_planned", "failures", "seconds", "workers")
 """The keys of a record whose values are numbers."""

@@ -18,9 +18,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quantshift.base.files import flush, write_whole
-from quantshift.base.integrity import broken_parquet, checksum, sealed, unsealed
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.files import flush, write_whole
+from quantshift.base.storage.integrity import broken_parquet, checksum, sealed, unsealed
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError
 from quantshift.results.schema import CORE, SCHEMA_VERSION, narrow_columns, select
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.base.files import make_folder, write_whole
+from quantshift.base.storage.files import make_folder, write_whole
 from quantshift.errors import UserError
 from quantshift.results.store import ResultStore
 from quantshift.shifts.given import PART, SAMPLE

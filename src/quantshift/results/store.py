@@ -22,8 +22,8 @@ from typing import Any, Self
 
 import polars as pl
 
-from quantshift.base.files import is_temporary, locked, make_folder, remove_leftovers
 from quantshift.base.forks import TABLE_THREADS, uses_tables
+from quantshift.base.storage.files import is_temporary, locked, make_folder, remove_leftovers
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.results import description as described
 from quantshift.results import sharing

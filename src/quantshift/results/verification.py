@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.base.files import flush, is_temporary, locked
+from quantshift.base.storage.files import flush, is_temporary, locked
 from quantshift.errors import UserError
 from quantshift.results import description as described
 from quantshift.results.failures import FAILURE, UnreadableFailuresError, load_failures

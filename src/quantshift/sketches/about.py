@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from quantshift.base.integrity import sealed, unsealed
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.integrity import sealed, unsealed
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError
 from quantshift.sketches.cells.joint import JointCells, products
 from quantshift.sketches.cells.score import N_SCORE_CELLS

@@ -20,10 +20,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 
-from quantshift.base.files import write_output
 from quantshift.base.forks import TABLE_THREADS, uses_tables
-from quantshift.base.integrity import broken_parquet, table_checksum
 from quantshift.base.nouns import counted
+from quantshift.base.storage.files import write_output
+from quantshift.base.storage.integrity import broken_parquet, table_checksum
 from quantshift.base.types import Posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.base.items import Items

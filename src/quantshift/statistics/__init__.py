@@ -1,5 +1,5 @@
 """Statistics that belong to no single room."""
 
-from quantshift.extras import attach
+from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

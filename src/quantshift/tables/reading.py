@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from quantshift.base.files import file_sha256
 from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.storage.files import file_sha256
 from quantshift.credentials import public_url
 from quantshift.errors import DataError, UserError
 from quantshift.tables.broken_files import explained

@@ -29,9 +29,9 @@ import pyarrow.parquet as pq
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
 
-from quantshift.base.files import disk_errors, folder_aside
-from quantshift.base.integrity import load_array
-from quantshift.base.manifests import FolderKind
+from quantshift.base.storage.files import disk_errors, folder_aside
+from quantshift.base.storage.integrity import load_array
+from quantshift.base.storage.manifests import FolderKind
 from quantshift.base.types import Indices
 from quantshift.errors import DataError
 from quantshift.texts.rows import Counts, Ints, Longs, gather_rows

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from quantshift.base.integrity import sealed, unsealed
+from quantshift.base.storage.integrity import sealed, unsealed
 from quantshift.data import DataFolder, new_reviews
 from quantshift.errors import DataError, UserError
 from tests.data.made_reviews import rows_of, texts_of

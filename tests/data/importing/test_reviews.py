@@ -178,7 +178,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     def full(*args: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("quantshift.base.manifests.flush", full)
+    monkeypatch.setattr("quantshift.base.storage.manifests.flush", full)
     with pytest.raises(UserError, match="no space left"):
         import_reviews([ReviewFile("A", tmp_path / "a.txt")], tmp_path / "c")
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]

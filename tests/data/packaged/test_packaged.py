@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from scipy.sparse import issparse
 
+from quantshift.base.extras import EXTRA_OF
 from quantshift.data import (
     EMBEDDED,
     PACKAGED,
@@ -28,7 +29,6 @@ from quantshift.data import (
 from quantshift.data.packaged.package_files import folder_of, keel_table
 from quantshift.data.packaged.packaged import PackagedSet
 from quantshift.errors import DataError, MissingPackageError, UserError
-from quantshift.extras import EXTRA_OF
 
 HASHES = {
     "abalone": "ac58baa5b5cd",

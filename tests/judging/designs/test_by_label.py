@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import Settings
+from quantshift.judging.items.judged_items import Settings
 from quantshift.labelling.transfer import prevalences
 from tests.judging.made import coded
 

@@ -6,8 +6,8 @@ import pytest
 from quantshift.errors import UserError
 from quantshift.judging.designs.guessing import check_design, guess_design
 from quantshift.judging.designs.registry import design_named
-from quantshift.judging.judged_items import JudgedItems
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.judged_items import JudgedItems
+from quantshift.judging.items.meaning import Meaning
 from tests.judging.made import coded
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import KnownDraw
+from quantshift.judging.items.judged_items import KnownDraw
 from tests.judging.made import coded
 
 

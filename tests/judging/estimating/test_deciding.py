@@ -12,7 +12,7 @@ from quantshift.judging.estimating.differences import (
     probability_above,
 )
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import Settings
+from quantshift.judging.items.judged_items import Settings
 from tests.judging.made import coded
 
 Z, Z_POWER = stats.norm.ppf([0.975, 0.8])

@@ -6,7 +6,7 @@ import pytest
 from quantshift.errors import DataError
 from quantshift.judging.estimating.differences import difference
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import ExternalLabels, Settings
+from quantshift.judging.items.judged_items import ExternalLabels, Settings
 from tests.judging.made import coded
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import Settings
+from quantshift.judging.items.judged_items import Settings
 from tests.judging.made import coded
 
 INSIST = Settings(insist=True)

@@ -8,7 +8,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.differences import difference
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.estimating.ordered import mean, mean_difference
-from quantshift.judging.judged_items import Settings
+from quantshift.judging.items.judged_items import Settings
 from tests.judging.made import coded
 
 INSIST = Settings(insist=True)

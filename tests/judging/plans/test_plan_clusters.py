@@ -8,7 +8,7 @@ from scipy import stats
 from quantshift.errors import UserError
 from quantshift.judging import judge, plan_labels
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import KnownDraw, Settings
+from quantshift.judging.items.judged_items import KnownDraw, Settings
 from quantshift.judging.plans.plan_clusters import ASSUMED_CORRELATION, PlanClusters
 from quantshift.judging.plans.plan_strata import strata_by_verdict
 from quantshift.judging.plans.planning import Goal, plan

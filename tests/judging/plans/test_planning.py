@@ -5,7 +5,7 @@ import pytest
 
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import KnownDraw, Settings
+from quantshift.judging.items.judged_items import KnownDraw, Settings
 from quantshift.judging.plans.planning import Goal
 from quantshift.judging.plans.planning import plan as plan_items
 from tests.judging.conftest import Judging

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from quantshift.base.integrity import record_checksum
+from quantshift.base.storage.integrity import record_checksum
 from quantshift.errors import DataError, UserError
 from quantshift.quantifying import load_model, quantify, save_model, train
 from quantshift.quantifying.training import folder as module

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
-from quantshift.base.files import PAGE_ENDINGS, is_page
+from quantshift.base.storage.files import PAGE_ENDINGS, is_page
 
 
 class Html(AbstractOutput):

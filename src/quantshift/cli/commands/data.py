@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from quantshift.base.manifests import manifest_format
 from quantshift.base.nouns import counted
 from quantshift.base.options import split_names
 from quantshift.base.shell import command_line
+from quantshift.base.storage.manifests import manifest_format
 from quantshift.cli.outputs import DataSetFolder
 from quantshift.cli.progress import byte_progress, share_progress
 from quantshift.data.classified import ClassifyOptions, classify_items

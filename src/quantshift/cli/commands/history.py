@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from quantshift.answers.records import is_answer_csv
-from quantshift.base.files import PAGE_ENDINGS, check_output, head, is_page, write_output
+from quantshift.base.storage.files import PAGE_ENDINGS, check_output, head, is_page, write_output
 from quantshift.cli.outputs import Overwrite
 from quantshift.errors import UserError
 from quantshift.history import History

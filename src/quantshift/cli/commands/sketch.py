@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from quantshift.base.files import check_output
 from quantshift.base.nouns import counted
 from quantshift.base.options import OUTPUT, as_keywords
+from quantshift.base.storage.files import check_output
 from quantshift.cli.outputs import Overwrite
 from quantshift.cli.progress import item_progress
 from quantshift.errors import DataError, UserError

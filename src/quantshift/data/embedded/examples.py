@@ -11,8 +11,8 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from quantshift.base.files import check_writable, make_folder, write_output
 from quantshift.base.forks import uses_tables
+from quantshift.base.storage.files import check_writable, make_folder, write_output
 from quantshift.data.embedded.mixed_columns import mixed_table
 from quantshift.data.embedded.synthetic import generate
 from quantshift.errors import UserError

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, load_npz
 
 from quantshift.base.forks import uses_tables
-from quantshift.base.integrity import load_array
+from quantshift.base.storage.integrity import load_array
 from quantshift.errors import DataError
 from quantshift.prevalence.labels import check_texts
 from quantshift.prevalence.masks import NOT_REAL

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
-from quantshift.base.files import disk_errors
+from quantshift.base.storage.files import disk_errors
 from quantshift.base.types import Indices
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data.importing.arrays import (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from quantshift.base.files import remove_leftovers, temporary_path
+from quantshift.base.storage.files import remove_leftovers, temporary_path
 
 HEADER_BYTES = 128
 """Size of the header of a .npy file with any matrix; it is padded to a multiple of 64."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.base.files import write_errors
+from quantshift.base.storage.files import write_errors
 from quantshift.data.content import BlockDigest
 from quantshift.data.dataset import STARS_CUT
 from quantshift.data.folder import DataFolder, NewFolder, new_folder, write_items

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from quantshift.base.files import file_sha256
 from quantshift.base.forks import uses_tables
 from quantshift.base.processes import WorkerPool
+from quantshift.base.storage.files import file_sha256
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing.options import ImportOptions, ReviewLimits
 from quantshift.data.importing.review_folder import ReviewsWriter, new_reviews

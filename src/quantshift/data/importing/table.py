@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from quantshift.base.files import file_sha256
 from quantshift.base.forks import uses_tables
+from quantshift.base.storage.files import file_sha256
 from quantshift.data.content import Content
 from quantshift.data.folder import DATA_SET, DataFolder, write_folder
 from quantshift.data.importing import samples as sampling

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import polars as pl
 
+from quantshift.base.extras import EXTRA_OF, missing_package
 from quantshift.errors import DataError
-from quantshift.extras import EXTRA_OF, missing_package
 
 GAPS = ("", "?", "<null>", "NA", "NaN")
 """What the files write for a missing value."""

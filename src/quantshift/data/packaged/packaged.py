@@ -15,11 +15,11 @@ from types import MappingProxyType
 
 from polars.exceptions import PolarsError
 
+from quantshift.base.extras import EXTRA_OF
 from quantshift.data.content import Content
 from quantshift.data.packaged import natural_tables, uci_tables
 from quantshift.data.packaged.package_files import folder_of, package_file
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.extras import EXTRA_OF
 
 UCI_LICENCE = "CC BY 4.0 (UCI)"
 GOVERNMENT = "public domain (US government)"

@@ -28,7 +28,7 @@ from quantshift.judging.designs.parts.share_estimate import (
     missed_by_chance,
 )
 from quantshift.judging.designs.parts.verdict_strata import in_strata
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_score, strata_by_verdict
 from quantshift.labelling import strata
 from quantshift.labelling.audit import FEWEST_LABELS, audit_interval, count_interval

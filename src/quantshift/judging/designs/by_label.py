@@ -15,7 +15,7 @@ from quantshift.judging.designs.parts.label_evidence import (
     numbers_in_words,
 )
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 
 class ByLabel(Design):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Plannable
-from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.items.judged_items import JudgedItems
 from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_score
 
 

@@ -22,7 +22,7 @@ from quantshift.judging.designs.parts.label_evidence import (
 )
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate, allowing_for_unlike
 from quantshift.judging.designs.parts.verdict_strata import in_strata, pooled_cells
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_verdict
 
 

@@ -22,7 +22,7 @@ from quantshift.base.types import Flags, Reals
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence, Strength
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.judging.plans.plan_strata import PlanStrata
 
 

@@ -22,7 +22,7 @@ from quantshift.judging.designs.parts.share_estimate import (
     labelled_table,
 )
 from quantshift.judging.designs.parts.transfer_checks import Youden, agree, moved_rates
-from quantshift.judging.judged_items import RATES, VERDICTS, JudgedItems, Settings
+from quantshift.judging.items.judged_items import RATES, VERDICTS, JudgedItems, Settings
 from quantshift.labelling.strata import stratified
 
 IF_RATES = "if the judge errs as often here as among the labelled items (rates)"

@@ -22,7 +22,7 @@ from quantshift.judging.designs.parts.share_estimate import (
     item_counts,
     no_narrower_than_counted,
 )
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.judging.sensitivity import GivenRates
 from quantshift.labelling import transfer
 

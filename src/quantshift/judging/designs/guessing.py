@@ -7,7 +7,7 @@ from quantshift.errors import UserError
 from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence, Strength
 from quantshift.judging.designs.registry import design_named, designs
-from quantshift.judging.judged_items import DEFAULTS, JudgedItems, Settings
+from quantshift.judging.items.judged_items import DEFAULTS, JudgedItems, Settings
 
 
 @dataclass(frozen=True)

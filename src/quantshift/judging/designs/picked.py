@@ -19,7 +19,7 @@ from quantshift.judging.designs.parts.ranges import (
 )
 from quantshift.judging.designs.parts.share_estimate import Alternative, ShareEstimate
 from quantshift.judging.designs.ranged import AbstractRangedDesign
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 
 class Picked(AbstractRangedDesign):

@@ -17,7 +17,7 @@ from quantshift.judging.designs.parts.share_estimate import (
     missed_by_chance,
 )
 from quantshift.judging.designs.parts.verdict_strata import in_strata
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.judging.plans.plan_strata import SAME
 from quantshift.labelling import strata
 

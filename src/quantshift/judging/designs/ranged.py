@@ -3,7 +3,7 @@
 from quantshift.judging.designs.design import Design, LabelsStandFor
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.ranges import unknown_quality
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 
 class AbstractRangedDesign(Design):

@@ -15,7 +15,7 @@ from quantshift.judging.designs.parts.ranges import (
 )
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.designs.ranged import AbstractRangedDesign
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 BY_VERDICT = "if they are random ones among items with the same verdicts (by-verdict)"
 BY_LABEL = "if they are random ones among items of their class (by-label)"

@@ -1,20 +1,20 @@
-"""Limits that allow for items in clusters; `quantshift.judging.clusters` has the ideas."""
+"""Limits that allow for items in clusters; `quantshift.judging.items.clusters` has the ideas."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from quantshift.base.types import Codes
-from quantshift.judging.clusters import (
+from quantshift.judging.designs.design import Design
+from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.items.clusters import (
     FEW,
     LabelledClusters,
     chances_by_cell,
     design_effect,
     labelled_together,
 )
-from quantshift.judging.designs.design import Design
-from quantshift.judging.designs.parts.share_estimate import ShareEstimate
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 ONE_CLUSTER = "all labels are of one cluster, which says nothing about the others"
 

@@ -16,7 +16,7 @@ from quantshift.errors import UserError
 from quantshift.judging.designs.parts.share_estimate import labelled_table
 from quantshift.judging.estimating.differences import correlation, distances_to_limits
 from quantshift.judging.estimating.judged import Judged
-from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.items.judged_items import JudgedItems
 
 EQUAL = 0.05
 """The p-value from which on rates are taken to be equal."""

@@ -12,7 +12,7 @@ from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.combination import combined
 from quantshift.judging.estimating.judged import Judged, estimate_by_design
-from quantshift.judging.judged_items import DEFAULTS, RATES, JudgedItems, Settings
+from quantshift.judging.items.judged_items import DEFAULTS, RATES, JudgedItems, Settings
 
 
 def estimate(

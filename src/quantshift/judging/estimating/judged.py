@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from quantshift.errors import UserError
-from quantshift.judging.clusters import LabelledClusters
 from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.guessing import check_design, guess_design, implied_design
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.estimating.clustering import allowing_for_clusters
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.clusters import LabelledClusters
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 MANY_TIMES = 1_000
 """As many labels as there are: more are not asked for from elsewhere."""

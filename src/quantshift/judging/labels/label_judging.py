@@ -14,7 +14,7 @@ from quantshift.answers.repeated_warnings import said_of, some_names
 from quantshift.answers.shares import share_of
 from quantshift.base.options import as_names
 from quantshift.errors import UserError
-from quantshift.judging.inputs import NO_VERDICT
+from quantshift.judging.items.inputs import NO_VERDICT
 from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
 from quantshift.judging.labels.label_pairs import (
     LabelPair,

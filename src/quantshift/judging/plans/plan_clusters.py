@@ -3,8 +3,9 @@
 Labels of one cluster say less than as many independent ones. If the errors of the judge have the
 correlation rho within a cluster, a label in a cluster of m counts for 1 / (1 + (m - 1) rho) of an
 independent one (Kish), and few clusters have the limits of Student's t; both as in the interval
-that the labels will have (`quantshift.judging.clusters`). The correlation is that of the clusters
-labelled so far, together with an assumption that counts for some clusters (`PRIOR_CLUSTERS`).
+that the labels will have (`quantshift.judging.items.clusters`). The correlation is that of the
+clusters labelled so far, together with an assumption that counts for some clusters
+(`PRIOR_CLUSTERS`).
 
 Reference: L. Kish, "Survey Sampling", 1965.
 """
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Codes, Flags, Indices, Reals
 from quantshift.errors import UserError
-from quantshift.judging.clusters import LabelledClusters, cluster_sums
-from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.items.clusters import LabelledClusters, cluster_sums
+from quantshift.judging.items.judged_items import JudgedItems
 
 ASSUMED_CORRELATION = 0.2
 """Of errors in one cluster, while no labels show it.

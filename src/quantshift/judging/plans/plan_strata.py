@@ -28,8 +28,8 @@ from scipy.special import expit, logit
 
 from quantshift.base.types import Codes, Reals
 from quantshift.errors import UserError
-from quantshift.judging.judged_items import JudgedItems
-from quantshift.judging.verdict_cells import votes
+from quantshift.judging.items.judged_items import JudgedItems
+from quantshift.judging.items.verdict_cells import votes
 from quantshift.labelling.strata import stratified
 
 GROWTH = 1.8

@@ -26,7 +26,7 @@ from quantshift.judging.designs.by_verdict import ByVerdict
 from quantshift.judging.designs.design import Plannable
 from quantshift.judging.designs.guessing import check_design
 from quantshift.judging.designs.registry import design_named, plan_named
-from quantshift.judging.judged_items import DEFAULTS, JudgedItems, Settings
+from quantshift.judging.items.judged_items import DEFAULTS, JudgedItems, Settings
 from quantshift.judging.plans.plan_clusters import PlanClusters
 from quantshift.judging.plans.plan_strata import (
     FEWEST,

@@ -11,11 +11,11 @@ from quantshift.base.nouns import counted
 from quantshift.base.options import suggests_arguments
 from quantshift.errors import UserError
 from quantshift.intervals.targets import ITEMS
-from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.designs.registry import plan_named
-from quantshift.judging.inputs import JudgedTable, read_judged
-from quantshift.judging.judged_items import JudgedItems, KnownDraw
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.arrays import parse_inputs
+from quantshift.judging.items.inputs import JudgedTable, read_judged
+from quantshift.judging.items.judged_items import JudgedItems, KnownDraw
+from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.options import JudgeOptions, LevelOptions
 from quantshift.judging.plans.planning import Goal, JudgePlan, plan
 from quantshift.labelling.sheets.drawn import DrawnSheet

@@ -5,8 +5,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
+from quantshift.base.storage.files import check_output, write_output
 from quantshift.errors import UserError
 from quantshift.labelling.sheets.content import content_check
 from quantshift.labelling.sheets.sheet_columns import (

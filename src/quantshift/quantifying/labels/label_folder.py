@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from quantshift.base.files import folder_aside, write_errors
-from quantshift.base.integrity import checksum
-from quantshift.base.manifests import FolderKind, manifest_format
+from quantshift.base.storage.files import folder_aside, write_errors
+from quantshift.base.storage.integrity import checksum
+from quantshift.base.storage.manifests import FolderKind, manifest_format
 from quantshift.errors import DataError
 from quantshift.quantifying.labels.label_training import LabelModels, LeftOutLabel
 from quantshift.quantifying.labels.parents import Parents

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from quantshift.adapting.correction import Correction
-from quantshift.base.files import check_output, flush, head, temporary_path, write_errors
+from quantshift.base.storage.files import check_output, flush, head, temporary_path, write_errors
 from quantshift.base.types import Posteriors
 from quantshift.quantifying.rows.spool import KEPT, POSTERIOR, RowSpool
 from quantshift.tables.spreadsheet_cells import escaped

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 
-from quantshift.base.files import disk_errors
+from quantshift.base.storage.files import disk_errors
 from quantshift.classify.clusters.clusters import Clusters
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifying.columns import TableItems

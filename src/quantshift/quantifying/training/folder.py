@@ -23,7 +23,8 @@ import sklearn
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 import quantshift
-from quantshift.base.files import (
+from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.storage.files import (
     check_new_folder,
     folder_aside,
     is_leftover,
@@ -31,9 +32,8 @@ from quantshift.base.files import (
     write_errors,
     write_whole,
 )
-from quantshift.base.forks import TABLE_THREADS
-from quantshift.base.integrity import SEAL, checksum, record_checksum, sealed, unsealed
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.integrity import SEAL, checksum, record_checksum, sealed, unsealed
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.diagnosis.training_profile import TrainingProfile
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier

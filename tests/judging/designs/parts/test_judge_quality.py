@@ -11,7 +11,7 @@ from quantshift.judging.designs.parts.judge_quality import (
     one_more,
     quality_by_verdict,
 )
-from quantshift.judging.judged_items import Settings
+from quantshift.judging.items.judged_items import Settings
 
 BOTH = np.arange(2)
 

@@ -19,7 +19,7 @@ def test_numbers_that_somebody_may_have_chosen():
 
 
 def test_labels_from_elsewhere_have_no_others_to_differ_from(judging):
-    from quantshift.judging.judged_items import ExternalLabels
+    from quantshift.judging.items.judged_items import ExternalLabels
 
     other = ExternalLabels(judging.y[:50], judging.verdicts[:50])
     found = LabelEvidence.of(coded(judging.verdicts, np.full(2000, -1), external=other))

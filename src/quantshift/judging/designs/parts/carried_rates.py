@@ -25,8 +25,8 @@ from quantshift.judging.designs.parts.share_estimate import (
     no_narrower_than_counted,
     nothing_known,
 )
-from quantshift.judging.judged_items import JudgedItems, Settings
-from quantshift.judging.verdict_cells import Cells
+from quantshift.judging.items.judged_items import JudgedItems, Settings
+from quantshift.judging.items.verdict_cells import Cells
 from quantshift.labelling import transfer
 from quantshift.labelling.strata import UNSEEN
 

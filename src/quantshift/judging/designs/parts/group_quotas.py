@@ -10,7 +10,7 @@ from scipy import stats
 from quantshift.base.types import Flags, Reals
 from quantshift.judging.designs.parts.label_evidence import SURELY
 from quantshift.judging.designs.parts.share_estimate import missed_by_chance
-from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.items.judged_items import JudgedItems
 
 
 def weights_of_groups(items: JudgedItems) -> Reals | None:

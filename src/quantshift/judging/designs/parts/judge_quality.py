@@ -29,10 +29,10 @@ import numpy as np
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Flags, Prevalences, Reals
-from quantshift.judging.clusters import UNSEEN as UNSEEN_ERROR
-from quantshift.judging.clusters import LabelledClusters, cluster_sums
 from quantshift.judging.designs.parts.share_estimate import item_counts, labelled_table
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.clusters import UNSEEN as UNSEEN_ERROR
+from quantshift.judging.items.clusters import LabelledClusters, cluster_sums
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.labelling.audit import counted_limits
 from quantshift.labelling.strata import UNSEEN
 from quantshift.labelling.transfer import dirichlet

@@ -26,9 +26,9 @@ from scipy import stats
 
 from quantshift.base.nouns import listed
 from quantshift.base.types import Codes, Flags, Reals
-from quantshift.judging.clusters import LabelledClusters, cluster_sums
 from quantshift.judging.designs.parts.share_estimate import missed_by_chance
-from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.items.clusters import LabelledClusters, cluster_sums
+from quantshift.judging.items.judged_items import JudgedItems
 
 SURELY = 0.01
 """Random items differ from the others with a smaller p-value once in a hundred times."""

@@ -17,7 +17,7 @@ from quantshift.judging.designs.parts.share_estimate import (
     missed_by_chance,
 )
 from quantshift.judging.designs.parts.verdict_strata import in_strata, pooled_cells
-from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 RANDOM_ITEMS = 100
 """Labels of random items to ask for where those there are do not settle anything."""

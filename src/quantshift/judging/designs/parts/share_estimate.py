@@ -12,8 +12,8 @@ import numpy as np
 from quantshift.answers.kinds import INTERVAL
 from quantshift.base.types import Codes, Flags, Prevalences, Reals
 from quantshift.intervals.limits import as_if_counted
-from quantshift.judging.clusters import LabelledClusters
-from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.items.clusters import LabelledClusters
+from quantshift.judging.items.judged_items import JudgedItems
 
 RARELY = 0.05
 """Chance of missing all items of a verdict below which it is not put down to chance."""

@@ -7,8 +7,8 @@ import numpy as np
 
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
-from quantshift.judging.judged_items import JudgedItems, Settings
-from quantshift.judging.verdict_cells import Cells, pooled
+from quantshift.judging.items.judged_items import JudgedItems, Settings
+from quantshift.judging.items.verdict_cells import Cells, pooled
 from quantshift.labelling import strata
 from quantshift.labelling.audit import Unseen
 

@@ -6,7 +6,7 @@ import pytest
 
 from quantshift.errors import UserError
 from quantshift.judging import judge
-from quantshift.judging.annotators import agreement_of, panel_error, true_share
+from quantshift.judging.items.annotators import agreement_of, panel_error, true_share
 
 
 def people(n=600, labelled=150, errors=(0.1, 0.1, 0.1), seed=0):

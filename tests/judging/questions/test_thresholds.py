@@ -9,7 +9,7 @@ from scipy import stats
 
 from quantshift.errors import UserError
 from quantshift.judging import json_schema, judge
-from quantshift.judging.thresholds import CutRule
+from quantshift.judging.questions.thresholds import CutRule
 from tests.judging.made import halves, labelled
 from tests.quantifying.output.test_result import check
 

@@ -3,7 +3,7 @@
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.judging.meaning import contraries, guessed_map, meaning
+from quantshift.judging.items.meaning import contraries, guessed_map, meaning
 from quantshift.judging.options import labels_by_verdict
 
 

@@ -22,7 +22,7 @@ from quantshift.judging.estimating.differences import (
 )
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean_difference
-from quantshift.judging.inputs import ReadItems
+from quantshift.judging.items.inputs import ReadItems
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.options import ALL
 from quantshift.judging.result import MeanDifference, SystemDifference

@@ -7,16 +7,16 @@ from scipy import stats
 
 from quantshift.errors import UserError
 from quantshift.judging import judge
-from quantshift.judging.clusters import (
+from quantshift.judging.designs.guessing import check_design
+from quantshift.judging.designs.registry import design_named
+from quantshift.judging.estimating.estimation import estimate
+from quantshift.judging.items.clusters import (
     LabelledClusters,
     chances_by_cell,
     design_effect,
     labelled_together,
 )
-from quantshift.judging.designs.guessing import check_design
-from quantshift.judging.designs.registry import design_named
-from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import ExternalLabels, Settings
+from quantshift.judging.items.judged_items import ExternalLabels, Settings
 from tests.judging.made import coded
 
 SIZE = 5

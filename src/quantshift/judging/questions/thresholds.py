@@ -15,8 +15,8 @@ import numpy as np
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Reals
 from quantshift.errors import UserError
-from quantshift.judging.judged_items import Settings
-from quantshift.judging.labelled_items import LabelledItems
+from quantshift.judging.items.judged_items import Settings
+from quantshift.judging.items.labelled_items import LabelledItems
 from quantshift.judging.result import Performance, Threshold
 from quantshift.labelling.audit import counted_limits
 

@@ -19,8 +19,8 @@ from quantshift.answers.batch_names import NO_GROUP, title_of
 from quantshift.answers.rows import NO_LABEL, RAGGED, Rows, undecodable_warning
 from quantshift.base.types import Codes, Flags
 from quantshift.errors import DataError, UserError
-from quantshift.judging.annotators import Votes, majority
-from quantshift.judging.meaning import Meaning, guessed_map, meaning, two_labels
+from quantshift.judging.items.annotators import Votes, majority
+from quantshift.judging.items.meaning import Meaning, guessed_map, meaning, two_labels
 from quantshift.judging.options import JudgeOptions
 from quantshift.labelling.sheets.filled import (
     FilledSheet,

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.errors import DataError, UserError
 from quantshift.intervals.targets import ITEMS
-from quantshift.judging import verdict_cells
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items import verdict_cells
+from quantshift.judging.items.meaning import Meaning
+from quantshift.judging.items.verdict_cells import Cells
 from quantshift.judging.sensitivity import GivenRates
-from quantshift.judging.verdict_cells import Cells
 from quantshift.prevalence.weights import checked_weights
 
 AUTO, RATES, VERDICTS = "auto", "rates", "verdicts"

@@ -5,8 +5,8 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from quantshift.base.files import head
-from quantshift.judging.inputs import ReadItems
+from quantshift.base.storage.files import head
+from quantshift.judging.items.inputs import ReadItems
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import MisjudgedItem
 from quantshift.tables.spreadsheet_cells import escaped

@@ -26,10 +26,10 @@ from scipy import stats
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Flags, Reals
-from quantshift.judging.clusters import cluster_sums
 from quantshift.judging.designs.design import LabelsStandFor
-from quantshift.judging.judged_items import Settings
-from quantshift.judging.labelled_items import LabelledItems
+from quantshift.judging.items.clusters import cluster_sums
+from quantshift.judging.items.judged_items import Settings
+from quantshift.judging.items.labelled_items import LabelledItems
 from quantshift.judging.result import ErrorPattern
 from quantshift.statistics.multiple_tests import holm
 

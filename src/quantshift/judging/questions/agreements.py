@@ -25,9 +25,9 @@ from quantshift.judging.designs.design import Design, LabelsStandFor
 from quantshift.judging.estimating.clustering import allowing_for_clusters
 from quantshift.judging.estimating.differences import LabelVariance, labels_to_decide, p_value_of
 from quantshift.judging.estimating.judged import Judged
-from quantshift.judging.judged_items import JudgedItems, Settings
-from quantshift.judging.labelled_items import LabelledItems
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.judged_items import JudgedItems, Settings
+from quantshift.judging.items.labelled_items import LabelledItems
+from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.result import JudgeComparison, LabelsAlone
 from quantshift.labelling import strata
 from quantshift.statistics.multiple_tests import holm

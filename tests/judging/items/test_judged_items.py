@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import UserError
-from quantshift.judging.judged_items import ExternalLabels, KnownDraw
+from quantshift.judging.items.judged_items import ExternalLabels, KnownDraw
 from tests.judging.made import coded
 
 

@@ -9,9 +9,15 @@ from typing import Any
 
 from pydantic import BaseModel, RootModel, ValidationError
 
-from quantshift.base.files import check_new_folder, file_sha256, flush, is_leftover, put_in_place
-from quantshift.base.integrity import sealed, unsealed
-from quantshift.base.plain_json import parse_json
+from quantshift.base.storage.files import (
+    check_new_folder,
+    file_sha256,
+    flush,
+    is_leftover,
+    put_in_place,
+)
+from quantshift.base.storage.integrity import sealed, unsealed
+from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 
 MANIFEST = "manifest.json"

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.base.types import Codes, Flags, Prevalences, Reals
-from quantshift.judging.clusters import cluster_sums
 from quantshift.judging.designs.design import Design, LabelsStandFor
 from quantshift.judging.designs.parts.group_quotas import weights_of_groups
-from quantshift.judging.judged_items import JudgedItems
-from quantshift.judging.meaning import Meaning
+from quantshift.judging.items.clusters import cluster_sums
+from quantshift.judging.items.judged_items import JudgedItems
+from quantshift.judging.items.meaning import Meaning
 
 
 @dataclass(frozen=True, eq=False)

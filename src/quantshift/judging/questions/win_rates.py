@@ -13,7 +13,6 @@ from scipy import stats
 
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.judging.clusters import cluster_sums
 from quantshift.judging.designs.design import Design
 from quantshift.judging.estimating.differences import (
     LabelVariance,
@@ -22,6 +21,7 @@ from quantshift.judging.estimating.differences import (
 )
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
+from quantshift.judging.items.clusters import cluster_sums
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import EVEN, PositionBias, WinRate
 from quantshift.tables.columns.labels import label_names

@@ -1,0 +1,1 @@
+"""What is written to disk and read again: whole files and folders, with checks."""

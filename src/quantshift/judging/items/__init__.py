@@ -1,0 +1,1 @@
+"""Judged items: tables and arrays of verdicts and labels, read and brought into one shape."""
