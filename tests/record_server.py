@@ -79,3 +79,4 @@ def serving() -> Iterator[Callable[..., Record]]:
     for server in servers:
         server.shutdown()
         server.server_close()
+        server.server_close()

@@ -28,6 +28,7 @@ IMPORTED = {
 NAMED = {
     "analysis/methods.py": "the methods of the paper, and the order of rows in tables",
     "analysis/worst.py": "the default of one analysis",
+    "cli/commands/example.py": "commands to try, which name methods",
     "cli/demonstration.py": "the method that the demonstration adds to those of the paper",
     "leaderboard/published.py": "what other publications call the same methods",
     "paper/findings.py": "what the paper claims about its six methods",

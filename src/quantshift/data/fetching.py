@@ -208,12 +208,14 @@ def _download(file: RemoteFile, folder: Path, bar: _Bar | None) -> None:
         import requests
 
     agent = f"quantshift/{importlib.metadata.version('quantshift')}"
+    answers: list[requests.Response] = []
     get = pooch.HTTPDownloader(
         progressbar=bar or False,
         chunk_size=CHUNK_BYTES,
         timeout=TIMEOUT_SECONDS,
         # As it is: the checksum is not that of the unpacked content.
         headers={"User-Agent": agent, "Accept-Encoding": "identity"},
+        hooks={"response": lambda answer, **_: answers.append(answer)},
     )
 
     def downloader(url: str, output_file: Any, manager: Any) -> None:
@@ -227,6 +229,10 @@ def _download(file: RemoteFile, folder: Path, bar: _Bar | None) -> None:
             if code < http.HTTPStatus.INTERNAL_SERVER_ERROR and code not in PASSING:
                 raise _Refused(_returned(url, answer)) from error
             raise
+        finally:
+            # pooch leaves the connection of a failed download open.
+            while answers:
+                answers.pop().close()
 
     files = pooch.create(
         path=folder.absolute(),
