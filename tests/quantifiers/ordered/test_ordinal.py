@@ -73,7 +73,9 @@ def test_batch_is_loop_and_on_the_simplex(cls, n_classes: int) -> None:
     assert_allclose(together.sum(axis=1), 1, atol=1e-12)
     assert (together >= 0).all()
     alone = [quantifier.aggregate(pool[rows]) for rows in index]
-    assert_allclose(together, alone, atol=1e-9)
+    # Steps of expectation and maximisation end when no share changes by more than 1e-8; rounding
+    # may cost one of them a step more.
+    assert_allclose(together, alone, atol=1e-7)
 
 
 @pytest.mark.parametrize("name", PLAIN)
