@@ -55,7 +55,9 @@ docs-refresh: $(VENV)/.installed-test
 	$(BIN)/python -m website.measured
 	$(BIN)/python -m website.overview
 	$(BIN)/python -m website.gallery
+	$(BIN)/python -m website.pictures
 	$(BIN)/python -m website.examples
+	$(BIN)/python -m website.notebooks
 	$(BIN)/python -m website.screenshot
 
 clean:

@@ -12,12 +12,14 @@ from PIL import Image
 from website import blocks, gallery, screenshot
 from website.examples import blocks as code_blocks
 from website.examples import check_page
+from website.notebooks import NOTEBOOKS
 from website.pages import DOCS, ROOT, name_of, pages
 
 RUNNABLE = [
     page
     for page in pages()
-    if {block.language for block in code_blocks(page.read_text(encoding="utf-8"))}
+    if page.parent != NOTEBOOKS  # test_notebooks.py runs these
+    and {block.language for block in code_blocks(page.read_text(encoding="utf-8"))}
     & {"python", "console"}
 ]
 HEAVY = {

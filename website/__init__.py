@@ -6,6 +6,7 @@ json_schemas  the schemas of everything that is printed as JSON
 blocks      marked blocks, written from the registries and schemas (commands, schema, tables)
 measured    tables of measured figures, from a run to CSV files to Markdown
 examples    the code blocks: runs them, and compares or fills in the outputs shown
+notebooks   the notebooks: runs them, keeps their outputs, writes their pages
 pretrained  figures and pictures of the pre-trained quantifier
 overview    the picture of the errors of methods
 pictures    the decision figure and the illustrations

@@ -106,7 +106,7 @@ def run_page(page: Path, folder: Path) -> list[Output]:
     names: dict[str, Any] = {"__name__": "__main__"}
     outputs: list[Output] = []
     printed: str | None = None
-    with _in_folder(folder):
+    with in_folder(folder):
         for block in blocks(text):
             where = f"{name_of(page)}:{block.line}"
             if printed is not None and block.follows and block.language in ("", "text"):
@@ -214,7 +214,7 @@ def _matches(shown: str, real: str) -> bool:
 
 
 @contextlib.contextmanager
-def _in_folder(folder: Path) -> Iterator[None]:
+def in_folder(folder: Path) -> Iterator[None]:
     """Make the folder the current one and importable, with a terminal of a known width."""
     modules = set(sys.modules)
     with (
