@@ -93,3 +93,15 @@ def test_weights_are_counts():
 def test_certain_posteriors_stay_finite():
     posteriors = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
     assert np.isfinite(log_odds(posteriors)).all()
+
+
+def test_of_many_items_some_choose_the_penalty_and_all_are_fitted_to():
+    rng = np.random.default_rng(5)
+    has = rng.random((2 * set_posteriors.COMPARED, 2)) < 0.4
+    has[:, 1] |= has[:, 0] & (rng.random(len(has)) < 0.5)
+    posteriors = expit(2.0 * has - 1.0 + rng.normal(size=has.shape))
+    many = SetPosteriors.fit(posteriors, has)
+    assert many.strength in set_posteriors.STRENGTHS
+    exact = SetPosteriors.fit(posteriors, has, strength=many.strength)
+    assert np.allclose(many.slopes, exact.slopes, atol=1e-7)
+    assert np.allclose(many.intercepts, exact.intercepts, atol=1e-7)

@@ -32,6 +32,12 @@ CHANCES = np.array(
 """Of every pair of values, for each set of labels, (n_sets, n_values)."""
 
 
+def tilted(counts, power):
+    """The shares of one sample that has every pair of values so many times."""
+    (solved,) = tilted_shares(MODEL, SCORES, np.arange(9)[None], counts, [power])
+    return solved
+
+
 def after(tilt):
     shares = SHARES * np.exp(SETS @ tilt)
     return shares / shares.sum()
@@ -47,7 +53,7 @@ def test_posteriors_are_bayes_rule():
 def test_a_large_sample_has_the_shares_of_its_tilt(tilt):
     shares = after(np.array(tilt))
     counts = 1e7 * shares @ CHANCES
-    solved = tilted_shares(MODEL, SCORES[None], counts[None], 1.0)
+    solved = tilted(counts, 1.0)
     assert np.allclose(solved.tilts[0], tilt, atol=2e-4)
     assert np.allclose(solved.labels[0], shares @ SETS, atol=2e-5)
     assert np.allclose(solved.sets[0], shares, atol=2e-5)
@@ -79,7 +85,7 @@ def test_label_by_label_is_wrong_where_the_joint_model_is_right():
 def test_the_search_ends_at_a_maximum_of_the_stated_objective():
     counts = np.random.default_rng(1).integers(1, 30, size=9).astype(float)
     power = 0.5
-    solved = tilted_shares(MODEL, SCORES[None], counts[None], power)
+    solved = tilted(counts, power)
     posteriors = MODEL.posteriors(SCORES)
 
     def objective(tilt):
@@ -93,7 +99,7 @@ def test_the_search_ends_at_a_maximum_of_the_stated_objective():
 
 def test_the_power_zero_is_the_mean_of_the_posteriors():
     counts = np.arange(1.0, 10.0)
-    solved = tilted_shares(MODEL, SCORES[None], counts[None], 0.0)
+    solved = tilted(counts, 0.0)
     posteriors = MODEL.posteriors(SCORES)
     assert np.allclose(solved.labels[0], counts @ posteriors @ SETS / counts.sum(), atol=1e-14)
     assert not solved.tilts.any()
@@ -102,11 +108,12 @@ def test_the_power_zero_is_the_mean_of_the_posteriors():
 def test_chunks_of_items_and_batches_of_samples_change_nothing(monkeypatch):
     rng = np.random.default_rng(2)
     index = rng.integers(9, size=(6, 50))
-    weights = np.ones((6, 50))
-    together = tilted_shares(MODEL, SCORES[index], weights, 1.0)
+    powers = [1.0, 0.5]
+    together = tilted_shares(MODEL, SCORES, index, np.ones(9), powers)
     for i in range(6):
-        alone = tilted_shares(MODEL, SCORES[index[i : i + 1]], weights[:1], 1.0)
-        assert np.allclose(alone.labels[0], together.labels[i], atol=1e-9)
+        (alone,) = tilted_shares(MODEL, SCORES, index[i : i + 1], np.ones(9), powers[1:])
+        assert np.allclose(alone.labels[0], together[1].labels[i], atol=1e-9)
     monkeypatch.setattr(tilting, "KEPT", 40)
-    chunked = tilted_shares(MODEL, SCORES[index], weights, 1.0)
-    assert np.allclose(chunked.labels, together.labels, atol=1e-9)
+    chunked = tilted_shares(MODEL, SCORES, index, np.ones(9), powers)
+    for few, many in zip(chunked, together, strict=True):
+        assert np.allclose(few.labels, many.labels, atol=1e-9)

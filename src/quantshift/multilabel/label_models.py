@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, issparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
+from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Reals
 from quantshift.classify.classifier import cross_fit, fit_classifier, n_rows, predict_posteriors
 from quantshift.classify.folds import stratified_folds
@@ -26,8 +27,12 @@ from quantshift.prevalence.weights import Weights
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 """The values of C that are tried."""
 
-TOLERANCE = 1e-5
-"""Of the relative gap of each logistic regression."""
+MOST_CHOOSING, FEWEST_CHOOSING = 1500, 150
+"""Of more items, about the first number choose the penalty; of a rare label, at least the second
+number of items that have it, or all."""
+
+TOLERANCE, ROUGH = 1e-5, 1e-3
+"""Of the relative gap of each logistic regression; those of fewer items only choose a penalty."""
 
 CLASSES = np.array([False, True])
 
@@ -134,23 +139,66 @@ def _fit_logistic_models(
     coef, intercept = np.empty((n_features, has.shape[1])), np.empty(has.shape[1])
     counts = np.ones(n_items) if weights is None else weights
     for j, has_label in enumerate(has.T):
-        fold = folds.of(has_label)
-        parts = [np.ones(n_items, dtype=bool), *(fold != k for k in range(int(fold.max()) + 1))]
-        fitted = fit_logistic(
-            matrix,
-            has_label.astype(np.int64),
-            [c for c in PENALTIES for _ in parts],
-            np.stack([counts * part for _ in PENALTIES for part in parts]),
-            tol=TOLERANCE,
-        )
-        scores = fitted.training_scores.reshape(len(PENALTIES), len(parts), n_items)
-        scores = scores[:, fold + 1, np.arange(n_items)]
-        losses = np.logaddexp(0.0, np.where(has_label, -scores, scores)) @ counts
-        best = int(np.argmin(losses))
-        held_out[:, j] = expit(scores[best])
-        coef[:, j] = fitted.coef[:, best * len(parts)]
-        intercept[j] = fitted.intercept[best * len(parts)]
+        penalties: Sequence[float] = PENALTIES
+        if n_items > MOST_CHOOSING:
+            rows = _choosing_rows(has_label, folds.seed)
+            few = _cross_fitted(
+                matrix[rows], has_label[rows], folds, counts[rows], PENALTIES, tol=ROUGH
+            )
+            penalties = [few.penalty]
+        fitted = _cross_fitted(matrix, has_label, folds, counts, penalties)
+        held_out[:, j] = expit(fitted.scores)
+        coef[:, j], intercept[j] = fitted.coef, fitted.intercept
     return LogisticLabels(coef, intercept, centre, scale), held_out
+
+
+@dataclass(frozen=True, eq=False)
+class _CrossFitted:
+    """The regression of one label with the best penalty; scores: of its items, held out."""
+
+    penalty: float
+    coef: Reals
+    intercept: float
+    scores: Reals
+
+
+def _cross_fitted(
+    matrix: Any,
+    has_label: Flags,
+    folds: LabelFolds,
+    counts: Weights,
+    penalties: Sequence[float],
+    *,
+    tol: float = TOLERANCE,
+) -> _CrossFitted:
+    """The regression whose penalty has the smallest log-loss on held-out items."""
+    n_items = len(has_label)
+    fold = folds.of(has_label)
+    parts = [np.ones(n_items, dtype=bool), *(fold != k for k in range(int(fold.max()) + 1))]
+    fitted = fit_logistic(
+        matrix,
+        has_label.astype(np.int64),
+        [c for c in penalties for _ in parts],
+        np.stack([counts * part for _ in penalties for part in parts]),
+        tol=tol,
+    )
+    scores = fitted.training_scores.reshape(len(penalties), len(parts), n_items)
+    scores = scores[:, fold + 1, np.arange(n_items)]
+    losses = np.logaddexp(0.0, np.where(has_label, -scores, scores)) @ counts
+    best = int(np.argmin(losses))
+    whole = best * len(parts)
+    return _CrossFitted(
+        penalties[best], fitted.coef[:, whole], float(fitted.intercept[whole]), scores[best]
+    )
+
+
+def _choosing_rows(has_label: Flags, seed: int) -> Indices:
+    """The items that choose a penalty: as many with the label as in all, and of a rare one more."""
+    rng = generator(seed, draw="items that choose a penalty")
+    sides = [rng.permutation(np.flatnonzero(side)) for side in (has_label, ~has_label)]
+    share = MOST_CHOOSING / len(has_label)
+    sizes = [min(len(side), max(round(share * len(side)), FEWEST_CHOOSING)) for side in sides]
+    return np.sort(np.concatenate([side[:n] for side, n in zip(sides, sizes, strict=True)]))
 
 
 def _numbers(X: Any) -> Any:

@@ -42,6 +42,11 @@ FOLDS, COMPARED = 5, 2000
 """Of the cross-validation that chooses a strength, and how many items it looks at."""
 
 
+EXACT, LAST_STEP, ROUGH = 1e-9, 1e-5, 1e-2
+"""Newton steps that are the last ones: of a fit to few items, to many, and to compare penalties.
+The step after one of 1e-5 would be about its square."""
+
+
 @dataclass(frozen=True, eq=False)
 class SetPosteriors:
     """A fitted model of the sets of labels.
@@ -79,9 +84,14 @@ class SetPosteriors:
         )
         evidence = log_odds(posteriors) - centres
         item_weights = np.ones(len(has)) if weights is None else weights
-        if strength is None:
+        near = None
+        if strength is None and len(place) >= 2 * COMPARED:
+            strength, near = model._best_of_many(evidence, place, item_weights)
+        elif strength is None:
             strength = model._best_strength(evidence, place, item_weights)
-        return model._fitted(evidence, place, item_weights, strength)
+        return model._fitted(
+            evidence, place, item_weights, strength, near, EXACT if near is None else LAST_STEP
+        )
 
     def scores(self, posteriors: Posteriors) -> Reals:
         """What each label adds to the log-posterior of the sets that have it, (..., n_labels)."""
@@ -116,12 +126,28 @@ class SetPosteriors:
             for number, strength in enumerate(STRENGTHS):
                 model = self._fitted(evidence, place, weights * ~held_out, strength, model)
                 logs[number, held_out] = model._log_likelihoods(evidence[held_out], place[held_out])
-        best = int(np.argmax(logs @ weights))
-        for number, strength in enumerate(STRENGTHS):
-            losses = weights * (logs[best] - logs[number])
-            if losses.sum() <= losses.std() * np.sqrt(len(losses)):
-                return strength
-        return STRENGTHS[best]
+        return STRENGTHS[_strongest(logs, weights)]
+
+    def _best_of_many(self, evidence: Reals, place: Ints, weights: Reals) -> tuple[float, Self]:
+        """The same where items are many: two sets of them, each compared by fits to the other.
+
+        Also returns a model with that penalty, as a start for the fit to all items.
+        """
+        order = generator(0, draw="items that choose a penalty").permutation(len(place))
+        halves = np.sort(order[:COMPARED]), np.sort(order[COMPARED : 2 * COMPARED])
+        logs = np.empty((len(STRENGTHS), 2, COMPARED))
+        models: list[Self] = []
+        for half, (fitted, compared) in enumerate((halves, halves[::-1])):
+            model = self
+            for number, strength in enumerate(STRENGTHS):
+                model = self._fitted(
+                    evidence[fitted], place[fitted], weights[fitted], strength, model, ROUGH
+                )
+                logs[number, half] = model._log_likelihoods(evidence[compared], place[compared])
+                models.append(model)
+        every = np.concatenate(halves[::-1])
+        chosen = _strongest(logs.reshape(len(STRENGTHS), -1), weights[every])
+        return STRENGTHS[chosen], models[chosen]
 
     def _log_likelihoods(self, evidence: Reals, place: Ints) -> Reals:
         """Of the set of labels that each item has."""
@@ -137,8 +163,12 @@ class SetPosteriors:
         weights: Reals,
         strength: float,
         near: Self | None = None,
+        negligible: float = EXACT,
     ) -> Self:
-        """The model with fitted parameters; near: one with similar parameters, to start from."""
+        """The model with fitted parameters.
+
+        near: one with similar parameters, to start from; negligible: length of the last step.
+        """
         chunks = _chunks(np.flatnonzero(weights), len(self.sets))
         loss = _Loss(self, evidence, place, weights, strength, chunks)
         start = self if near is None else near
@@ -146,6 +176,7 @@ class SetPosteriors:
             loss.value,
             loss.derivatives,
             np.concatenate([start.slopes.ravel(), start.intercepts]),
+            negligible=negligible,
         ).theta
         slopes, intercepts = loss.split(theta)
         return replace(self, slopes=slopes, intercepts=intercepts, strength=strength)
@@ -205,10 +236,13 @@ class _Loss:
         """
         model, sets = self.model(theta), self.start.sets
         n_labels = sets.shape[1]
-        n_pairs = n_labels**2
-        pairs = (sets[:, :, np.newaxis] * sets[:, np.newaxis, :]).reshape(len(sets), n_pairs)
+        # Products of two labels are symmetric: those of each pair are computed once.
+        first, second = np.triu_indices(n_labels)
+        pairs = sets[:, first] * sets[:, second]
+        both = np.empty((n_labels, n_labels), dtype=np.int64)
+        both[first, second] = both[second, first] = np.arange(len(first))
         gradient = self.penalties * (theta - self.target)
-        products = np.zeros((n_pairs, (n_labels + 1) ** 2))
+        products = np.zeros((len(first), (n_labels + 1) ** 2))
         for rows in self.chunks:
             seen = np.column_stack([self.evidence[rows], np.ones(len(rows))])
             weights = self.weights[rows, np.newaxis]
@@ -216,14 +250,27 @@ class _Loss:
             expected = posteriors @ sets
             excess = (weights * (expected - sets[self.place[rows]])).T @ seen
             gradient += np.concatenate([excess[:, :-1].ravel(), excess[:, -1]])
-            spread = posteriors @ pairs - _all_pairs(expected, expected)
+            spread = posteriors @ pairs - expected[:, first] * expected[:, second]
             products += (weights * spread).T @ _all_pairs(seen, seen)
-        blocks = products.reshape(n_labels, n_labels, n_labels + 1, n_labels + 1)
+        blocks = products[both].reshape(n_labels, n_labels, n_labels + 1, n_labels + 1)
         # Rows and columns of the Hessian: a label j of the set, and what it is multiplied with.
         hessian = blocks.transpose(0, 2, 1, 3).reshape(n_labels * (n_labels + 1), -1)
         order = np.arange(len(hessian)).reshape(n_labels, n_labels + 1)
         order = np.concatenate([order[:, :-1].ravel(), order[:, -1]])
         return gradient, hessian[np.ix_(order, order)] + np.diag(self.penalties)
+
+
+def _strongest(logs: Reals, weights: Reals) -> int:
+    """The first penalty, the strongest, that is not clearly worse than the best.
+
+    logs: log-likelihoods of held-out items, (n_penalties, n_items).
+    """
+    best = int(np.argmax(logs @ weights))
+    for number in range(best):
+        losses = weights * (logs[best] - logs[number])
+        if losses.sum() <= losses.std() * np.sqrt(len(losses)):
+            return number
+    return best
 
 
 def _all_pairs(left: Reals, right: Reals) -> Reals:

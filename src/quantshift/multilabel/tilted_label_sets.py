@@ -1,7 +1,6 @@
 """The default for several labels: sets of labels whose shares are tilted label by label."""
 
 from copy import copy
-from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractLabelAggregative, Samples
 from quantshift.multilabel.related_labels import related_groups
 from quantshift.multilabel.set_posteriors import SetPosteriors
-from quantshift.multilabel.tilting import KEPT, TiltedShares, tilted_labels, tilted_shares
+from quantshift.multilabel.tilting import TiltedShares, tilted_labels, tilted_shares
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.likelihood.sld import SLD
 
@@ -163,14 +162,14 @@ class TiltedLabelSets(AbstractLabelAggregative):
             natural_samples(len(table), TRIAL_SIZE, TRIAL_NATURAL, seed=self.seed, weights=weights),
         )
         scores, ones = model.scores(posteriors), np.ones(len(table))
-        errors = []
-        for power in POWERS:
-            by_kind = []
-            for index in kinds:
-                estimates = _tilted(model, scores, index, ones, power).labels
-                by_kind.append(np.abs(estimates - table.has[index].mean(axis=1)).mean())
-            errors.append(np.mean(by_kind))
-        return POWERS[int(np.argmin(errors))]
+        by_kind = [
+            [
+                np.abs(found.labels - table.has[index].mean(axis=1)).mean()
+                for found in tilted_shares(model, scores, index, ones, POWERS)
+            ]
+            for index in kinds
+        ]
+        return POWERS[int(np.argmin(np.mean(by_kind, axis=0)))]
 
     def _solve(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
         if len(self.labels_) == 1:
@@ -186,7 +185,8 @@ class TiltedLabelSets(AbstractLabelAggregative):
     ) -> TiltedShares:
         group, model = self.groups_[number], self._models[number]
         scores = model.scores(posteriors[:, group])
-        return _tilted(model, scores, index, weights, self.powers_[number])
+        (found,) = tilted_shares(model, scores, index, weights, [self.powers_[number]])
+        return found
 
     def _solve_pairs(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
         if len(self.labels_) == 1:
@@ -209,20 +209,3 @@ class TiltedLabelSets(AbstractLabelAggregative):
                 within = (model.sets * shares.sets[sample][:, np.newaxis]).T @ model.sets
                 pairs[sample][np.ix_(group, group)] = within
         return pairs
-
-
-def _tilted(
-    model: SetPosteriors, scores: Reals, index: Indices, weights: Reals, power: float
-) -> TiltedShares:
-    """Tilted shares of all samples of an index matrix, a few samples at a time."""
-    step = max(1, KEPT // (index.shape[1] * len(model.sets)))
-    parts = [
-        tilted_shares(model, scores[part], weights[part], power)
-        for part in (index[start : start + step] for start in range(0, len(index), step))
-    ]
-    return TiltedShares(
-        *(
-            np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(TiltedShares)
-        )
-    )

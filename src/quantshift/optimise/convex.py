@@ -36,11 +36,14 @@ def newton_minimum(
     derivatives: Callable[[Reals], tuple[Reals, Reals]],
     start: Reals,
     bounded: NDArray[np.bool_] | None = None,
+    *,
+    negligible: float = _NEGLIGIBLE,
 ) -> Minimum:
     """The minimum of a convex function, by Newton's method from the start.
 
     derivatives: from parameters to gradient and Hessian; bounded: which parameters are at least
-    zero. A bounded parameter at zero stays there as long as it would become negative.
+    zero. A bounded parameter at zero stays there as long as it would become negative. negligible: a
+    step this short is the last one.
     """
     bounded = np.zeros(len(start), dtype=bool) if bounded is None else bounded
     theta, level = start, value(start)
@@ -59,7 +62,7 @@ def newton_minimum(
             trial_level, before = value(trial), float(np.abs(trial - theta).max())
         length = float(np.abs(trial - theta).max())
         theta, level = trial, trial_level
-        if length < _NEGLIGIBLE:
+        if length < negligible:
             break
     return Minimum(theta, level, hessian)
 
