@@ -206,6 +206,7 @@ def test_what_agents_are_told_is_what_the_schemas_have():
             fields |= set(definition["properties"])
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)*)`", SKILL))
     answers = {"kind", "estimate", "low", "high", "advice", "warnings", "batches", "overall"}
-    answers |= {"no_estimate_reason", "none_of_these"}
+    answers |= {"no_estimate_reason", "none_of_these", "shares", "label", "labels", "guessed"}
+    answers |= {"judges", "kappa"}
     assert answers <= named
     assert answers <= fields
