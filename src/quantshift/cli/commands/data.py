@@ -31,6 +31,7 @@ from quantshift.data.folder import DataFolder
 from quantshift.data.importing.arrays import DataFile
 from quantshift.data.importing.idx import import_idx, is_idx
 from quantshift.data.importing.lequa import import_lequa, is_lequa
+from quantshift.data.importing.mails import MailFolder, import_mails
 from quantshift.data.importing.options import (
     ImageClasses,
     ImportedArrays,
@@ -62,6 +63,7 @@ class Layout(StrEnum):
     """Layouts of files that must be named."""
 
     REVIEWS = "reviews"
+    MAILS = "mails"
 
 
 Shown = Annotated[
@@ -81,7 +83,7 @@ def import_(
             metavar="TABLE",
             help=f"A table: {PACKAGE_ENDINGS}. Or the folder of a task of the LeQua "
             "challenges or of images in IDX files (MNIST), which need no --label. With --layout "
-            "reviews: NAME=FILE for each file.",
+            "reviews: NAME=FILE for each file; with --layout mails: NAME=FOLDER.",
             show_default=False,
         ),
     ] = None,
@@ -89,7 +91,8 @@ def import_(
         Layout | None,
         typer.Option(
             "--layout",
-            help="reviews: files of reviews, each as NAME=FILE with the name of a category.",
+            help="reviews: files of reviews, each as NAME=FILE with the name of a category. mails: "
+            "folders of mails, each as NAME=FOLDER with the label of its mails.",
             show_default=False,
         ),
     ] = None,
@@ -141,13 +144,15 @@ def import_(
     quantshift data import /usr/share/datasets/fashion-mnist --out fashion-mnist
 
     quantshift data import --layout reviews Books=Books.json.gz Music=Music.txt --out reviews
+
+    quantshift data import --layout mails ham=easy-ham-1 ham=hard-ham-1 spam=spam-1 --out mails
     """
     if files and len(files) > 1 and layout is None:
         raise UserError(
             f"{files[1]}: a second table; import one at a time, or files of reviews with --layout "
             "reviews"
         )
-    if layout is None:
+    if layout is not Layout.REVIEWS:
         _refuse(context, "it filters reviews; add --layout reviews", limits)
     table = Path(files[0]) if files else None
     has_images = table is not None and layout is None and is_idx(table)
@@ -165,6 +170,10 @@ def import_(
             reviews = [ReviewFile.parse(file) for file in files or ()]
             named = _review_columns(columns, lenient=reading.lenient)
             data = import_limited(reviews, out, limits, named, options, progress=progress)
+        elif layout is Layout.MAILS:
+            _refuse(context, "mails have labels and texts of their own", arrays, columns)
+            mails = [MailFolder.parse(text) for text in files or ()]
+            data = import_mails(mails, out, options=options, progress=progress)
         elif table is not None and is_lequa(table):
             reason = "the folder of a LeQua task already defines its labels and columns"
             _refuse(context, reason, arrays, columns)
