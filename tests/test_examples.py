@@ -36,6 +36,7 @@ def test_every_example_is_short_and_tested() -> None:
         assert len(script.read_text(encoding="utf-8").splitlines()) < 60, script.name
 
 
+@pytest.mark.slow
 def test_own_csv(tmp_path: Path) -> None:
     said = output_of("own_csv.py", str(tmp_path), folder=tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["labelled.csv", "new.csv"]
@@ -78,6 +79,7 @@ def test_monitoring(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "parts.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_audit(tmp_path: Path) -> None:
     said = output_of("audit.py", folder=tmp_path)
     found = {line[:17].strip(): numbers(line) for line in said.splitlines()}

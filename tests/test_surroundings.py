@@ -77,6 +77,7 @@ def test_nothing_outside_reaches_a_test(here: str, tmp_path: Path) -> None:
     assert here.splitlines()[1:4] == ["('UTC', 'UTC')", "UTF-8", "80"]
 
 
+@pytest.mark.slow
 def test_a_seed_draws_other_examples_and_repeats_them(here: str, tmp_path: Path) -> None:
     seven, printed = told(tmp_path / "seven", "--seed", "7", "-m", "slow or not slow")
     again, _ = told(tmp_path / "again", "--seed", "7")

@@ -84,6 +84,7 @@ def answers(before):
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_process_forked_after_tables_were_read_refuses_tables():
     """`quantify`, `judge`, `plan_labels` and others waited forever for the threads of polars."""

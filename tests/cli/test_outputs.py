@@ -127,6 +127,7 @@ def test_an_audited_sheet_is_no_page(refuses, quantshift, place):
     assert refuses(*asked).startswith("audit.csv is read by the same command")
 
 
+@pytest.mark.slow
 def test_files_that_quantshift_did_not_make_are_kept(refuses, quantshift, place):
     (place / "notes.html").write_text("<p>years of work</p>")
     (place / "notes.csv").write_text("a,b\n1,2\n")

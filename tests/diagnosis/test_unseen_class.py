@@ -66,6 +66,7 @@ def test_small_samples_are_not_examined():
     assert unlike_every_class(known_items(rng), ring(rng, 40, 4.0), [np.arange(40)]) == [None]
 
 
+@pytest.mark.slow
 def test_an_answer_begins_with_the_share_of_none_of_these():
     rng = np.random.default_rng(3)
     names = ["a", "b", "c"]

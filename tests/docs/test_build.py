@@ -44,6 +44,7 @@ def test_a_sound_page_is_built(project):
     assert 'id="quantshift.metrics.ae"' in html
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "problem"),
     [
@@ -58,6 +59,7 @@ def test_a_fault_stops_the_build_and_is_named(project, page, problem):
         project(page)
 
 
+@pytest.mark.slow
 def test_pages_outside_the_navigation_are_found(monkeypatch):
     listed = set(building.navigation())
     monkeypatch.setattr(building, "navigation", lambda: [*(listed - {"start.md"}), "gone.md"])
@@ -95,6 +97,7 @@ def test_public_names_are_exports_or_definitions():
     assert list(reference.public_names(module)) == ["other"]
 
 
+@pytest.mark.slow
 def test_every_name_at_the_door_is_public():
     import quantshift
 

@@ -11,10 +11,12 @@ SEEN = 10
 PAGES = ("", "start/", "reference/command-line/", "reference/quantifiers/", "synthetic/")
 
 
+@pytest.mark.slow
 def test_nothing_is_wrong_with_the_pages():
     assert list(problems_before()) == []
 
 
+@pytest.mark.slow
 def test_nothing_is_wrong_with_the_site(site):
     assert list(problems_after(site)) == []
 
@@ -87,6 +89,7 @@ def test_formulas_are_drawn_by_the_browser(visit):
     assert page.locator("article", has_text="$").count() == 0
 
 
+@pytest.mark.slow
 def test_the_reference_shows_signatures_and_docstrings(visit):
     page = visit("reference/metrics/")
     assert page.locator('[id="quantshift.metrics.ae"]').is_visible()

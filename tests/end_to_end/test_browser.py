@@ -90,6 +90,7 @@ def show(page, view, section="prior"):
     redrawn(page, label.click, section)
 
 
+@pytest.mark.slow
 def test_every_chart_draws_in_every_view(visit):
     page = visit()
     sections = page.locator("[data-chart]").evaluate_all("all => all.map(e => e.dataset.chart)")
@@ -278,5 +279,6 @@ def test_everything_can_be_reached_by_keyboard(visit):
     assert chart(page).locator("[data-view]:checked").get_attribute("value") == "boxes"
 
 
+@pytest.mark.slow
 def test_the_page_is_small(report: Path):
     assert report.stat().st_size < 5_000_000

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 
 def test_one_and_two_workers_write_the_same_bytes(tools, undisturbed, tmp_path):
@@ -11,6 +12,7 @@ def test_one_and_two_workers_write_the_same_bytes(tools, undisturbed, tmp_path):
     assert tools.tree(tmp_path / "two") == tools.tree(undisturbed)
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_results_of_the_same_shape(tools, undisturbed, tmp_path):
     command = tools.make_command(options={"seed": "1"})
     done = command.run(tmp_path / "other", jobs=1)
@@ -23,6 +25,7 @@ def test_another_seed_gives_other_results_of_the_same_shape(tools, undisturbed, 
     assert not set(ours.values()) & set(theirs.values())
 
 
+@pytest.mark.slow
 def test_a_subset_of_the_methods_draws_the_same_samples(tools, undisturbed, tmp_path):
     command = tools.make_command(options={"quantifiers": '["SLD", "CC"]'})
     assert command.run(tmp_path / "some", jobs=1).returncode == 0

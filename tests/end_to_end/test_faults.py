@@ -96,6 +96,7 @@ def test_a_killed_worker_is_replaced(tools, undisturbed, tmp_path):
     assert tools.tree(tmp_path / "out") == tools.tree(undisturbed)
 
 
+@pytest.mark.slow
 def test_no_worker_outlives_a_killed_run(tools, tmp_path):
     process = tools.command.start(tmp_path / "out")
     workers = tools.wait_for(lambda: len(found := tools.workers_of(process)) == 2 and found)
@@ -138,6 +139,7 @@ def test_ctrl_c_while_workers_start_is_one_line(seconds, tools, tmp_path):
     assert said.splitlines()[-1].startswith("stopped; nothing is lost. To resume: quantshift run")
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_report_is_one_line_and_leaves_nothing(tools, undisturbed, tmp_path):
     out = tmp_path / "report"
     process = subprocess.Popen(
@@ -251,6 +253,7 @@ def test_a_cell_that_raises_is_recorded_and_the_others_go_on(mine, tools, tmp_pa
     assert tools.call("verify", str(out)).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_module_that_cannot_be_imported_is_one_line(mine, tmp_path):
     command, package = mine
     (package / "methods.py").write_text("import nothing_of_this_name")

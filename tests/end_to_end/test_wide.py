@@ -113,6 +113,7 @@ def run(quantshift, tmp_path: Path):
     return through
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHIFTS)
 def test_three_classes(kind, sets, run):
     sizes = "train_size = 300\ntrain_repeats = 2\n" if kind == "given" else SIZES

@@ -161,6 +161,7 @@ def test_without_selection_the_first_setting_as_written(small, cell_rows):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "grid"),
     [

@@ -38,6 +38,7 @@ def tree(store):
     return {str(path.relative_to(store.path)): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 def test_serial_and_processes_do_the_same(small, prepare):
     experiment = small({"shift.train_prevalences": [0.3, 0.4, 0.5, 0.6]})
     one, jobs = prepare(experiment, "one")

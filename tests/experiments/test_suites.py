@@ -63,6 +63,7 @@ def test_a_suite_of_several_is_no_experiment():
         load_experiment("multiclass")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OFFLINE)
 def test_the_data_are_embedded_and_their_pools_suffice(name):
     for profile in ("paper", "quick"):

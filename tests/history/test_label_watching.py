@@ -18,6 +18,7 @@ def found() -> LabelQuantification:
     return quantify(sample, train=labelled(400, seed=1), label=LABELS, **QUICK)
 
 
+@pytest.mark.slow
 def test_each_label_has_a_history_of_its_own(found: LabelQuantification, tmp_path: Path) -> None:
     watched = watch(found, history=tmp_path / "h", at="2026-03-02", fail_if="spam>1%")
     watch(found, history=tmp_path / "h", at="2026-03-03")

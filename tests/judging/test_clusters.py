@@ -76,6 +76,7 @@ def test_whole_clusters_are_told_from_single_items():
         assert labelled_together(known, clusters, chances_by_cell(known, v)) is expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [ITEMS, POPULATION], ids=["items", "population"])
 def test_labels_of_whole_clusters_cover_as_often_as_they_should(settings):
     rng, inside, alone, n = np.random.default_rng(3), 0, 0, 150

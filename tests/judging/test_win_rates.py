@@ -90,6 +90,7 @@ def test_the_bias_is_the_difference_of_two_means(table):
     )
 
 
+@pytest.mark.slow
 def test_a_judge_without_bias_is_seldom_accused():
     found = [
         judge(battles(300, 60, bias=0.0, seed=i), **ASKED, first="first", insist=True)

@@ -74,6 +74,7 @@ def test_the_textbook_interval_is_too_short_for_few_labels():
     assert 0.93 <= np.mean(covered["ours"]) <= 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "separation", "bias"),
     [(0.5, 2.0, 0.0), (0.3, 2.0, 2.0), (0.1, 0.5, 0.0), (0.5, 4.0, 1.5), (0.7, -2.0, 0.0)],
@@ -140,6 +141,7 @@ def test_it_is_no_wider_than_the_exact_interval_where_a_class_is_rare():
     assert max(widths) <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "sensitivity", "specificity", "k"),
     [(0.5, 0.9, 1.0, 35), (0.5, 1.0, 0.93, 50), (0.2, 0.8, 1.0, 50), (0.02, 0.8, 0.995, 200)],

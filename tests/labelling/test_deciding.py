@@ -60,6 +60,7 @@ def test_the_boundary_is_walds_less_what_is_bet_on_anything_else():
     assert int(np.flatnonzero(found.against_first >= 1 / ERROR)[0]) + 1 in (wald, wald + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("truth", "right", "wrong"), [(0.59, FIRST, SECOND), (0.35, SECOND, FIRST)]
 )

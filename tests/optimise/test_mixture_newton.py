@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from quantshift.optimise.mixture_likelihood import (
+    _by_certain_items,
+    _maximise_each,
+    maximise_mixtures,
+)
 from quantshift.optimise.mixture_newton import newton_mixtures
-from quantshift.optimise.solvers import _by_certain_items, _maximise_each, maximise_mixtures
 
 
 @pytest.mark.parametrize("n_classes", [3, 4, 10])

@@ -96,6 +96,7 @@ def test_cauchy_schwarz(n_classes: int) -> None:
         assert values[0] <= values[1] + 1e-12
 
 
+@pytest.mark.slow
 def test_hellinger_with_the_same_reference_points() -> None:
     """The same sum over points; QuaPy adds 1e-10 to densities and ends within SLSQP's 1e-3."""
     known, y, samples = problem(3)

@@ -271,6 +271,7 @@ def documents_of_classes(n_items, n_classes, rng):
     return X / np.linalg.norm(X, axis=1, keepdims=True), codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("n_classes", [3, 5, 20])
 def test_every_penalty_and_balance_agrees_for_many_classes(n_classes, sparse):

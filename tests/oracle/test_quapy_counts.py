@@ -105,6 +105,7 @@ def test_features() -> None:
         assert_allclose(DMx().fit(X, y).predict(sample), theirs, atol=3e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_incremental_prior(n_classes: int) -> None:
     """Equal where both count the same surest items.

@@ -19,7 +19,11 @@ from quantshift.classify.clusters.calibration import fit_cluster_calibration
 from quantshift.classify.clusters.fitting import fit_clusters, fit_groups
 from quantshift.classify.scores import platt_targets
 from quantshift.intervals.information import rank_sum_z, told_apart, weighted_rank_sum_z
-from quantshift.optimise.solvers import log_likelihood, maximise_factors, maximise_mixtures
+from quantshift.optimise.mixture_likelihood import (
+    log_likelihood,
+    maximise_factors,
+    maximise_mixtures,
+)
 from quantshift.prevalence import simplex
 from quantshift.quantifiers.base.simulation import ClassMembers
 from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
@@ -251,6 +255,7 @@ def test_subclasses(items: Labelled, factor: float) -> None:
 # Calibration --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "atol"),
     [

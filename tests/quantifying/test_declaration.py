@@ -38,6 +38,7 @@ def shown(result):
     return dataclasses.replace(result, declared="")
 
 
+@pytest.mark.slow
 def test_causes_mean_covariate_shift_and_effects_prior_shift(model):
     unsaid = dataclasses.replace(model, declared=Declaration())
     for columns, assume in (("causes", "covariate"), ("effects", "prior")):

@@ -103,6 +103,7 @@ def test_a_report_stands_inside_its_store_unless_told_otherwise(store):
     assert len(store.read().collect()) == 6 * 2 * 3
 
 
+@pytest.mark.slow
 def test_figures_in_the_formats_asked_for(store, tmp_path):
     build_report(store, tmp_path / "out", formats=("svg",))
     names = files(tmp_path / "out")

@@ -90,6 +90,7 @@ def test_kill_9_at_many_moments(builders, tmp_path, fill):
     check_kills(builders, tmp_path / "store", fill, seed=2, kills=40)
 
 
+@pytest.mark.slow
 def test_two_processes_writing_the_same_cells(builders, tmp_path, fill):
     path = tmp_path / "store"
     writers = [start(builders, path, 3), start(builders, path, 3)]

@@ -166,6 +166,7 @@ def test_a_table_waits_for_threads_that_hold_its_function():
     thread.join()
 
 
+@pytest.mark.slow
 def test_a_table_left_half_read_lets_go_of_everything(tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("text,n\n" + "word,1\nword\n" * 200_000)

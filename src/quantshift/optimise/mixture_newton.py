@@ -1,14 +1,14 @@
 """The maximum likelihood mixture of more than two classes for many samples: Newton's method with
 few passes over the items.
 
-The maximum is that of `solvers`, by the same conditions; this is a faster way to find it. A subset
-of the items gives the starting point, about two passes over all items give first and second
-derivatives, and once steps are short the second derivatives are kept and further passes only
+The maximum is that of `mixture_likelihood`, by the same conditions; this way to find it is faster.
+A subset of the items gives the starting point, about two passes over all items give first and
+second derivatives, and once steps are short the second derivatives are kept and further passes only
 compute the first. The items are stored class by class, so that the processor can vectorise.
 
 In difficult cases (single items that need a share of zero to be positive, likelihoods outside the
 range of floating-point numbers, maxima that are not unique) a sample is returned as not converged,
-and `solvers` finds its maximum by a slower method.
+and `many_classes` finds its maximum, by a slower method.
 """
 
 import math
@@ -50,7 +50,7 @@ def newton_mixtures(
     max_iter: int,
     weights: Reals | None,
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
-    """Like `solvers.maximise_mixtures`, but difficult samples are returned as not converged.
+    """Like `maximise_mixtures`, but difficult samples are returned as not converged.
 
     added: items of each class of which the class is certain, in each sample, (n_samples,).
     """

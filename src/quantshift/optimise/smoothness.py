@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Indices, Ints, Prevalences, Reals
 from quantshift.errors import UserError
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.optimise.mixtures import minimise_convex
-from quantshift.optimise.solvers import maximise_mixtures
 from quantshift.prevalence.weights import Weights
 
 

@@ -82,6 +82,7 @@ class Exits(CC):
 """
 
 
+@pytest.mark.slow
 def test_what_a_class_of_ones_own_defines_is_called_and_failures_are_its_own(
     alone, quantshift, tmp_path
 ):
@@ -132,6 +133,7 @@ def test_a_file_that_calls_sys_exit_is_one_line(alone, quantshift, tmp_path):
     assert wrong.splitlines()[-1].endswith("mine.py': SystemExit: 0 (it calls sys.exit)")
 
 
+@pytest.mark.slow
 def test_a_bench_in_which_everything_fails_says_so(alone, quantshift, tmp_path):
     """Before: `error: ... has no results yet; run a suite first`, exit code 2."""
     mine = tmp_path / "mine.py"

@@ -31,6 +31,7 @@ def tiny(monkeypatch):  # type: ignore[no-untyped-def]
     monkeypatch.setattr(demo, "SyntheticSource", lambda: SyntheticSource(6_000))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_a_table_with_every_method_and_kind_of_shift(tmp_path) -> None:  # type: ignore[no-untyped-def]
     seen: list[int] = []

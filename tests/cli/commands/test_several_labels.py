@@ -35,6 +35,7 @@ QUANTIFY = "quantify --sample new.csv --replicates 100"
 TRAINED = f"{QUANTIFY} --train labelled.csv --classifier logistic"
 
 
+@pytest.mark.slow
 def test_one_line_and_the_files(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = f"{TRAINED} --label spam,abuse,hate --parents hate=abuse --summary"
     outputs = "--csv out.csv --html out.html --history h --fail-if spam>1%"

@@ -32,6 +32,7 @@ def test_two_classes_have_the_share_as_their_mean(judging):
     assert mean(found, [1, 3]).mean == pytest.approx(1 + 2 * both.mean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["random", "by-verdict", "by-label"])
 def test_the_mean_grade_is_between_its_limits_as_often_as_it_should(design):
     covered = 0

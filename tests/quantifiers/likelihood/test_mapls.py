@@ -18,6 +18,7 @@ def classified(n: int, p: np.ndarray, rng: np.random.Generator, prior: np.ndarra
     return posteriors / posteriors.sum(axis=1, keepdims=True), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_the_prior_is_expectation_maximisation_with_added_items(n_classes):
     rng = np.random.default_rng(n_classes)

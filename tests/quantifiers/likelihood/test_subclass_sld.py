@@ -397,6 +397,7 @@ def test_texts_are_clustered_by_the_first_steps_of_the_pipeline() -> None:
     assert frozen.predict(new)[1] == pytest.approx(y_new.mean(), abs=0.03)
 
 
+@pytest.mark.slow
 def test_common_checks_hold_with_any_number_of_clusters() -> None:
     check_quantifier(SubclassSLD(n_clusters=1))
     check_quantifier(SubclassSLD(n_clusters=3, n_components=1), skip=["pickle_round_trip"])

@@ -270,6 +270,7 @@ def test_the_ending_says_how_a_sheet_is_written(sheet, folder, plain_model, tmp_
 ODD = ["=1+1", "'=1", "''", "-5", "+x", "@a", "a;=b", "x\n- y", 'say "=x"', "plain", "é", "\t"]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.lists(cells.filter(lambda t: "\0" not in t), min_size=12, max_size=12))
 def test_any_text_goes_round(folder_of_texts, texts):

@@ -58,6 +58,7 @@ def labelled(sample, model, n_labels, tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("drawn", "assumption"), [(selected, "covariate shift"), (of_more_yes, "prior shift")]
 )

@@ -183,6 +183,7 @@ def test_quantify_tells_what_changed(churn: pl.DataFrame, tmp_path: Path) -> Non
     assert again == changed
 
 
+@pytest.mark.slow
 def test_batches_are_compared_each_on_its_own(churn: pl.DataFrame, tmp_path: Path) -> None:
     model = train(churn[:1000], label="left", drop=["day"], features=["age", "income"])
     first, second = churn[1000:1250], churn[1250:].with_columns(pl.col("age") + 10)

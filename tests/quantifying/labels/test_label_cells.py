@@ -69,6 +69,7 @@ def test_a_cell_of_many_labels_may_be_empty_repeat_a_label_and_differ_in_case() 
     assert read.table.has[3].tolist() == [True, True]
 
 
+@pytest.mark.slow
 def test_rare_labels_of_one_column_are_left_out_and_named() -> None:
     frame = with_tags(TRAIN)
     tags = frame["tags"].to_list()
@@ -85,6 +86,7 @@ def test_a_label_that_never_occurs_or_always_is_refused_by_name() -> None:
     assert "'never' (no row has it); 'always' (every row has it)" in message
 
 
+@pytest.mark.slow
 def test_a_label_on_every_item_of_one_column_is_left_out() -> None:
     frame = with_tags(TRAIN)
     frame = frame.with_columns(tags=pl.col("tags") + "; all")

@@ -62,6 +62,7 @@ def test_each_label_is_answered_as_if_it_were_alone(
     ]
 
 
+@pytest.mark.slow
 def test_labels_in_one_column_and_in_another_order_give_the_same(
     found: LabelQuantification,
 ) -> None:
@@ -126,6 +127,7 @@ def test_with_one_assumption_declared_limits_for_all_are_intervals_of_that_level
     assert (answer.low_for_all, answer.high_for_all) == pytest.approx(_positive(one, "1")[0][1:])
 
 
+@pytest.mark.slow
 def test_a_change_of_one_label_shows_in_the_others() -> None:
     only_spam = unlabelled(labelled(2000, seed=3, spam=0.9))
     found = quantify(only_spam, train=labelled(1500, seed=4), label=LABELS, **QUICK)

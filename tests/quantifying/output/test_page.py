@@ -496,6 +496,7 @@ def test_what_is_refuted_is_a_small_ring(browser, made, tmp_path):
     page.close()
 
 
+@pytest.mark.slow
 def test_a_batch_that_cannot_be_estimated_has_no_empty_charts(browser, made, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(render_page(made), "utf-8")

@@ -38,6 +38,7 @@ def saved(plain_model, tmp_path):
     return tmp_path / "model"
 
 
+@pytest.mark.slow
 def test_a_loaded_model_gives_the_same_answer(folder, model, tmp_path):
     save_model(model, tmp_path / "m")
     again = load_model(tmp_path / "m")
@@ -59,6 +60,7 @@ print(*folder.load_model(sys.argv[1]).classes)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory as Linux has them")
 def test_a_model_opens_with_a_gigabyte(saved):
     """Reading asked for 8 GiB at once, however small the model was."""

@@ -396,6 +396,7 @@ def test_any_measure_is_drawn_and_named(frame, measure):
     np.testing.assert_array_equal(outcomes.rows["error"], expected)
 
 
+@pytest.mark.slow
 def test_gallery_draws_all_that_the_results_allow(all_figures):
     names = set(all_figures)
     assert {
@@ -526,6 +527,7 @@ def nothing_is_cut(figure):
                 assert not covered.overlaps(axes.get_tightbbox(renderer))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -548,6 +550,7 @@ def test_any_number_of_methods_fits_its_sheets(make_about, make_results, n_metho
         assert figure.get_size_inches()[1] < 15
 
 
+@pytest.mark.slow
 def test_panels_of_forty_methods_do_not_overlap(make_about, make_results):
     mine = make_about()
     figure = sheet_of_many(make_results(many_methods(40), mine, repeats=2), mine)
@@ -578,6 +581,7 @@ def test_letters_shrink_until_a_name_fits():
     assert text_width(name, fitted_size(name, 8.5, 2.0)) <= 2.0 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "experiment"), [("svg", "local"), ("pdf", "concept"), ("png", "concept")]
 )

@@ -150,6 +150,7 @@ def test_a_checker_of_accessibility_finds_nothing_grave(visit, width, scheme):
     assert grave_violations(page) == []
 
 
+@pytest.mark.slow
 def test_no_marker_is_clipped_at_the_edge_of_a_chart(visit):
     page = visit()
     plot = page.locator(".plot").first

@@ -125,6 +125,7 @@ def test_notes_of_a_table_are_those_of_its_frame(files):
         register_format(BARS)
 
 
+@pytest.mark.slow
 def test_quantify_and_judge_give_what_they_give_for_csv(files):
     estimates = [
         quantify(f"new.{ending}", train=f"train.{ending}", label="left", drop=["stars", "p"])
@@ -144,6 +145,7 @@ def test_quantify_and_judge_give_what_they_give_for_csv(files):
     assert rates[0].batches[0].shares == rates[1].batches[0].shares
 
 
+@pytest.mark.slow
 def test_the_commands_know_it(files, quantshift):
     quantify_new = ("quantify", "--label", "left", "--drop", "stars,p", "--json")
     shares = []
@@ -171,6 +173,7 @@ def test_the_commands_know_it(files, quantshift):
     assert code == 0, err
 
 
+@pytest.mark.slow
 def test_sheets_are_written_and_read_in_it(files, quantshift):
     plan = ("audit-plan", "--sample", "new.psv", "--train", "train.psv", "--label", "left")
     code, _, err = quantshift(*plan, "--labels", 20, "--drop", "stars,p", "--out", "sheet.psv")
@@ -216,6 +219,7 @@ def test_folders_pipes_and_messages_know_it(files, monkeypatch):
         open_table("a.psv")
 
 
+@pytest.mark.slow
 def test_help_does_not_depend_on_when_a_format_is_registered():
     """In a new process, because help is made when the command is first imported."""
     script = (

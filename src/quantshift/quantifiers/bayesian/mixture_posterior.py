@@ -23,7 +23,7 @@ from scipy.linalg import helmert
 from quantshift.base.compiled import compiled
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Prevalences, Reals
-from quantshift.optimise.solvers import maximise_mixtures
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence.weights import Weights
 
 NODES_OF_TWO, NODES_OF_MANY = 256, 1024

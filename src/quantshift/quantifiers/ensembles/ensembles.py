@@ -31,7 +31,7 @@ from quantshift.classify.classifier import cross_fit, fit_classifier, predict_po
 from quantshift.classify.folds import folds_of
 from quantshift.errors import UserError, unknown_name
 from quantshift.optimise.divergences import hellinger
-from quantshift.optimise.solvers import maximise_mixtures
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics

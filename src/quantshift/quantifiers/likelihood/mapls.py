@@ -9,7 +9,7 @@ prior, pi the training prevalence, u equal shares and KL the Kullback-Leibler di
     c = g(1 - f(KL(pi, u), g(.2))),                       g(l) = 2 l / (1 - l)
 
 A sample that seems to be far from equal shares is trusted; one that seems to be close is pulled
-towards them. The authors take 100 steps of EM; here both maxima are exact (`solvers`).
+towards them. The authors take 100 steps of EM; here both maxima are exact (`mixture_likelihood`).
 
 Reference: C. Ye et al., "Label shift estimation for class-imbalance problem: a Bayesian approach",
 WACV 2024.
@@ -27,7 +27,7 @@ from sklearn.base import BaseEstimator
 
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.calibration.calibration import AUTO, calibrates
-from quantshift.optimise.solvers import maximise_mixtures
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import Diagnostics
 from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, Reading, Tags

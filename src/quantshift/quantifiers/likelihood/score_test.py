@@ -41,7 +41,7 @@ from scipy.special import expit
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Posteriors, Prevalences, Reals
-from quantshift.optimise.solvers import maximise_mixtures
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.items import effective_size
 from quantshift.quantifiers.base.simulation import ClassMembers

@@ -2,7 +2,7 @@
 
 The loops are ragged, because clusters differ in size; numpy handles this badly and a compiler well.
 `quantshift.quantifiers.likelihood.subclass_sld` describes what is solved, and
-`quantshift.optimise.solvers` how.
+`quantshift.optimise.mixture_likelihood` how.
 """
 
 import math
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Ints, Reals
-from quantshift.optimise.solvers import (
+from quantshift.optimise.mixture_likelihood import (
     log_likelihood,
     maximise_factors,
     maximise_mixture,
     part_of,
-    total_weight,
 )
+from quantshift.optimise.total_weights import total_weight
 
 
 def maximise_subclasses(

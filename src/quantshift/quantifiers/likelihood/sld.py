@@ -3,9 +3,9 @@
 Under prior shift the sample's likelihood as a function of its prevalence q is
 prod_i sum_k q_k r_ik with r_ik = P(k | x_i) / P_train(k). The EM of Saerens et al. re-weights the
 posteriors by new/old prior, averages them into a new prior, and repeats; its fixed point is the
-maximum of this concave likelihood. `solvers` finds the same maximum by Newton's method, with about
-four (two classes) to ten passes over the items instead of tens to thousands, and precisely where EM
-converges slowly (prevalences near 0 or 1).
+maximum of this concave likelihood. `mixture_likelihood` finds the same maximum by Newton's method,
+with about four (two classes) to ten passes over the items instead of tens to thousands, and
+precisely where EM converges slowly (prevalences near 0 or 1).
 
 A Dirichlet prior on q (`prior`) pulls estimates of small samples, and of classes that are hard to
 separate, towards equal shares: over 24 data sets it reduced the error more than calibration did
@@ -41,7 +41,7 @@ from quantshift.classify.calibration.calibration import (
 )
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import UserError
-from quantshift.optimise.solvers import maximise_mixtures
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics

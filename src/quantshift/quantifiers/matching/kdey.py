@@ -3,7 +3,7 @@
 Items are points: their K posteriors. Every class has the density of its held-out items, smoothed by
 a Gaussian of bandwidth h. Three notions of nearness give three methods:
 
-    KDEyML  the sample is likeliest (Kullback-Leibler divergence): concave, by `solvers`
+    KDEyML  the sample is likeliest (Kullback-Leibler divergence): concave, by `mixture_likelihood`
     KDEyCS  Cauchy-Schwarz divergence to the density of the sample: quadratic, by `quadratic`
     KDEyHD  Hellinger distance to the density of the sample: convex, by `histogram_newton`
 
@@ -28,8 +28,8 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.errors import UserError, unknown_name
 from quantshift.optimise.histogram_newton import nearest_histograms
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.optimise.quadratic import is_flat, minimise_on_simplex
-from quantshift.optimise.solvers import maximise_mixtures
 from quantshift.optimise.unimodal import HELLINGER
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics

@@ -43,12 +43,9 @@ from quantshift.quantifiers.base.estimator import (
     AbstractAggregative,
     AbstractWithoutOptions,
     Diagnostics,
-    repeated,
 )
-from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
-from quantshift.quantifiers.counting.adjusted import DIAGNOSTICS as ADJUSTED
-from quantshift.quantifiers.counting.adjusted import SINGULAR, adjust, adjust_binary
+from quantshift.quantifiers.counting.adjusted import PACC, SINGULAR
 from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
 
 HDY_BINS = tuple(range(10, 111, 10))
@@ -184,57 +181,11 @@ class HDy(AbstractWithoutOptions):
         return or_prior(p_hat, self.prior_, distance)
 
 
-class SMM(AbstractWithoutOptions):
+class SMM(PACC):
     """Sample Mean Matching: the mixture weight that reproduces the mean posterior.
 
-    Equal to PACC. Falls back to PCC if the training classes have the same mean posterior
-    (`fallback`).
+    That is PACC, under the name that the literature on matching gives it.
     """
-
-    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
-    diagnostics: ClassVar[Mapping[str, str]] = ADJUSTED
-
-    means_: NDArray[np.float64]
-
-    def _fit_aggregation(
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
-    ) -> None:
-        if posteriors.shape[1] == 2:
-            positive = np.ascontiguousarray(posteriors[:, 1])
-            members = [codes == k for k in (1, 0)]
-            self.means_ = np.array([[_mean(positive, is_member, weights) for is_member in members]])
-        else:
-            self.means_ = class_means(posteriors, codes, weights)
-
-    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return matched_columns(posteriors).T
-
-    def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
-    ) -> tuple[Prevalences, Diagnostics]:
-        if len(self.classes_) > 2:
-            return adjust(sample_means(representation, index, weights), self.means_, self.prior_)
-        mean_of_second, mean_of_first = self.means_[0].tolist()
-        separation = mean_of_second - mean_of_first
-        degenerate = abs(separation) < SINGULAR
-        means = sample_means(representation, index, weights)
-        if degenerate:
-            p_hat, clipped = of_positive(means[:, 0]), np.zeros(len(index), dtype=bool)
-        else:
-            p_hat, clipped = adjust_binary(means[:, 0], mean_of_second, mean_of_first)
-        return p_hat, {
-            "clipped": clipped,
-            "separation": repeated(separation, len(index)),
-            "fallback": repeated(degenerate, len(index)),
-        }
-
-
-def _mean(
-    values: NDArray[np.float64], is_member: NDArray[np.bool_], weights: Weights | None
-) -> float:
-    if weights is None:
-        return float(values[is_member].mean())
-    return float(weights[is_member] @ values[is_member] / weights[is_member].sum())
 
 
 def matched_rows(posteriors: Posteriors) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quantshift.optimise.solvers import maximise_mixtures
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 
 
 @st.composite

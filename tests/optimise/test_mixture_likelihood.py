@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift.optimise.solvers import (
-    STATIONARY,
+from quantshift.optimise.mixture_likelihood import (
     log_likelihood,
     maximise_factors,
     maximise_mixtures,
 )
+from quantshift.optimise.mixture_newton import STATIONARY
 
 
 def solved(rows: object, start: object, *, tol: float = 1e-6, max_iter: int = 1000) -> np.ndarray:

@@ -1,0 +1,254 @@
+"""Maximum likelihood of a mixture, exact and compiled: the prevalence that explains a sample best.
+
+An item j has likelihood r_jk under class k, known up to a factor per item. A sample of prevalence p
+then has the log-likelihood sum_j log(p . r_j), which is concave. With w_jk = r_jk / (p . r_j) and
+g_k the mean of w_jk over the sample, p is its maximum on the simplex if and only if
+
+    g_k <= 1 for every class, and g_k = 1 wherever p_k > 0          (Karush, Kuhn and Tucker)
+
+and `converged` means that this holds to 1e-7. EM, p_k <- p_k g_k, needs tens to thousands of steps;
+a safeguarded Newton method needs about four (two classes) to ten.
+
+The same solver handles a sample of several groups c of n_c items, in which the odds of the classes
+are the known odds of the group, m_c, times common factors:
+sum_j log(p . r_j) - sum_c n_c log(p . m_c). One group with m = (1, ..., 1) is the plain mixture.
+
+Items may have weights: the terms of j in sums and means are then multiplied by w_j, and n_c is the
+sum of the group's weights. Without weights (None) a version without them is compiled.
+
+If the maximum is not unique (classes with equal likelihoods, fewer items than classes), the one
+closest to the start is found. With two classes this is the start itself, because either all
+prevalences are equally likely or one has the largest likelihood. With more,
+NEARNESS / 2 |p - start|^2 is subtracted from the mean log-likelihood, which only matters if
+likelihoods differ by less than 1e-10.
+
+References: Y. Kim et al., "A fast algorithm for maximum likelihood estimation of mixture
+proportions using sequential quadratic programming", JCGS 2020; Y. Nesterov, "Lectures on convex
+optimization", 2018, section 5.2: the negative logarithm is self-concordant, so the error after a
+Newton step is bounded before the step is taken.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.base.compiled import compiled
+from quantshift.base.types import Ints, Reals
+from quantshift.optimise.many_classes import maximise_many
+from quantshift.optimise.mixture_newton import newton_mixtures
+from quantshift.optimise.total_weights import total_weight
+from quantshift.optimise.two_classes import maximise_odds, maximise_pair
+
+
+def maximise_mixtures(
+    likelihoods: Reals,
+    index: Ints,
+    start: Reals,
+    *,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None = None,
+    added: Reals | None = None,
+) -> tuple[Reals, Ints, NDArray[np.bool_]]:
+    """Maximum likelihood prevalences of many samples, each solved independently.
+
+    likelihoods: of the items of a pool, up to a factor per item, (n_classes, n_items); an item that
+        is impossible under every class is left out of its sample. index: (n_samples, size).
+    start: where every search begins, (n_classes,), no share of it zero.
+    tol: largest error of a prevalence. max_iter: most passes over the items of a sample.
+    weights: of the items of the pool, (n_items,); only their proportions in a sample matter.
+    added: for the maximum a posteriori under a Dirichlet prior, how many items of each class the
+        prior is equivalent to in each sample, alpha - 1, (n_samples,).
+    Returns (prevalences (n_samples, n_classes), passes, converged).
+    """
+    # The same kind of array every time (a mapped file is read-only), to avoid recompilation.
+    pool = np.require(likelihoods, np.float64, ["C", "W"])
+    samples = np.require(index, np.int64, ["C", "W"])
+    begin = np.require(start, np.float64, ["C", "W"])
+    item_weights = None if weights is None else np.require(weights, np.float64, ["C", "W"])
+    certain = None if added is None else np.require(added, np.float64, ["C", "W"])
+    if len(pool) == 2:
+        if certain is not None:
+            return _by_certain_items(pool, samples, begin, certain, tol, max_iter, item_weights)
+        return _maximise_pairs(pool, samples, begin, float(tol), int(max_iter), item_weights)
+    found = newton_mixtures(pool, samples, begin, certain, float(tol), int(max_iter), item_weights)
+    unconverged = np.flatnonzero(~found[2])
+    if len(unconverged):
+        hard = samples[unconverged]
+        if certain is None:
+            resolved = _maximise_each(pool, hard, begin, float(tol), int(max_iter), item_weights)
+        else:
+            resolved = _by_certain_items(
+                pool, hard, begin, certain[unconverged], tol, max_iter, item_weights
+            )
+        for column, values in zip(found, resolved, strict=True):
+            column[unconverged] = values
+    return found
+
+
+def _by_certain_items(
+    likelihoods: Reals,
+    index: Ints,
+    start: Reals,
+    added: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
+) -> tuple[Reals, Ints, NDArray[np.bool_]]:
+    """With a prior: add to each sample the items that it is equivalent to, whose class is certain.
+
+    A prior Dirichlet(alpha) adds (alpha - 1) sum_k log p_k to the log-likelihood sum_j log(p . r_j)
+    of a sample, and so do alpha - 1 additional items of each class whose class is certain.
+    """
+    n_classes, (n_samples, size) = len(likelihoods), index.shape
+    items = index.ravel()
+    certain = np.tile(np.eye(n_classes), n_samples)
+    pool = np.concatenate([likelihoods[:, items], certain], axis=1)
+    item_weights = np.ones(len(items)) if weights is None else weights[items]
+    rows = np.concatenate(
+        [
+            np.arange(len(items)).reshape(n_samples, size),
+            len(items) + np.arange(n_samples * n_classes).reshape(n_samples, n_classes),
+        ],
+        axis=1,
+    )
+    all_weights = np.concatenate([item_weights, np.repeat(added, n_classes)])
+    return maximise_mixtures(pool, rows, start, tol=tol, max_iter=max_iter, weights=all_weights)
+
+
+@compiled
+def _maximise_pairs(
+    likelihoods: Reals,
+    index: Ints,
+    start: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
+) -> tuple[Reals, Ints, NDArray[np.bool_]]:
+    """`_maximise_each` for two classes, compiled in a quarter of the time."""
+    p_hat = np.empty((len(index), 2))
+    passes = np.empty(len(index), dtype=np.int64)
+    converged = np.empty(len(index), dtype=np.bool_)
+    rows = np.empty((index.shape[1], 2))
+    heft = None if weights is None else np.empty(index.shape[1])
+    for s in range(len(index)):
+        n = _gather(likelihoods, index[s], rows, weights, heft)
+        p_hat[s, 0], p_hat[s, 1] = start[0], start[1]
+        passes[s], converged[s] = maximise_pair(
+            rows[:n], p_hat[s], tol, max_iter, part_of(heft, 0, n)
+        )
+    return p_hat, passes, converged
+
+
+@compiled
+def _maximise_each(
+    likelihoods: Reals,
+    index: Ints,
+    start: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
+) -> tuple[Reals, Ints, NDArray[np.bool_]]:
+    p_hat = np.empty((len(index), len(start)))
+    passes = np.empty(len(index), dtype=np.int64)
+    converged = np.empty(len(index), dtype=np.bool_)
+    rows = np.empty((index.shape[1], len(start)))
+    heft = None if weights is None else np.empty(index.shape[1])
+    for s in range(len(index)):
+        n = _gather(likelihoods, index[s], rows, weights, heft)
+        for k in range(len(start)):
+            p_hat[s, k] = start[k]
+        passes[s], converged[s] = maximise_mixture(
+            rows[:n], p_hat[s], tol, max_iter, part_of(heft, 0, n)
+        )
+    return p_hat, passes, converged
+
+
+@compiled
+def _gather(
+    likelihoods: Reals, items: Ints, rows: Reals, weights: Reals | None, heft: Reals | None
+) -> int:
+    """Set the items' likelihoods and weights, row by row, and return how many there are.
+
+    Items without weight, and items that no class explains, are left out.
+    """
+    n = 0
+    for item in items:
+        if weights is not None and heft is not None:
+            if weights[item] <= 0.0:
+                continue
+            heft[n] = weights[item]
+        total = 0.0
+        for k in range(len(likelihoods)):
+            rows[n, k] = likelihoods[k, item]
+            total += rows[n, k]
+        if total > 0.0:
+            n += 1
+    return n
+
+
+@compiled
+def part_of(weights: Reals | None, first: int, last: int) -> Reals | None:
+    """A slice of the weights, if there are any."""
+    return None if weights is None else weights[first:last]
+
+
+@compiled
+def maximise_mixture(
+    likelihood: Reals, p: Reals, tol: float, max_iter: int, weights: Reals | None = None
+) -> tuple[int, bool]:
+    """The p on the simplex that maximises sum_j w_j log(p . likelihood_j), in place, from p.
+
+    likelihood: (n_items, n_classes), every row with a positive entry; weights: (n_items,), all
+    positive. Returns (passes, converged).
+    """
+    n, n_classes = likelihood.shape
+    if n_classes == 2:
+        return maximise_pair(likelihood, p, tol, max_iter, weights)
+    groups, counts = np.ones((1, n_classes)), np.full(1, total_weight(weights, n))
+    return maximise_many(likelihood, groups, counts, p, tol, max_iter, weights)
+
+
+@compiled
+def maximise_factors(
+    likelihood: Reals,
+    groups: Reals,
+    counts: Reals | Ints,
+    p: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None = None,
+) -> tuple[int, bool]:
+    """The p on the simplex, in place, at a maximum of the likelihood with groups.
+
+    sum_j w_j log(p . likelihood_j) - sum_c counts_c log(p . groups_c) is not concave and may have
+    several maxima: the one found is uphill from p. groups: (n_groups, n_classes); counts: items of
+    each, or the sum of their weights.
+    """
+    if likelihood.shape[1] == 2:
+        return maximise_odds(likelihood, groups, counts, p, tol, max_iter, weights)
+    return maximise_many(likelihood, groups, counts, p, tol, max_iter, weights)
+
+
+@compiled
+def log_likelihood(likelihood: Reals, p: Reals, weights: Reals | None = None) -> float:
+    """Sum of w_j log(p . likelihood_j).
+
+    Without weights, one logarithm is taken for several items, because logarithms cost most.
+    """
+    total, product = 0.0, 1.0
+    for j in range(likelihood.shape[0]):
+        mass = 0.0
+        for k in range(likelihood.shape[1]):
+            mass += p[k] * likelihood[j, k]
+        if weights is not None:
+            total += weights[j] * math.log(mass)
+            continue
+        following = product * mass
+        if 1e-100 < following < 1e100:
+            product = following
+        else:
+            total += math.log(product) + math.log(mass)
+            product = 1.0
+    return total + math.log(product)
