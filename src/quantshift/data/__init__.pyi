@@ -34,6 +34,7 @@ from .fetching import (
 from .folder import DataFolder as DataFolder
 from .importing.arrays import DataFile as DataFile, read_matrix as read_matrix
 from .importing.idx import import_idx as import_idx
+from .importing.mails import MailFolder as MailFolder, import_mails as import_mails
 from .importing.options import ImportOptions as ImportOptions
 from .importing.lequa import import_lequa as import_lequa
 from .importing.review_folder import ReviewsWriter as ReviewsWriter, new_reviews as new_reviews

@@ -32,6 +32,7 @@ from quantshift.data.folder import DataFolder
 from quantshift.data.importing.arrays import DataFile
 from quantshift.data.importing.idx import import_idx, is_idx
 from quantshift.data.importing.lequa import import_lequa, is_lequa
+from quantshift.data.importing.mails import MailFolder, import_mails
 from quantshift.data.importing.options import (
     ImageClasses,
     ImportedArrays,
@@ -71,6 +72,7 @@ class Layout(StrEnum):
 
     REVIEWS = "reviews"
     LABELS = "labels"
+    MAILS = "mails"
 
 
 Shown = Annotated[
@@ -90,7 +92,7 @@ def import_(
             metavar="TABLE",
             help=f"A table: {PACKAGE_ENDINGS}. Or the folder of a task of the LeQua "
             "challenges or of images in IDX files (MNIST), which need no --label. With --layout "
-            "reviews: NAME=FILE for each file.",
+            "reviews: NAME=FILE for each file; with --layout mails: NAME=FOLDER.",
             show_default=False,
         ),
     ] = None,
@@ -98,9 +100,10 @@ def import_(
         Layout | None,
         typer.Option(
             "--layout",
-            help="reviews: files of reviews, each as NAME=FILE with the name of a category. "
-            "labels: items with several labels, in one table or one of training and one of test "
-            "items; with an XML file for data of Mulan.",
+            help="reviews: files of reviews, each as NAME=FILE with the name of a category. mails: "
+            "folders of mails, each as NAME=FOLDER with the label of its mails. labels: items with "
+            "several labels, in one table or one of training and one of test items; with an XML "
+            "file for data of Mulan.",
             show_default=False,
         ),
     ] = None,
@@ -157,6 +160,8 @@ def import_(
 
     quantshift data import --layout reviews Books=Books.json.gz Music=Music.txt --out reviews
 
+    quantshift data import --layout mails ham=easy-ham-1 ham=hard-ham-1 spam=spam-1 --out mails
+
     quantshift data import --layout labels posts.csv --label spam,abuse,hate --out posts
 
     quantshift data import --layout labels train.arff test.arff yeast.xml --out yeast
@@ -176,7 +181,7 @@ def import_(
             f"{files[1]}: a second table; import one at a time, or files of reviews with --layout "
             "reviews"
         )
-    if layout is None:
+    if layout is not Layout.REVIEWS:
         _refuse(context, "it filters reviews; add --layout reviews", limits)
     table = Path(files[0]) if files else None
     has_images = table is not None and layout is None and is_idx(table)
@@ -194,6 +199,10 @@ def import_(
             reviews = [ReviewFile.parse(file) for file in files or ()]
             named = _review_columns(columns, lenient=reading.lenient)
             data = import_limited(reviews, out, limits, named, options, progress=progress)
+        elif layout is Layout.MAILS:
+            _refuse(context, "mails have labels and texts of their own", arrays, columns)
+            mails = [MailFolder.parse(text) for text in files or ()]
+            data = import_mails(mails, out, options=options, progress=progress)
         elif table is not None and is_lequa(table):
             reason = "the folder of a LeQua task already defines its labels and columns"
             _refuse(context, reason, arrays, columns)

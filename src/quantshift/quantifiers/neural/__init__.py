@@ -1,0 +1,1 @@
+"""Networks that learn to quantify from samples drawn from the training items."""
