@@ -23,6 +23,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,13 @@ from hypothesis import settings
 from numba.core.dispatcher import Dispatcher
 
 ROOT = Path(__file__).parent
+
+_NEED_TORCH = [
+    "src/quantshift/classify/images/convolutional.py",
+    "src/quantshift/classify/images/residual_network.py",
+]
+collect_ignore = [] if find_spec("torch") else _NEED_TORCH
+"""Modules that import a package of an extra that the tests do without."""
 
 REMOVED = (
     *("LANGUAGE", "LC_ADDRESS", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY"),

@@ -48,13 +48,13 @@ class ImportedLabels:
 
     separator: str | None = option(
         None,
-        "With --layout labels: what is between the labels in the cells of the column --label.",
+        "With the layout labels: what is between the labels in the cells of their column.",
         metavar="';'",
         panel=OPTIONS,
     )
     most_labels: int | None = option(
         None,
-        "With --layout labels: use at most this many labels, those of the pairs that occur "
+        "With the layout labels: use at most this many labels, those of the pairs that occur "
         "together most often (10: as in the published experiments).",
         metavar="N",
         least=1,

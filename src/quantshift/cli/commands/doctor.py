@@ -21,6 +21,7 @@ OPTIONAL_PACKAGES = {
     "vl-convert-python": "web pages (extra report)",
     "matplotlib": "figures of reports, and plots in notebooks (extra report)",
     "fastexcel": "Excel tables (extra excel)",
+    "torch": "networks for images and sets of items (extra neural)",
     "pooch": "downloads of public records (extra fetch)",
     "distributed": "runs on a Dask cluster (extra dask)",
     "causaldata": "real tables for the suites (extra datasets)",

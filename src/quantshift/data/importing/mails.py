@@ -20,8 +20,8 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.base.files import file_sha256
 from quantshift.base.forks import uses_tables
+from quantshift.base.storage.files import file_sha256
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing.assembly import MainFile, SideColumns
 from quantshift.data.importing.classes import labels_of
