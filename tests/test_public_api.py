@@ -1,5 +1,8 @@
 """The public API is the one that was written down: no name or default changes unnoticed."""
 
+import inspect
+
+import quantshift
 from tests.public_api import FILE, described, public_api
 
 REFRESH = "python tests/public_api.py --write"
@@ -33,3 +36,11 @@ def test_a_changed_default_and_a_new_method_are_seen():
                 function.__module__ = "quantshift"
     assert described("A", Before) == ["A()", "A.fit(self, X, *, level=0.95)"]
     assert described("A", After) == ["A()", "A.fit(self, X, *, level=0.9)", "A.predict(self)"]
+
+
+def test_every_public_class_has_an_example():
+    """The doctests of all modules run with the tests."""
+    exports = {name: getattr(quantshift, name) for name in quantshift.__all__}
+    classes = {name: value for name, value in exports.items() if inspect.isclass(value)}
+    assert len(classes) > 50
+    assert [name for name, cls in classes.items() if ">>> " not in (cls.__doc__ or "")] == []

@@ -67,6 +67,13 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     Fitted state: `classes_`, `classifier_`, `prior_` (training shares), `adaptation_` (None before
     `adapt`), `threshold_` (None without a target).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 300)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> model = ShiftedClassifier(assume="prior").fit(X, y).adapt(X[:350])
+    >>> model.adaptation_.prevalence.round(1)
+    array([0.9, 0.1])
     """
 
     classes_: NDArray[Any]

@@ -56,6 +56,10 @@ class History:
     """The history in a folder; `open` also checks that it is one.
 
     Every question reads the folder as it is then: other processes may append meanwhile.
+
+    >>> from pathlib import Path
+    >>> History(Path("history")).path.name
+    'history'
     """
 
     path: Path

@@ -52,7 +52,14 @@ from quantshift.results.schema import TYPES, conform, narrow_columns, select, un
 
 @dataclass(frozen=True)
 class ResultStore:
-    """The results in a folder, and their description."""
+    """The results in a folder, and their description.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = ResultStore.create(f"{folder}/runs", {"experiments": {}})
+    ...     store.path.name
+    'runs'
+    """
 
     path: Path
     description: Mapping[str, Any]

@@ -38,6 +38,12 @@ class ConceptShift(AbstractShift):
     `y` is the ordered column (stars), and the labels of a draw are 0 below its cut point and 1
     above; a level equal to the cut point is left out. `train_prevalence` and `test_prevalence`
     force the prevalence (the paper: 0.5 and 0.75). Degree: cut_train - cut_test.
+
+    >>> import numpy as np
+    >>> stars = np.tile([1, 2, 3, 4, 5], 40)
+    >>> protocol = ConceptShift(test_size=50, test_repeats=1, test_cuts=[1.5, 4.5])
+    >>> [draw.coordinates["cut_test"] for draw in protocol.samples(stars)]
+    [1.5, 4.5]
     """
 
     name: ClassVar[str] = "concept"

@@ -35,6 +35,15 @@ class CovariateShift(AbstractCategoryShift):
     are at prevalence p of the positive class (`positive`, default: the last). With two categories
     A is the first in sorted order; with more, name `category_a` and `category_b`. Degree:
     alpha_train - alpha_test to one decimal. Facets: "pure" where p_train = p_test, else "mixed".
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 300)
+    >>> categories = np.tile(["books", "music"], 300)
+    >>> protocol = CovariateShift(
+    ...     test_size=50, test_repeats=1, test_prevalences=[0.5], test_alphas=[0.0, 1.0]
+    ... )
+    >>> [set(categories[draw.indices].tolist()) for draw in protocol.samples(y, categories)]
+    [{'music'}, {'books'}]
     """
 
     name: ClassVar[str] = "covariate"

@@ -126,6 +126,9 @@ class GivenSamples(AbstractProtocol):
     `positive` is the class that p_train and p_test refer to if there are two (default: the last).
     `given` is filled in by `bind` in an experiment, or by the user. `part` selects the samples of a
     part, e.g. "dev" or "test" (default: all).
+
+    >>> GivenSamples(part="test").changes
+    "whatever changed between the data's training items and their samples"
     """
 
     name: ClassVar[str] = "given"

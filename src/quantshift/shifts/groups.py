@@ -108,6 +108,9 @@ class GroupShift(AbstractProtocol):
 
     Degree as in prior shift. `group_auc`, which experiments measure, is a second degree: how well
     a classifier separates the sample from the training items (AUC).
+
+    >>> GroupShift(by="region", design="leave-one-out").changes
+    'whatever changes between groups of the data: regions, hospitals, years'
     """
 
     name: ClassVar[str] = "groups"

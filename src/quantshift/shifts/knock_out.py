@@ -39,6 +39,9 @@ class KnockOutShift(AbstractNaturalTraining):
     label: the class they are removed from (default: the last, or all classes of a region).
     by: a column of groups; without it, regions are the categories of the data.
     region: the group or category they are removed from (default: none; with `by`, the last).
+
+    >>> KnockOutShift(removed=[0.0, 0.5], test_repeats=5).count_samples()
+    10
     """
 
     name: ClassVar[str] = "knock-out"

@@ -41,6 +41,14 @@ class LocalCovariateShift(AbstractCategoryShift):
     1000 at 0.75). `with_control` also yields the control of every sample, marked by the coordinate
     "control" and the facet of that name. Categories and `positive` as in global covariate shift.
     Degree: p_test - p_train (p_train is 0.5) to two decimals.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 300)
+    >>> categories = np.tile(["books", "music"], 300)
+    >>> protocol = LocalCovariateShift(test_size=50, test_repeats=1, test_prevalences=[0.3])
+    >>> (draw,) = protocol.samples(y, categories)
+    >>> draw.true_prevalence(["ham", "spam"]).round(2).tolist()
+    [0.71, 0.29]
     """
 
     name: ClassVar[str] = "local"

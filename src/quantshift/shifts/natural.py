@@ -126,6 +126,12 @@ class NaturalPrevalence(AbstractNaturalTraining):
 
     The nominal prevalences are those of the pools, so the degree (as in prior shift) is 0 unless
     the training pool and the test pool differ.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 300)
+    >>> protocol = NaturalPrevalence(test_size=100, test_repeats=1)
+    >>> [draw.true_prevalence(["ham", "spam"]).round(2).tolist() for draw in protocol.samples(y)]
+    [[0.43, 0.57]]
     """
 
     name: ClassVar[str] = "natural"

@@ -33,6 +33,9 @@ class NoiseShift(AbstractNaturalTraining):
 
     strengths: standard deviations of the noise, in standard deviations of each feature among the
         training items; 0 is none.
+
+    >>> NoiseShift(strengths=[0.0, 1.0], test_repeats=5).count_samples()
+    10
     """
 
     name: ClassVar[str] = "noise"

@@ -39,6 +39,12 @@ class PriorShift(AbstractShift):
     classes, where both are vectors, their total variation distance. `positive` is the class that a
     binary grid refers to (default: the last); the columns of an array of prevalence vectors are
     the sorted classes.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 300)
+    >>> protocol = PriorShift(test_size=50, test_repeats=1, test_prevalences=[0.1, 0.9])
+    >>> [draw.true_prevalence(["ham", "spam"]).round(2).tolist() for draw in protocol.samples(y)]
+    [[0.9, 0.1], [0.1, 0.9]]
     """
 
     name: ClassVar[str] = "prior"

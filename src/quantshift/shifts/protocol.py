@@ -107,6 +107,11 @@ class Draw:
                  equal numbers; nan for training sets and if the training side is unknown
     facet        samples of different facets must not be averaged together
     prevalence   true prevalences, if the labels of the items are not known
+
+    >>> import numpy as np
+    >>> draw = Draw(np.array([4, 7]), np.array(["ham", "spam"]), {"p_test": 0.5}, 0.0)
+    >>> draw.true_prevalence(["ham", "spam"])
+    array([0.5, 0.5])
     """
 
     indices: Indices
@@ -136,7 +141,13 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class TrainTest:
-    """A training set and the test samples that belong to it."""
+    """A training set and the test samples that belong to it.
+
+    >>> import numpy as np
+    >>> train = Draw(np.array([0, 1]), np.array(["ham", "spam"]), {}, 0.0)
+    >>> len(TrainTest(train, (train,)).tests)
+    1
+    """
 
     train: Draw
     tests: tuple[Draw, ...]
@@ -151,6 +162,10 @@ class AbstractProtocol(abc.ABC):
     methods have defaults.
 
     seed  the user's seed; every draw derives its own from it and its coordinates
+
+    >>> from quantshift import GroupShift
+    >>> isinstance(GroupShift(), AbstractProtocol), GroupShift.changes
+    (True, 'whatever changes between groups of the data: regions, hospitals, years')
     """
 
     name: ClassVar[str]

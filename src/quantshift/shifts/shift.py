@@ -44,6 +44,10 @@ class AbstractShift(AbstractProtocol):
     test_size, train_size        items in a test sample and in a training set
     test_repeats, train_repeats  draws at each point of the test grid and of the training grid
     replace                      draw with replacement (recorded as the coordinate "replace")
+
+    >>> from quantshift import PriorShift
+    >>> isinstance(PriorShift(), AbstractShift), PriorShift.changes
+    (True, 'P(Y) changes, P(X|Y) stays')
     """
 
     test_size: int = 500

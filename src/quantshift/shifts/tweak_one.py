@@ -32,6 +32,12 @@ class TweakOneShift(AbstractNaturalTraining):
 
     label: the class that is tweaked (default: the last).
     prevalences: of that class, in test samples.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 300)
+    >>> protocol = TweakOneShift(test_size=50, test_repeats=1, prevalences=[0.2])
+    >>> [draw.true_prevalence(["ham", "spam"]).round(2).tolist() for draw in protocol.samples(y)]
+    [[0.8, 0.2]]
     """
 
     name: ClassVar[str] = "tweak-one"

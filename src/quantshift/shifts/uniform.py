@@ -43,6 +43,12 @@ class UniformPrevalence(AbstractNaturalTraining):
     smoothest: for ordered classes, the share of the prevalences to keep, those with the smallest
         sum of squared second differences. 0.2 is APP-OQ, 1 keeps all. Enough candidates are drawn
         to leave `test_repeats`.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 300)
+    >>> protocol = UniformPrevalence(test_size=50, test_repeats=3)
+    >>> len(list(protocol.samples(y)))
+    3
     """
 
     name: ClassVar[str] = "uniform"

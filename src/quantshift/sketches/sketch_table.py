@@ -72,6 +72,12 @@ class Sketch:
         `value_0`, ... (the scores as they are) or, of more than two classes, `code_0`, ...
         (rounded posteriors), `sum_0`, ... and `product_0_0`, ... (what joint cells sum up), and
         `n`. Joint cells have further rows: the marginal cells.
+
+    >>> import polars as pl
+    >>> from quantshift import sketch
+    >>> rows = pl.DataFrame({"p_spam": [0.1, 0.9, 0.9], "label": ["ham", "spam", "spam"]})
+    >>> sketch(rows, score="p_spam", label="label").table["n"].sum()
+    3
     """
 
     about: About

@@ -83,6 +83,11 @@ class Estimate:
     diagnostics: per sample, arrays of shape (...); which ones depends on the method, e.g.
         `clipped` and `separation` (tpr - fpr) of ACC, `iterations` and `converged` of SLD,
         `distance` of DyS; `fallback` if a simpler estimate was used instead.
+
+    >>> import numpy as np
+    >>> estimate = Estimate(np.array([0.3, 0.7]), np.array(["ham", "spam"]), {})
+    >>> dict(zip(estimate.classes.tolist(), estimate.prevalence.tolist(), strict=True))
+    {'ham': 0.3, 'spam': 0.7}
     """
 
     prevalence: Prevalences
@@ -118,6 +123,10 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     there is none or the method was fitted from items), `held_out_` and `held_out_codes_` (what the
     method has seen of the training items, from which it can be fitted again), and what the method
     itself learns.
+
+    >>> from quantshift import SLD
+    >>> isinstance(SLD(), AbstractQuantifier), SLD.tags.assumption
+    (True, 'P(X|Y) is the same in the sample (prior shift), posteriors calibrated')
     """
 
     tags: ClassVar[Tags]
@@ -561,7 +570,12 @@ class AbstractClassifying(AbstractQuantifier):
 
 
 class AbstractAggregative(AbstractClassifying):
-    """A quantifier that consists of three functions of posteriors; the first may do nothing."""
+    """A quantifier that consists of three functions of posteriors; the first may do nothing.
+
+    >>> from quantshift import HDx, SLD
+    >>> isinstance(SLD(), AbstractAggregative), isinstance(HDx(), AbstractAggregative)
+    (True, False)
+    """
 
     @abstractmethod
     def _fit_aggregation(

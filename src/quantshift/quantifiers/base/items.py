@@ -37,6 +37,11 @@ class Items:
         training items, shape (n_members, n_items, n_classes).
     features: a row per item, dense or sparse, or reduced by a method's `reduction`.
     weights: shape (n_items,), none negative; None: every item counts once.
+
+    >>> import numpy as np
+    >>> items = Items(posteriors=np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]))
+    >>> len(items), len(items.take(np.array([0, 2])))
+    (3, 2)
     """
 
     posteriors: Posteriors | None = None

@@ -85,6 +85,9 @@ class Tags:
         prevalence from which the items were drawn.
     no_interval: why replicates do not show the method's error, and what to use instead.
     interval_note: what the interval covers, if not the prevalence under the assumption.
+
+    >>> Tags(assumption="P(X|Y) is the same in the sample (prior shift)", adjusts=False).adjusts
+    False
     """
 
     assumption: str = "not stated"

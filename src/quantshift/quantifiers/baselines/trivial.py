@@ -18,6 +18,12 @@ class MLPE(AbstractAggregative):
 
     The shape of posteriors, the positions of items and the weights are checked as by other methods;
     the values of posteriors are not read.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> MLPE().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.5, 0.5])
     """
 
     tags: ClassVar[Tags] = Tags(

@@ -173,6 +173,12 @@ class BayesianCC(AbstractCells):
     alpha: of the Dirichlet prior on the prevalence; 1 is flat.
     n_draws: number of draws of the Gibbs sampler, whose mean is the estimate; `seed` is also for
         these draws.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> BayesianCC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
@@ -239,6 +245,12 @@ class PQ(AbstractCells):
     n_bins: bins of the score of the second of two classes, with equal numbers of held-out items.
         With more classes, n_bins // 2 bins of the posterior of each predicted class.
     alpha, n_draws: as in BayesianCC.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> PQ().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(
@@ -321,6 +333,12 @@ class BayesianKDEy(AbstractBayesian):
 
     bandwidth, kernel, shrinkage: as in KDEyML.
     alpha: as in BayesianCC.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> BayesianKDEy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(

@@ -60,6 +60,12 @@ class ACC(AbstractWithoutOptions):
     the rates do not determine the prevalence, as for a class that is never predicted, the estimate
     is the one closest to the training prevalence among those that explain the counts best
     (`fallback`).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> ACC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
@@ -91,6 +97,12 @@ class PACC(AbstractWithoutOptions):
 
     Two classes: falls back to PCC if the rates are equal (tpr == fpr; `fallback`). More classes: as
     in ACC.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> PACC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)

@@ -87,6 +87,12 @@ class ContinuousSweep(AbstractAggregative):
     The diagnostics include `p_delta` and `standard_error` (by the analytic variance) of each
     sample; with more than two classes (one against the rest), the smallest and the largest. Falls
     back to CC if no threshold has such a tpr - fpr (`fallback`).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> ContinuousSweep().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(

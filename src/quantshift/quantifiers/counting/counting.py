@@ -19,7 +19,14 @@ from quantshift.quantifiers.base.tags import SAMPLE_ONLY, Reading, Tags
 
 
 class CC(AbstractAggregative):
-    """Classify and Count: the share of items predicted to be of each class."""
+    """Classify and Count: the share of items predicted to be of each class.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> CC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
+    """
 
     tags: ClassVar[Tags] = Tags(
         assumption="the classifier's errors cancel out in the sample",
@@ -46,7 +53,14 @@ class CC(AbstractAggregative):
 
 
 class PCC(AbstractAggregative):
-    """Probabilistic Classify and Count: the mean posterior."""
+    """Probabilistic Classify and Count: the mean posterior.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> PCC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
+    """
 
     tags: ClassVar[Tags] = Tags(
         assumption="P(Y|X) is the same in the sample (pure covariate shift)",

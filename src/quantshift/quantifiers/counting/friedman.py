@@ -38,6 +38,12 @@ class Friedman(AbstractWithoutOptions):
 
     `residual` is |M p - counts|. If the rates do not determine the prevalence, the estimate is the
     one closest to the training prevalence (`fallback`).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> Friedman().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST)
@@ -78,6 +84,12 @@ class DeBias(AbstractWithoutOptions):
 
     Falls back to PCC if the held-out posteriors of a class are constant (`fallback`).
     `separation` is the smallest V of all classes. More than two classes: one against the rest.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> DeBias().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(

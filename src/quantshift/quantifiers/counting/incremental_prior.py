@@ -38,6 +38,12 @@ class LEIP(AbstractWithoutOptions):
     """Label shift Estimation with Incremental Prior update: confident items are labelled first.
 
     `counted` is the share of the sample that is counted as predicted.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> LEIP().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(

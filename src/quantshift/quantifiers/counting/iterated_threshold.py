@@ -31,6 +31,12 @@ class CDE(AbstractAggregative):
 
     max_iter: after this many thresholds the count is returned as it is, with `converged` False.
     More than two classes: one against the rest.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> CDE().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(

@@ -120,6 +120,12 @@ class BBSEHard(AbstractLabelShiftWeights):
     """Black Box Shift Estimation (hard): class weights that explain the predicted classes.
 
     If the held-out items do not determine the weights, those closest to 1 are used (`fallback`).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> BBSEHard().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
@@ -140,6 +146,12 @@ class BBSESoft(AbstractLabelShiftWeights):
     """Black Box Shift Estimation (soft): class weights that explain the mean posterior.
 
     If the held-out items do not determine the weights, those closest to 1 are used (`fallback`).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> BBSESoft().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     def _fit_aggregation(
@@ -161,6 +173,12 @@ class RLLS(AbstractLabelShiftWeights):
     alpha: the penalty as a fraction of the bound on the held-out items' error; 0 is BBSE, and 1 is
         the theorem's own, which leaves all weights at 1 unless there are very many items.
     delta: probability with which the bound may fail.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> RLLS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     rho_: float

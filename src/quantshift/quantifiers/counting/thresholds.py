@@ -147,6 +147,12 @@ class T50(AbstractThreshold):
     """Threshold 50: adjusted counting at the threshold whose tpr is closest to one half.
 
     The second of two classes is the positive one. More classes: one against the rest.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> T50().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
@@ -157,6 +163,12 @@ class MAX(AbstractThreshold):
     """Method Max: adjusted counting at the threshold with the largest tpr - fpr.
 
     The second of two classes is the positive one. More classes: one against the rest.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> MAX().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
@@ -169,6 +181,12 @@ class MethodX(AbstractThreshold):
     """Method X: adjusted counting at the threshold where 1 - tpr and fpr are closest.
 
     The second of two classes is the positive one. More classes: one against the rest.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> MethodX().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
@@ -180,6 +198,12 @@ class MS(AbstractThreshold):
     """Median Sweep: the median of adjusted counts at all thresholds.
 
     More than two classes: one against the rest.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> MS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
@@ -190,6 +214,12 @@ class MS2(AbstractThreshold):
     """Median Sweep 2: the median of adjusted counts at thresholds with tpr - fpr above 1/4.
 
     More than two classes: one against the rest.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> MS2().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:

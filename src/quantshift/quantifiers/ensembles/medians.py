@@ -47,6 +47,12 @@ class Median(AbstractClassifying):
         `classifier`, `cv` and `seed` are not used: all get the posteriors of `classifier`, and hard
         predictions are their argmax.
     `spread` is the mean over classes of the standard deviation of the members' estimates.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> Median().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = Tags(assumption="that of most of its members", reads=Reading.MEMBERS)
@@ -141,6 +147,12 @@ class ClassifierMedian(AbstractQuantifier):
     classifiers: default: logistic regression, a random forest and extremely randomised trees.
     classifier: one more, if given. cv, seed: folds of the out-of-fold posteriors, and their seed.
     The classifiers are fitted cv + 1 times each. `spread` is as in Median.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> ClassifierMedian().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = Tags(

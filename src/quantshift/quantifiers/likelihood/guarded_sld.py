@@ -196,6 +196,14 @@ class GuardedSLD(AbstractGuarded):
     the better classifier, which has not seen one fold and shows how much PCC depends on the
     training items. The rest is what `grounds` needs to test the sample, if it has not been tested:
     of signals the tests do not change the estimate.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> quantifier = GuardedSLD(classifiers=[LogisticRegression()]).fit(X, y)
+    >>> quantifier.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = Tags(

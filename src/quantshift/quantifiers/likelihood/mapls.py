@@ -46,6 +46,12 @@ class MAPLS(AbstractLikelihood):
 
     calibration: as in SLD.
     tol, max_iter: as in SLD; `iterations` counts the passes of both maxima.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> MAPLS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(CALIBRATED_PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)

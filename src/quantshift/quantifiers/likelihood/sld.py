@@ -138,6 +138,12 @@ class SLD(AbstractLikelihood):
         `converged` False.
 
     Fitted state: `alpha_`, the alpha of the prior.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> SLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(CALIBRATED_PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)

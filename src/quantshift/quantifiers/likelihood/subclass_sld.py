@@ -125,6 +125,12 @@ class SubclassSLD(AbstractClassifying):
     relative to the training distribution, `subclass_prevalence` (..., 4, n_clusters, n_classes);
     `novelty`, the sample's mean novelty in standard errors above what is expected, and `fallback`,
     whether that is beyond 4, in which case the estimate is the prior model's.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> SubclassSLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = Tags(

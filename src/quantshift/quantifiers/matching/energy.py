@@ -39,6 +39,12 @@ class EDy(AbstractMeanMatching, AbstractAggregative):
         classes both give the same estimate.
     If some classes are mixtures of others, the estimate is the one closest to the training
     prevalence among those that fit equally well (`fallback`).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> EDy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -77,6 +83,12 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
     of all training items: the energy distance (Manhattan) of the posteriors' mid-ranks among the
     training items. It does not change if a posterior is replaced by an increasing function of it.
     Falls back as EDy does.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> CvMy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
@@ -111,6 +123,12 @@ class EDx(AbstractMeanMatching):
 
     metric: "manhattan" (default) or "euclidean" distances between rows of features. The scale of
         features matters: standardise them first, e.g. by a pipeline. Falls back as EDy does.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> EDx().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)

@@ -56,6 +56,12 @@ class DMy(AbstractAggregative):
     n_bins: bins of each histogram; divergence: "hellinger" (default), "topsoe", "squared_euclidean"
         or a function, as for DyS; cdf: compare distribution functions instead of histograms.
     Two classes: DyS with other defaults. Falls back as DyS does.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> DMy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
@@ -104,6 +110,12 @@ class DMx(AbstractQuantifier):
 
     n_bins: bins between a feature's smallest and largest training value; values outside are in the
         outermost bins. divergence, cdf: as for DMy. Needs no classifier. Falls back as DyS does.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> DMx().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)

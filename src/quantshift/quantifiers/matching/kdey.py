@@ -87,6 +87,12 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
         isometric log-ratios, which gives the same but for the rules of the bandwidth.
     shrinkage: with log-ratios, posteriors are moved to (1 - shrinkage) x + shrinkage / n_classes,
         and the bandwidth is multiplied by 1 - shrinkage.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> KDEyML().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -197,6 +203,12 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
 
     bandwidth: h of the Gaussian kernel.
     Falls back as EDy does; where no training item is near the sample, to the training prevalence.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> KDEyCS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -253,6 +265,12 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
     bandwidth: of the Gaussian kernel.
     n_points: reference points, as many of each class; `seed` draws them.
     `distance` is the Hellinger distance, from 0 to 1. Falls back as EDy does.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> KDEyHD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)

@@ -86,6 +86,12 @@ class MMDy(AbstractMeanMatching, AbstractAggregative):
     gamma: of "rbf" and "rff"; default: one over the number of classes.
     n_components: random features of "rff", half of them cosines; `seed` draws their frequencies.
     Falls back as EDy does.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> MMDy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -126,6 +132,12 @@ class MMDx(AbstractMeanMatching):
     kernel, gamma, n_components: as for MMDy; the default of gamma is one over the number of
         features. The scale of features matters: standardise them first, e.g. by a pipeline.
     seed: draws the frequencies of "rff". Falls back as EDy does.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> MMDx().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)

@@ -73,6 +73,12 @@ class DyS(AbstractAggregative):
     mixture of others, or if all mixtures of two classes are equally close to the sample, as for a
     few items in bins without training items (`fallback`). With more than two classes the
     divergences of all their posteriors are added up ("hellinger": their squares).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> DyS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST)
@@ -127,6 +133,12 @@ class HDy(AbstractWithoutOptions):
     `distance` is the mean over the numbers of bins. Falls back as DyS does if the classes have the
     same histograms for any number of bins; numbers of bins for which all mixtures are equally close
     to a sample are left out of its median.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> HDy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(
@@ -185,6 +197,12 @@ class SMM(PACC):
     """Sample Mean Matching: the mixture weight that reproduces the mean posterior.
 
     That is PACC, under the name that the literature on matching gives it.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> SMM().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
 

@@ -44,6 +44,12 @@ class QuaDapt(AbstractAggregative):
     merging_factors: the m to choose from, each between 0 and 1; n_bins, divergence: as for DyS.
     `merging_factor` is the one chosen and `distance` its divergence; more than two classes: one
     against the rest, and means over the classes.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> QuaDapt().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = Tags(

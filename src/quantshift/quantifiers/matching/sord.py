@@ -37,6 +37,12 @@ class SORD(AbstractWithoutOptions):
 
     Falls back to the training prevalence if the classes have equal distribution functions
     (`fallback`). More than two classes: one against the rest, and `distance` is the mean.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> SORD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)

@@ -79,6 +79,12 @@ class OrdinalACC(AbstractSmoothlyAdjusted, ACC):
 
     The p on the simplex with the smallest |M p - q|^2 + tau |C p|^2, where C are second differences
     along the classes. tau: strength of the penalty; 0 is ACC.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> OrdinalACC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(SMOOTH_PREVALENCE, reads=Reading.PREDICTIONS)
@@ -99,6 +105,12 @@ class OrdinalPACC(AbstractSmoothlyAdjusted, PACC):
     """Ordinal Probabilistic Adjusted Classify and Count: PACC with a penalty on jumps.
 
     Like OrdinalACC, with mean posteriors in place of counts. tau: penalty strength; 0 is PACC.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> OrdinalPACC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     tags: ClassVar[Tags] = replace(SMOOTH_PREVALENCE, reads=Reading.JOINT, smooth=True)
@@ -173,6 +185,12 @@ class OrdinalSLD(AbstractOrdinalLikelihood):
     calibration: as in SLD.
     tol, max_iter: the steps end when no share changes by more than tol, or after max_iter steps,
         with `converged` False.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> OrdinalSLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -223,6 +241,12 @@ class OrdinalLikelihood(AbstractOrdinalLikelihood):
     are first and C second differences along the classes. tau_0 pulls towards the uniform
     prevalence, tau_1 towards a line; without them it is SLD.
     calibration, tol, max_iter: as in SLD; the last two matter only without penalties.
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> OrdinalLikelihood().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     def __init__(

@@ -92,6 +92,12 @@ class IBU(AbstractUnfolding):
     tol, max_iter: the steps end when no share changes by more than tol, or after max_iter steps,
         with `converged` False. Falls back to the training prevalence if no cell of the sample is
         known from training, or the classes are alike (`fallback`).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> IBU().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -146,6 +152,12 @@ class RUN(AbstractUnfolding):
     differences along the classes: Blobel's Poisson likelihood, whose total is known on the simplex,
     with Tikhonov's regularisation.
     tau: strength of the penalty. n_cells: as in IBU. Falls back as IBU does (`fallback`).
+
+    >>> import numpy as np
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> RUN().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
 
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"fallback": "bool"})
