@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.calibration.calibration import AUTO, Calibrator, calibration_called
-from quantshift.optimise.solvers import maximise_mixtures
+from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.counting.adjusted import adjust
