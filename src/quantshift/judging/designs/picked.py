@@ -7,9 +7,17 @@ the items without a label.
 
 from dataclasses import replace
 
+import numpy as np
+from scipy import stats
+
 from quantshift.answers.kinds import RANGE
 from quantshift.judging.designs.design import Check
-from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
+from quantshift.judging.designs.parts.label_evidence import (
+    SURELY,
+    Clue,
+    LabelEvidence,
+    Strength,
+)
 from quantshift.judging.designs.parts.ranges import (
     LABEL_AT_RANDOM,
     RANDOM_ITEMS,
@@ -38,8 +46,16 @@ class Picked(AbstractRangedDesign):
     cannot_be_planned = "picked items stand for nothing but themselves"
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
-        """None: whether somebody picked them is for the user to say."""
-        return None
+        """A judge that errs more often than by lot; otherwise it is for the user to say."""
+        if items.n_classes != 2 or not items.known.any() or items.verdicts is None:
+            return None
+        if not any(_errs_more_than_chance(items, j) for j in range(items.verdicts.shape[1])):
+            return None
+        why = (
+            "a judge is wrong about more of the labelled items than verdicts drawn by lot would "
+            "be, as if they had been picked for its errors"
+        )
+        return Clue(self.name, Strength.SHOWN, why)
 
     def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Never contradicted."""
@@ -65,3 +81,15 @@ class Picked(AbstractRangedDesign):
             settle=f"Label {RANDOM_ITEMS} random items among the others to settle it: those with "
             f"{what} that no labelled item has.",
         )
+
+
+def _errs_more_than_chance(items: JudgedItems, judge: int) -> bool:
+    """Whether a judge agrees with people surely less often than verdicts drawn by lot would."""
+    verdicts, y = items.labelled(judge)
+    assert verdicts is not None
+    said = items.class_of_verdicts(judge)[verdicts]
+    said, y = said[said >= 0], y[said >= 0]
+    if not len(y):
+        return False
+    by_lot = float((np.bincount(said, minlength=2) * np.bincount(y, minlength=2)).sum()) / len(y)
+    return bool(stats.binom.cdf(int((said == y).sum()), len(y), by_lot / len(y)) < SURELY)
