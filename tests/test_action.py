@@ -54,6 +54,7 @@ def gate(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_high_enough_passes(gate):
     code, summary, outputs = gate(fail_if="pass.low<0.5\nfail>0.6", options="--labels=random")
     assert code == 0
@@ -63,6 +64,7 @@ def test_a_rate_that_is_high_enough_passes(gate):
     assert Path(outputs["markdown"]).read_text("utf-8") == summary
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_too_low_fails_the_job(gate):
     code, summary, outputs = gate(fail_if="pass.low<0.9", options="--labels=random")
     assert code == 3
@@ -70,6 +72,7 @@ def test_a_rate_that_is_too_low_fails_the_job(gate):
     assert '<failure message="verdicts.csv: pass.low&lt;0.9' in Path(outputs["junit"]).read_text()
 
 
+@pytest.mark.slow
 def test_inputs_are_arguments_and_never_commands(gate):
     code, _, _ = gate(fail_if='$(touch "$RUNNER_TEMP/made")', label='human"; touch made; "')
     assert code == 2

@@ -59,6 +59,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> str:
     return told(tmp_path_factory.mktemp("plain") / "here")[0]
 
 
+@pytest.mark.slow
 def test_nothing_outside_reaches_a_test(here: str, tmp_path: Path) -> None:
     """Examples were new in every run, and the terminal and the time zone were the user's."""
     odd = {
@@ -98,6 +99,7 @@ def test_a_seed_is_a_whole_number(tmp_path: Path) -> None:
         told(tmp_path / "folder", "--seed", "1.5")
 
 
+@pytest.mark.slow
 def test_files_are_shuffled_but_not_what_is_in_them(tmp_path: Path) -> None:
     for name in "abcde":
         (tmp_path / f"test_{name}.py").write_text("def test_1(): ...\ndef test_2(): ...\n")

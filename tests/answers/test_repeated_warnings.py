@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from quantshift.answers.repeated_warnings import merged
 from quantshift.quantifying.output.page import render_page
 from tests.quantifying.made import BATCH, FOUND
@@ -53,6 +55,7 @@ def test_what_is_said_of_many_columns_of_many_batches_is_a_line_for_each_kind() 
     ]
 
 
+@pytest.mark.slow
 def test_terminal_and_page_merge_warnings() -> None:
     batches = tuple(
         dataclasses.replace(BATCH, name=f"b{i}", warnings=(f"only {i} items",)) for i in range(41)

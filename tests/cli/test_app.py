@@ -249,6 +249,7 @@ def test_outputs_that_cannot_be_written_are_one_line(redirection, code, said) ->
     assert done.stderr.count("\n") == bool(said)
 
 
+@pytest.mark.slow
 def test_a_closed_input_is_one_line() -> None:
     """It was an AttributeError."""
     words = [

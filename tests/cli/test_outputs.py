@@ -141,6 +141,7 @@ def test_files_that_quantshift_did_not_make_are_kept(refuses, quantshift, place)
     assert quantshift(*PLAN, "--out", "notes.csv")[0] == 0
 
 
+@pytest.mark.slow
 def test_labels_of_people_are_kept(refuses, quantshift, place):
     quantshift(*PLAN, "--out", "audit.csv")
     sheet = pl.read_csv("audit.csv", infer_schema=False)
@@ -171,6 +172,7 @@ def test_a_sheet_is_of_one_table(refuses):
     )
 
 
+@pytest.mark.slow
 def test_a_sheet_is_known_by_ids(refuses, quantshift, place):
     asked = (*QUANTIFY, "--id", "id")
     new = pl.read_csv("new.csv")

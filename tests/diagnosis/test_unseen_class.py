@@ -37,6 +37,7 @@ def known_items(rng):
     return Placed(X, np.repeat([0, 1], [400, 300]))
 
 
+@pytest.mark.slow
 def test_a_tenth_of_an_unseen_class_is_found_and_its_share_is_a_lower_bound():
     rng = np.random.default_rng(0)
     found = []

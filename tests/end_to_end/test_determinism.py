@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 
+@pytest.mark.slow
 def test_one_and_two_workers_write_the_same_bytes(tools, undisturbed, tmp_path):
     done = tools.command.run(tmp_path / "two", jobs=2)
     assert done.returncode == 0, done.stderr

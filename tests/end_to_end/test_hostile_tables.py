@@ -186,6 +186,7 @@ def test_all_kinds_of_columns_are_used_and_said(quantshift, files):
     assert yes(told)["low"] <= 0.25 <= yes(told)["high"]
 
 
+@pytest.mark.slow
 def test_gaps_cost_no_row_and_no_column(quantshift, files):
     frame = pl.read_csv(files / "train.csv")
     gap = pl.int_range(pl.len()) % 3 == 0
@@ -200,6 +201,7 @@ def test_gaps_cost_no_row_and_no_column(quantshift, files):
     assert {"age", "region"} <= {column["name"] for column in told["used"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "options"), [("inf", ()), ("1e308", ()), ("NA", LOGISTIC), ("oops", LOGISTIC)]
 )
@@ -212,6 +214,7 @@ def test_one_bad_cell_does_not_remove_a_column(quantshift, files, cell, options)
     assert yes(told)["high"] - yes(told)["low"] < 0.6
 
 
+@pytest.mark.slow
 def test_a_column_of_huge_numbers_is_no_error(quantshift, files):
     frame = pl.read_csv(files / "train.csv")
     frame.with_columns(pl.col("age") * 1e200).write_csv(files / "train.csv")
@@ -222,6 +225,7 @@ def test_a_column_of_huge_numbers_is_no_error(quantshift, files):
     assert yes(json.loads(out))["estimate"] is not None
 
 
+@pytest.mark.slow
 def test_ids_row_numbers_and_constants_are_left_out_with_a_reason(quantshift, files):
     for name, first in (("train.csv", 1), ("new.csv", 5000)):
         frame = pl.read_csv(files / name)
@@ -258,6 +262,7 @@ def test_a_column_missing_in_the_sample_is_left_out(quantshift, files):
     assert "sample" in reasons["age"]
 
 
+@pytest.mark.slow
 def test_a_column_that_gives_the_label_away_is_named(quantshift, files):
     frame = pl.read_csv(files / "train.csv")
     frame.with_columns(outcome=pl.col("y").replace({"yes": "paid", "no": "open"})).write_csv(
@@ -350,6 +355,7 @@ def test_posteriors_that_say_nothing_give_no_certainty(quantshift, tmp_path, giv
         assert yes(told)["high"] - yes(told)["low"] > 0
 
 
+@pytest.mark.slow
 def test_all_items_of_one_class_leave_the_interval_a_width(quantshift, tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(1000) % 2
@@ -414,6 +420,7 @@ def test_a_sheet_of_other_rows_is_refused(quantshift, files):
     assert "audit.csv" in one_line(err)
 
 
+@pytest.mark.slow
 def test_a_sheet_carries_no_formulas(quantshift, files):
     frame = pl.read_csv(files / "new.csv")
     frame.with_columns(note=pl.lit("=cmd|'/c calc'!A0")).write_csv(files / "new.csv")
@@ -434,6 +441,7 @@ def test_exit_codes_for_scripts(quantshift, files):
     assert quantshift(*asked(files, *LOGISTIC, "--fail-if", "yes>0.05"))[0] == 3
 
 
+@pytest.mark.slow
 def test_a_pipe_and_a_glob(quantshift, files, monkeypatch):
     whole = quantshift(*asked(files, *LOGISTIC))[1]
     frame = pl.read_csv(files / "train.csv")

@@ -188,6 +188,7 @@ def test_a_file_will_do_and_the_method_is_that_of_posteriors_too(mine, module, t
         assert batch.shares[1].estimate == pytest.approx(expected[1], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_groups_that_are_left_out_are_estimated_by_it(module, tables):
     known = tables[0].with_columns(region=pl.Series(["n", "e", "s"] * 200))
     groups = train(
@@ -296,6 +297,7 @@ def test_a_sketch_refuses_what_it_cannot_know(module, three, name, reason):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_it_is_on_the_leaderboard_as_added(quantshift, module, tmp_path):
     sizes = ("--set=shift.train_size=60", "--set=shift.train_repeats=1", "--set=shift.test_size=40")
     code, said, wrong = quantshift(

@@ -47,6 +47,7 @@ def test_every_suite_is_there():
     assert set(suites()) == NAMES
 
 
+@pytest.mark.slow
 def test_a_name_that_is_a_suite_and_an_experiment_means_one_thing():
     for suite, names in suites().items():
         assert suite not in library() or names == (suite,)

@@ -80,6 +80,7 @@ def test_it_works_in_a_browser(open_quietly, path):
     assert page.get_attribute("#theme", "aria-pressed") == "true"
 
 
+@pytest.mark.slow
 def test_it_fits_a_phone(open_quietly, path):
     page = open_quietly(
         path, ready=READY, viewport={"width": 390, "height": 800}, color_scheme="dark"

@@ -76,6 +76,7 @@ def killed_at(step: int, folder: Path, answers) -> int:
     return ended(child(work))
 
 
+@pytest.mark.slow
 def test_killed_at_every_step_nothing_is_lost(tmp_path, answers):
     """The first call makes the folder too; the second finds it, and what the killed one left."""
     undisturbed = tree(filled(tmp_path / "quiet", answers[:2]).path)

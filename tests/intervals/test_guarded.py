@@ -35,6 +35,7 @@ def answers(fitted):
     return items, samples, y, guarded_intervals(fitted, items, samples, **FAST)
 
 
+@pytest.mark.slow
 def test_each_answer_has_the_limits_of_its_kind(fitted, answers):
     items, samples, _, found = answers
     assert found.grounds.reason.tolist() == [EVIDENCE, AGREEMENT, NO_EVIDENCE]
@@ -56,6 +57,7 @@ def test_the_truth_is_within_the_limits(answers):
         assert low[1] <= y[rows].mean() <= high[1]
 
 
+@pytest.mark.slow
 def test_declarations_have_their_own_limits(fitted, answers):
     items, samples, _, _ = answers
     by_prior = guarded_intervals(fitted.assuming("prior"), items, samples, **FAST)

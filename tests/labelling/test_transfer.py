@@ -151,6 +151,7 @@ def test_counts_that_are_none(F, N):
         prevalences(F, N)
 
 
+@pytest.mark.slow
 def test_a_thousand_batches_in_one_call():
     rng = np.random.default_rng(0)
     p = np.array([0.5, 0.3, 0.2]) @ (THREE / THREE.sum(axis=1, keepdims=True))

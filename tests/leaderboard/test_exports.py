@@ -41,6 +41,7 @@ def board(store, tmp_path_factory):
     return build_leaderboard(store, tmp_path_factory.mktemp("board"))
 
 
+@pytest.mark.slow
 def test_pairs_are_tested_over_data_sets(board):
     scores = pl.read_csv(board.numbers).filter(pl.col("measure") == "rae")
     means = scores.group_by("method", "dataset").agg(pl.col("error").mean()).sort("dataset")
@@ -82,6 +83,7 @@ def test_few_data_sets_have_no_marks(tmp_path):
     assert "rlap" not in text
 
 
+@pytest.mark.slow
 def test_files_of_the_user_are_not_replaced(store, tmp_path):
     for name in ("leaderboard-pairs.csv", "leaderboard.tex"):
         (tmp_path / name).write_text("mine")

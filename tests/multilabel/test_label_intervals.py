@@ -11,6 +11,7 @@ from quantshift.multilabel.label_tables import label_table
 from tests.multilabel.test_tilted_label_sets import problem
 
 
+@pytest.mark.slow
 def test_intervals_contain_the_shares_of_new_samples():
     X, Y = problem(500)
     X_new, Y_new = problem(3000, seed=1)
@@ -26,6 +27,7 @@ def test_intervals_contain_the_shares_of_new_samples():
     assert 0.85 < np.mean(covered) < 0.96
 
 
+@pytest.mark.slow
 def test_limits_are_around_the_estimate_and_simultaneous_ones_are_wider():
     X, Y = problem(300)
     new = problem(80, seed=2)[0]

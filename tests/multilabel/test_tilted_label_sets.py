@@ -80,6 +80,7 @@ def test_errors_are_smaller_than_those_of_the_posteriors_under_shift():
     assert np.abs(fitted.predict(X_new, index) - truth).mean() < 0.8 * plain
 
 
+@pytest.mark.slow
 def test_sparse_features_texts_and_other_classifiers():
     X, Y = problem(300)
     new = problem(100, seed=1)[0]

@@ -82,6 +82,7 @@ def problems(draw):
     return csr_array(X), codes, weights
 
 
+@pytest.mark.slow
 @given(problems())
 def test_agrees_with_scikit_learn(problem):
     X, codes, weights = problem
@@ -89,6 +90,7 @@ def test_agrees_with_scikit_learn(problem):
     assert_agreement(X, codes, GRID, weights, models)
 
 
+@pytest.mark.slow
 @given(problems(), st.sampled_from([1, 2, 4, 8, 16, 1000]), st.sampled_from([1e-2, 1e-6, 1e-9]))
 def test_gap_bounds_the_excess_and_the_distance(problem, max_iter, tol):
     X, codes, weights = problem
@@ -105,6 +107,7 @@ def test_gap_bounds_the_excess_and_the_distance(problem, max_iter, tol):
         assert np.sum((ours - solution)[:-1] ** 2) <= 2 * models.gap[j] * value + 1e-9
 
 
+@pytest.mark.slow
 @given(problems())
 def test_default_tolerance_is_met(problem):
     X, codes, weights = problem
@@ -229,6 +232,7 @@ def class_problems(draw):
     return csr_array(X), codes, weights, n_classes
 
 
+@pytest.mark.slow
 @given(class_problems())
 def test_many_classes_agree_with_scikit_learn(problem):
     X, codes, weights, n_classes = problem
@@ -242,6 +246,7 @@ def test_many_classes_agree_with_scikit_learn(problem):
         np.testing.assert_allclose(models.training_posteriors[j], posteriors, atol=1e-5)
 
 
+@pytest.mark.slow
 @given(class_problems(), st.sampled_from([1, 2, 4, 8, 16, 1000]), st.sampled_from([1e-2, 1e-6]))
 def test_gap_of_many_classes_bounds_the_excess_and_the_distance(problem, max_iter, tol):
     X, codes, weights, n_classes = problem

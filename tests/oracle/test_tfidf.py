@@ -81,6 +81,7 @@ def test_hostile_texts(min_df: int) -> None:
     assert_equal_tfidf(counts, HOSTILE, np.arange(15, len(HOSTILE)), min_df=min_df)
 
 
+@pytest.mark.slow
 def test_every_code_point_between_letters() -> None:
     texts = [
         " ".join(f"a{chr(i)}B {chr(i)}Σ{chr(i)}" for i in range(start, min(start + 4096, 0x110000)))

@@ -6,6 +6,7 @@ import itertools
 import re
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def read(path, *, lenient=False):
     return rows, ragged
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=300)
 def test_undamaged_tables_are_read_back(tmp_path_factory, table):
@@ -106,6 +108,7 @@ def delimiter_of(content):
     return max(",;\t", key=lambda d: line.count(d.encode()))
 
 
+@pytest.mark.slow
 @given(damaged())
 @settings(max_examples=500)
 def test_damaged_tables_are_refused_or_accounted_for(tmp_path_factory, content):
@@ -118,6 +121,7 @@ def test_damaged_tables_are_refused_or_accounted_for(tmp_path_factory, content):
     assert len(rows) + ragged == rows_in(content, delimiter_of(content))
 
 
+@pytest.mark.slow
 @given(damaged())
 @settings(max_examples=300)
 def test_line_by_line_every_line_is_used_or_reported(tmp_path_factory, content):

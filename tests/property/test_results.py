@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -74,6 +75,7 @@ def test_rows_survive_the_store(made):
         assert store.read().collect().equals(frame)
 
 
+@pytest.mark.slow
 @given(made=results(), cuts=st.lists(st.integers(0, 12), max_size=3))
 def test_bytes_depend_on_the_rows_alone(made, cuts):
     coordinates, diagnostics, frame = made

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def imported(name: str, content: bytes) -> list[tuple[int, str]]:
         return rows_of(data)
 
 
+@pytest.mark.slow
 @given(rows=reviews, ascii_only=st.booleans())
 def test_json_lines(rows, ascii_only):
     lines = [
@@ -39,6 +41,7 @@ def test_json_lines(rows, ascii_only):
     assert imported("a.json", "\n".join(lines).encode()) == rows
 
 
+@pytest.mark.slow
 @given(rows=reviews)
 def test_tabbed(rows):
     # The layout ends a review at a line feed, and one carriage return before it belongs to it.
@@ -57,6 +60,7 @@ def in_tables(rows: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], list[
     return clean, [(s, "" if t.strip() in ("", "nan", "NaN") else t) for s, t in clean]
 
 
+@pytest.mark.slow
 @given(rows=reviews)
 def test_csv(rows):
     clean, expected = in_tables(rows)
@@ -66,6 +70,7 @@ def test_csv(rows):
     assert imported("a.csv", buffer.getvalue().encode()) == expected
 
 
+@pytest.mark.slow
 @given(rows=reviews)
 def test_parquet(rows):
     clean, expected = in_tables(rows)
@@ -75,6 +80,7 @@ def test_parquet(rows):
     assert imported("a.parquet", buffer.getvalue()) == expected
 
 
+@pytest.mark.slow
 @given(rows=reviews, cuts=st.lists(st.integers(0, 20), max_size=4), max_bytes=st.integers(1, 50))
 def test_the_files_and_the_blocks_do_not_depend_on_how_rows_were_written(rows, cuts, max_bytes):
     stars, words = [s for s, _ in rows], [t for _, t in rows]

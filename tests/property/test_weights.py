@@ -292,6 +292,7 @@ def test_calibrations_refitted_from_weights(name: str, items: Labelled) -> None:
     assert_allclose(again(items.posteriors), calibration(items.posteriors), atol=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(labelled(least=100, most=300, classes=(2, 3)), FACTORS)
 def test_the_choice_of_a_calibration(items: Labelled, factor: float) -> None:

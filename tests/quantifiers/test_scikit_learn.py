@@ -24,6 +24,7 @@ FEW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(f"ignore::{SkipTestWarning.__module__}.SkipTestWarning")
 @pytest.mark.parametrize(
     ("quantifier", "reasons"),

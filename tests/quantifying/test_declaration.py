@@ -62,6 +62,7 @@ def test_a_saved_model_keeps_what_was_declared_and_a_call_overrides_it(model, tm
     assert "effects" in otherwise.declared
 
 
+@pytest.mark.slow
 def test_every_answer_repeats_it(model):
     found = quantify(SAMPLE, model=model, **FAST)
     line = f"You declared: {model.declared.sentence}"

@@ -216,6 +216,7 @@ def test_text_beside_numbers_is_saved_and_read(tmp_path):
     assert again.preparation.names == model.preparation.names
 
 
+@pytest.mark.slow
 def test_boosting_sees_gaps_as_they_are():
     frame = people(300)
     model = train(

@@ -81,6 +81,7 @@ def check_kills(builders: Path, path: Path, fill, seed: int, kills: int) -> None
     assert not list(path.rglob(".tmp-*"))
 
 
+@pytest.mark.slow
 def test_kill_9_leaves_a_readable_store(builders, tmp_path, fill):
     check_kills(builders, tmp_path / "store", fill, seed=1, kills=2)
 

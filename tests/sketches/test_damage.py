@@ -36,6 +36,7 @@ def forged(made, path, table=None, **changed):
     return path
 
 
+@pytest.mark.slow
 def test_every_bit_of_a_sketch_counts(made, tmp_path):
     """Three of four flipped bits gave other estimates."""
     whole, path = made.to_bytes(), tmp_path / "s.parquet"

@@ -304,6 +304,7 @@ CELLS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=60),
     st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=20),

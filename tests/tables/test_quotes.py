@@ -127,6 +127,7 @@ def test_text_behind_a_closing_quote_is_found(cell):
     )
 
 
+@pytest.mark.slow
 def test_a_cell_that_does_not_end_is_not_read_to_the_end(monkeypatch):
     monkeypatch.setattr(quoting, "LONGEST_CELL", 1 << 20)
 

@@ -334,6 +334,7 @@ def test_real_reviews_of_the_public_layout(tmp_path, reviews_dir):
     data.verify()
 
 
+@pytest.mark.slow
 def test_processes_and_threads_make_the_same_data_set(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     lines = [review(vote=str(i % 3)) for i in range(300)] + ["{broken\n"] * 7

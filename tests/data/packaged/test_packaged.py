@@ -298,7 +298,7 @@ def test_broken_files_are_refused_in_a_line(stand_in, name, data):
 def test_another_number_of_items_is_refused():
     letter = packaged_set("letter")
     letter.check_number(20_000)
-    with pytest.raises(DataError, match=r"letter: .* has 19,999 items instead of 20,000; install"):
+    with pytest.raises(DataError, match=r"letter: .* has 19,999 items instead of 20,000; un"):
         letter.check_number(19_999)
 
 

@@ -82,6 +82,7 @@ def test_of_two_classes_the_means_differ_as_the_shares_do(judging):
         assert mean_difference(a, b, [1, 3], paired=paired).mean == pytest.approx(2 * means.mean)
 
 
+@pytest.mark.slow
 def test_the_difference_of_means_is_between_its_limits_as_often_as_it_should():
     # P(ease + skill + noise > edge), summed over the edges.
     edges = np.array([-1, 0, 1])

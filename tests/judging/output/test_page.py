@@ -66,6 +66,7 @@ def test_it_works_in_a_browser(found, open_quietly, tmp_path):
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_thresholds_are_drawn_and_the_numbers_can_be_downloaded(found):
     page = render_page(found, conditions=[Condition.parse("pass>1%")])
     assert "Thresholds crossed" in page

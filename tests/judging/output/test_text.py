@@ -87,6 +87,7 @@ def test_axes_of_a_plot_are_named_after_what_the_limits_are(ranged):
     assert ranged.plot().get_xlabel().endswith(", range")
 
 
+@pytest.mark.slow
 def test_the_charts_of_a_range_work_in_a_browser(ranged, open_quietly, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(ranged.page(), "utf-8")

@@ -53,6 +53,7 @@ def test_labels_so_far_move_labels_to_where_the_judge_errs(judging):
     assert there[0] + 60 > (there[1] + 60) * sizes[0] / sizes[1] * 1.5
 
 
+@pytest.mark.slow
 def test_a_precision_is_met_on_average():
     halves = []
     for seed in range(6):

@@ -59,6 +59,7 @@ def test_without_ties_it_is_the_share_of_a_class():
     assert wins.high - wins.low == pytest.approx(share.high - share.low, rel=0.05)
 
 
+@pytest.mark.slow
 def test_labels_to_decide_are_enough_to_decide():
     """With as many labels as it asks for, about 80% of the intervals are above 50%."""
     asked = judge(battles(4000, 100, seed=1), **ASKED).overall.win_rate

@@ -39,6 +39,7 @@ def test_item_by_item(n_classes: int) -> None:
         assert_allclose(p_hat, by_hand(known, y, pool[row]), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_items_that_are_equally_sure_are_labelled_together() -> None:
     known, y = drawn(300, 2, 0)
     fitted = LEIP().fit_posteriors(known, y)

@@ -344,6 +344,7 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
         quantify(folder / "new.csv", **looking)
 
 
+@pytest.mark.slow
 def test_rows_that_were_sorted_are_put_back_into_the_order_of_the_plan(
     folder, plain_model, tmp_path
 ):

@@ -86,6 +86,7 @@ def test_too_few_labels_leave_it_open(model, tmp_path):
     assert "do not decide yet" in found.to_text()
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_a_file_has_the_command_for_a_sheet_without_end(model, tmp_path):
     sample = selected(300)
     sample.drop("relapse").write_csv(tmp_path / "new.csv")

@@ -210,6 +210,7 @@ def test_of_a_long_sample_a_random_part_is_compared(
     assert read.sizes == {"the sample": 500}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_estimated_may_have_changed_all_the_same() -> None:
     rng = np.random.default_rng(8)
     labelled = pl.DataFrame({"x": rng.normal(size=400), "label": ["no", "yes"] * 200})

@@ -198,6 +198,7 @@ def test_limits_that_hold_for_used_rows_hold_for_all(
         assert wider == (low, high)
 
 
+@pytest.mark.slow
 def test_rows_left_out_widen_the_shares_of_a_batch() -> None:
     model = train(_numbers(400, 0.5, 1), label="label")
     items = model.items(_numbers(90, 0.5, 2).drop("label"))

@@ -46,6 +46,7 @@ def share(batch):
     return next(s for s in batch.shares if s.label == "yes")
 
 
+@pytest.mark.slow
 def test_what_prior_shift_explains_in_part_is_in_doubt(model):
     sample = at_prevalence(causes(20_000, seed=1), 0.97, 900).unique(maintain_order=True)
     sample = sample.with_columns(pl.col("age") + DOUBTFUL).drop("relapse")
@@ -104,6 +105,7 @@ def test_after_a_refutation_there_is_a_range(model):
     assert "items that look alike have the label as often as in training" in batch.basis
 
 
+@pytest.mark.slow
 def test_intervals_are_for_the_items_or_for_the_population(model):
     sample = at_prevalence(causes(4000, seed=1), 0.1, 800).drop("relapse")
     items, population = (
@@ -116,6 +118,7 @@ def test_intervals_are_for_the_items_or_for_the_population(model):
         quantify(sample, model=model, of="item")
 
 
+@pytest.mark.slow
 def test_what_is_assumed_can_be_said(model):
     sample = causes(1000, move=2.5, seed=2).drop("relapse")
     found = {
@@ -130,6 +133,7 @@ def test_what_is_assumed_can_be_said(model):
     assert "as you declared" in found["covariate"].basis
 
 
+@pytest.mark.slow
 def test_a_declaration_that_the_items_contradict_is_a_range(model):
     sample = causes(1000, move=2.0, seed=2).drop("relapse")
     (batch,) = quantify(sample, model=model, assume="prior", **FAST).batches
@@ -197,6 +201,7 @@ def test_the_page_promises_no_confidence_after_a_refutation(model):
     assert "cannot explain" in page
 
 
+@pytest.mark.slow
 def test_a_wider_level_is_a_wider_interval(model):
     sample = causes(1000, move=2.0, seed=2).drop("relapse")
     usual, wider = (
@@ -208,6 +213,7 @@ def test_a_wider_level_is_a_wider_interval(model):
     assert wider.estimate == usual.estimate
 
 
+@pytest.mark.slow
 def test_the_better_of_two_classifiers_is_taken():
     rng = np.random.default_rng(0)
     x = rng.uniform(-2, 2, (1200, 2))
@@ -230,6 +236,7 @@ def test_what_is_declared_is_an_interval_in_every_output(model):
     assert json.loads(result.to_json())["batches"][0]["reason"] == "declared"
 
 
+@pytest.mark.slow
 def test_rows_of_uneven_weight_are_fewer_items():
     rng = np.random.default_rng(5)
     known = causes(600).with_columns(w=1.0)

@@ -23,6 +23,7 @@ def share(batch, label="positive"):
     return next(s for s in batch.shares if s.label == label)
 
 
+@pytest.mark.slow
 def test_the_share_is_found_within_its_interval(folder, model):
     found = quantify(folder / "new.csv", model=model, **FAST)
     (batch,) = found.batches
@@ -51,6 +52,7 @@ def test_data_frames_do_as_well_as_files(folder, model):
     assert from_frame == dataclasses.replace(from_file, name="the sample")
 
 
+@pytest.mark.slow
 def test_columns_are_found_without_being_named(folder):
     model = train(folder / "labelled.csv", label="sentiment", drop=["review"])
     assert model.columns.content == ("date", "length", "price")
@@ -147,6 +149,7 @@ def test_a_change_from_one_batch_to_the_next_is_marked(folder, model):
     assert "changed" in found.to_text()
 
 
+@pytest.mark.slow
 def test_audit_from_plan_to_estimate(folder, model, tmp_path):
     sheet = draw_audit_sheet(folder / "new.csv", model=model, precision=0.08)
     assert 30 < sheet.plan.n_labels < 200
@@ -421,6 +424,7 @@ def test_labels_of_any_type(folder, kind):
     assert model.names["1" if kind is not bool else "True"].startswith("sentiment = ")
 
 
+@pytest.mark.slow
 def test_three_classes(folder):
     frame = pl.read_csv(folder / "labelled.csv")
     third = frame.with_columns(
@@ -503,6 +507,7 @@ def test_a_method_without_interval_is_refused_before_the_work(folder):
         train(folder / "labelled.csv", label="sentiment", text="review", method="HDy")
 
 
+@pytest.mark.slow
 def test_a_long_training_table_is_sampled(folder, monkeypatch):
     from quantshift.quantifying.training import train as module
 

@@ -24,6 +24,7 @@ def answer(model):
     )
 
 
+@pytest.mark.slow
 def test_the_measures_are_about_those_on_the_rows(answer, model):
     sample, found = answer
     raw = model.posteriors(model.items(sample.select("x", "z")))

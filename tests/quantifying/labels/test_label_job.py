@@ -111,6 +111,7 @@ def test_limits_for_all_labels_are_those_of_a_higher_level(found: LabelQuantific
     assert RANGE in kinds
 
 
+@pytest.mark.slow
 def test_with_one_assumption_declared_limits_for_all_are_intervals_of_that_level() -> None:
     given = {"train": TRAIN, "label": LABELS[:2], "drop": "hate", "assume": "covariate", **QUICK}
     both = quantify(SAMPLE, **given)

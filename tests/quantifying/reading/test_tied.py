@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
 from quantshift.quantifying import quantify
 from quantshift.quantifying.options import Grouping
@@ -49,6 +50,7 @@ def test_nothing_is_tied_to_a_category_of_its_own():
     assert tied(sample()[:4], "month") == ()
 
 
+@pytest.mark.slow
 def test_tied_columns_are_left_out_with_a_word_unless_they_are_named():
     frame = sample().select("month", "name", "income", "weekday")
     rng = np.random.default_rng(1)
@@ -65,6 +67,7 @@ def test_tied_columns_are_left_out_with_a_word_unless_they_are_named():
     assert [column.name for column in named.used] == ["name", "income"]
 
 
+@pytest.mark.slow
 def test_codes_can_be_declared_categories():
     rng = np.random.default_rng(3)
     code = rng.integers(1, 5, 600)

@@ -41,6 +41,7 @@ def written(model, tmp_path_factory):
         return answer, sample, list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_every_row_has_a_line_with_its_id_and_formulas_are_escaped(written):
     _, sample, lines = written
     assert [line["id"] for line in lines] == ["'=cmd()", *sample["id"].to_list()[1:]]

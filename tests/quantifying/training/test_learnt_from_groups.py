@@ -129,6 +129,7 @@ def region(name, move, seed, n=150):
     return pl.DataFrame({"income": income, "age": age, "relapse": relapse, "region": [name] * n})
 
 
+@pytest.mark.slow
 def test_the_answer_rests_on_what_the_groups_teach():
     moves = [-1.0, -0.5, 0.0, 0.5, 1.0, 1.5]
     table = pl.concat([region(f"r{i}", move, i) for i, move in enumerate(moves)])

@@ -40,6 +40,7 @@ def model():
     return train(regions(), groups="region", **LEARN)
 
 
+@pytest.mark.slow
 def test_each_group_is_estimated_by_models_that_have_not_seen_it(model):
     told = model.groups
     assert (told.column, told.design, told.method) == ("region", "leave-one-out", "GuardedSLD")
@@ -69,6 +70,7 @@ def test_the_column_is_no_feature(model):
     assert reason == "the groups that are left out in turn"
 
 
+@pytest.mark.slow
 def test_the_errors_reach_every_output(model, tmp_path):
     sample = causes(300, move=1.5, seed=9).drop("relapse")
     found = quantify(sample, model=model, **FAST)
@@ -93,6 +95,7 @@ def test_the_errors_reach_every_output(model, tmp_path):
     assert quantify(sample, model=load_model(tmp_path / "m"), groups="region", **FAST) == found
 
 
+@pytest.mark.slow
 def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
     sample = causes(600, move=2.0, seed=2).drop("relapse")
     worse = tuple(
@@ -115,6 +118,7 @@ def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
     assert "errors as large as on your own 'region'" in usual.basis
 
 
+@pytest.mark.slow
 def test_the_errors_are_those_of_the_method_that_the_estimate_rests_on(model, monkeypatch):
     """Where it lies between PCC and SubclassSLD, they are what GuardedSLD did on the groups."""
     sample = causes(600, move=2.0, seed=2).drop("relapse")
@@ -161,6 +165,7 @@ def test_nothing_is_learnt_from_the_future():
     assert "(2 years, each estimated from those before it)" in groups_text(told)
 
 
+@pytest.mark.slow
 def test_dates_are_put_together():
     days = np.datetime64("2024-01-01") + np.arange(480) // 2
     table = causes(480).with_columns(day=pl.Series(days))
@@ -197,6 +202,7 @@ def test_long_groups_are_sampled(monkeypatch):
     assert told.notes == ("each model is trained on, and estimates, at most 150 random rows",)
 
 
+@pytest.mark.slow
 def test_posteriors_and_other_methods():
     rng = np.random.default_rng(0)
     table = regions(n=100)

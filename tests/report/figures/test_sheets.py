@@ -568,6 +568,7 @@ def sheet_of_many(rows, mine):
     return next(iter(error_boxes(outcomes_of(rows, mine)).values()))
 
 
+@pytest.mark.slow
 def test_names_with_dollar_signs_are_no_mathematics(make_about, make_results, tmp_path):
     mine = make_about(words=Words("Costs in $", r"$\nonsense_$", facets={"": "$"}))
     names = ("a$b$", "$", "\\$x", "SLD")

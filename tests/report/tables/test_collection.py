@@ -601,6 +601,7 @@ def test_tables_are_saved_in_every_format(tables, tmp_path):
         save_tables(tables, tmp_path, formats=["docx"])
 
 
+@pytest.mark.slow
 def test_a_real_tex_engine_takes_every_table(tables, tmp_path):
     engine = shutil.which("pdflatex")
     if engine is None:

@@ -48,6 +48,7 @@ def test_shares_are_found_with_intervals_and_changes(answer):
     assert [bool(batch.change) for batch in answer.batches] == [False, False, True]
 
 
+@pytest.mark.slow
 def test_scores_alone_are_no_evidence(training):
     """Features may have changed too, of which a sketch has nothing."""
     counted = sketch(batches(SHARES), score="p", batch="day")
@@ -293,6 +294,7 @@ def model():
     return train(labelled(4000), label="y", posteriors=["p"])
 
 
+@pytest.mark.slow
 def test_a_model_that_was_trained_on_the_scores_answers_as_a_training_sketch(
     model, week, answer, tmp_path
 ):
@@ -327,6 +329,7 @@ def audited_days(n: int = 80) -> pl.DataFrame:
     return drawn.with_columns(pl.Series("label", labels))
 
 
+@pytest.mark.slow
 def test_rows_of_an_audit_that_are_not_used_are_told(week, training):
     """Labels of `spam` alone gave 100% without a word: the other rows were passed over."""
     audit = audited_days()
@@ -369,6 +372,7 @@ def test_audited_items_that_were_not_counted_are_told(classes):
         assert int(found[1]) > 30
 
 
+@pytest.mark.slow
 def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):
     frame = batches({"day 1": 0.2}, 900).with_columns(item=pl.int_range(pl.len()))
     made = sketch(frame, score="p", batch="day")
