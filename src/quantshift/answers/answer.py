@@ -80,3 +80,19 @@ class AbstractAnswer(ABC):
     def _repr_html_(self) -> str:
         """A small table for notebooks."""
         return small_table(*self.summary())
+
+
+class AbstractLabelsAnswer(AbstractAnswer):
+    """An answer about several labels, each of which takes the place of a class."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels."""
+        return self.labels
+
+    @property
+    def names(self) -> dict[str, str]:
+        """How labels are shown."""
+        return {label: label for label in self.labels}

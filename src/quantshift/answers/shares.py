@@ -15,6 +15,27 @@ class Share:
     high: float
 
 
+class AbstractLabelShare:
+    """The share of one of several labels, with limits of its own and limits for all labels."""
+
+    label: str
+    estimate: float | None
+    low: float
+    high: float
+    low_for_all: float
+    high_for_all: float
+
+    @property
+    def share(self) -> Share:
+        """The share between the limits that hold for this label on its own."""
+        return Share(self.label, self.estimate, self.low, self.high)
+
+    @property
+    def share_for_all(self) -> Share:
+        """The share between the limits that hold for all labels at once."""
+        return Share(self.label, self.estimate, self.low_for_all, self.high_for_all)
+
+
 class SharesOfBatch(Protocol):
     """What batches of every answer have in common."""
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.answer import AbstractAnswer, schema_of
+from quantshift.answers.answer import AbstractLabelsAnswer, schema_of
 from quantshift.answers.conditions import Condition
 from quantshift.answers.notebook import Summary, batch_line
-from quantshift.answers.shares import Share
+from quantshift.answers.shares import AbstractLabelShare, Share
 from quantshift.base.imports import extra_needed
 from quantshift.judging.result import Judgement
 
@@ -20,7 +20,7 @@ FORMAT = 4
 
 
 @dataclass(frozen=True)
-class LabelRate:
+class LabelRate(AbstractLabelShare):
     """The true rate of one label in one batch.
 
     verdict: the column of the judge; n_labelled: items that people have labelled.
@@ -47,16 +47,6 @@ class LabelRate:
     reason: str
     can_be_estimated: bool
 
-    @property
-    def share(self) -> Share:
-        """The share between the limits of this label on its own."""
-        return Share(self.label, self.estimate, self.low, self.high)
-
-    @property
-    def share_for_all(self) -> Share:
-        """The share between the limits that hold for all labels at once."""
-        return Share(self.label, self.estimate, self.low_for_all, self.high_for_all)
-
 
 @dataclass(frozen=True, repr=False)
 class LabelJudgedBatch:
@@ -82,7 +72,7 @@ class LabelJudgedBatch:
 
 
 @dataclass(frozen=True, repr=False)
-class LabelJudgement(AbstractAnswer):
+class LabelJudgement(AbstractLabelsAnswer):
     """The answer to a call of `judge` with several labels.
 
     level: of the limits of each label; level_for_all: that at which the limits of each label are
@@ -99,16 +89,6 @@ class LabelJudgement(AbstractAnswer):
     batches: tuple[LabelJudgedBatch, ...]
     warnings: tuple[str, ...]
     answers: Mapping[str, Judgement]
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The labels."""
-        return self.labels
-
-    @property
-    def names(self) -> dict[str, str]:
-        """How labels are shown."""
-        return {label: label for label in self.labels}
 
     @property
     def headline(self) -> str:

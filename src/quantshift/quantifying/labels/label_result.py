@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.answer import AbstractAnswer, schema_of
+from quantshift.answers.answer import AbstractLabelsAnswer, schema_of
 from quantshift.answers.conditions import Condition
 from quantshift.answers.notebook import Summary, batch_line
 from quantshift.answers.rows import Rows
-from quantshift.answers.shares import Share
+from quantshift.answers.shares import AbstractLabelShare, Share
 from quantshift.base.imports import extra_needed
 from quantshift.quantifying.labels.label_training import LeftOutLabel, beside_labels
 from quantshift.quantifying.output.result import LeftOutColumn, Quantification, UsedColumn
@@ -22,7 +22,7 @@ FORMAT = 5
 
 
 @dataclass(frozen=True)
-class LabelAnswer:
+class LabelAnswer(AbstractLabelShare):
     """The share of one label in one batch.
 
     low, high: limits that hold for this label on its own; low_for_all, high_for_all: for all labels
@@ -53,16 +53,6 @@ class LabelAnswer:
     changed: bool
     cut: bool
 
-    @property
-    def share(self) -> Share:
-        """The share between the limits that hold for this label."""
-        return Share(self.label, self.estimate, self.low, self.high)
-
-    @property
-    def share_for_all(self) -> Share:
-        """The share between the limits that hold for all labels at once."""
-        return Share(self.label, self.estimate, self.low_for_all, self.high_for_all)
-
 
 @dataclass(frozen=True, repr=False)
 class LabelBatch:
@@ -84,7 +74,7 @@ class LabelBatch:
 
 
 @dataclass(frozen=True, repr=False)
-class LabelQuantification(AbstractAnswer):
+class LabelQuantification(AbstractLabelsAnswer):
     """The answer to a call of `quantify` with several labels.
 
     level: of the limits of each label; level_for_all: that at which the limits of each label are
@@ -103,16 +93,6 @@ class LabelQuantification(AbstractAnswer):
     left_out_labels: tuple[LeftOutLabel, ...]
     warnings: tuple[str, ...]
     answers: Mapping[str, Quantification]
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The labels."""
-        return self.labels
-
-    @property
-    def names(self) -> dict[str, str]:
-        """How labels are shown."""
-        return {label: label for label in self.labels}
 
     @property
     def headline(self) -> str:
