@@ -56,6 +56,7 @@ def render_page(
         title = headline_of_all(result, result.headline)
     if not _is_series(result):
         found = title
+    left_out = _left_out(result)
     return render_answer(
         __package__,
         title=f"{title.heading} ({title.limits})",
@@ -87,14 +88,14 @@ def render_page(
         legend=legend(mark for batch in result.batches for mark in marks(batch)),
         limits_head=limits_head(result.batches[chosen].kind, result.level),
         level=f"{100 * result.level:g}%",
-        groups=None if result.groups is None else _groups(result, result.groups),
+        groups=None if result.groups is None else _groups(result, result.groups, left_out),
         performance=[
             (batch_label(result, batch), cells)
             for batch, cells in zip(result.batches, performance_cells(result), strict=True)
             if cells
         ],
         performance_columns=performance_columns(result),
-        data=_chart_data(result, conditions),
+        data={**_chart_data(result, conditions), "left_out": _left_out_data(left_out)},
     )
 
 
@@ -129,7 +130,6 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
             [asdict(headline_found(result, batch, label)) for label in result.classes]
             for batch in result.batches
         ],
-        "left_out": _left_out_data(result),
         "of_all": []
         if _is_series(result)
         else [asdict(headline_of_all(result, label)) for label in result.classes],
@@ -220,7 +220,9 @@ def _with_commands(advice: str) -> list[tuple[str, bool]]:
     return [(part, i % 2 == 1) for i, part in enumerate(advice.split("`")) if part]
 
 
-def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
+def _groups(
+    result: Quantification, groups: GroupErrors, left_out: Sequence[LeftOutAnswer]
+) -> dict[str, Any]:
     """The left-out groups as the page shows them."""
     truths = percents([group.prevalence[result.headline] for group in groups.groups])
     return {
@@ -238,13 +240,12 @@ def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
         ],
         "means": [f"{100 * error:.1f}" for error in groups.errors.values()],
         "notes": groups.notes,
-        "held": _held(_left_out(result, groups)),
+        "held": _held(left_out),
     }
 
 
-def _left_out_data(result: Quantification) -> list[dict[str, Any]]:
+def _left_out_data(answers: Sequence[LeftOutAnswer]) -> list[dict[str, Any]]:
     """The left-out groups for their chart: shares in the order of the classes."""
-    answers = [] if result.groups is None else _left_out(result, result.groups)
     return [
         {
             "name": one_line(answer.name),
@@ -257,10 +258,12 @@ def _left_out_data(result: Quantification) -> list[dict[str, Any]]:
     ]
 
 
-def _left_out(result: Quantification, groups: GroupErrors) -> list[LeftOutAnswer]:
+def _left_out(result: Quantification) -> list[LeftOutAnswer]:
     """Each group as the others, or the earlier ones, would have estimated it."""
+    if result.groups is None:
+        return []
     return left_out_answers(
-        groups, IF_COVARIATE_SHIFT.__name__, IF_PRIOR_SHIFT.__name__, result.level
+        result.groups, IF_COVARIATE_SHIFT.__name__, IF_PRIOR_SHIFT.__name__, result.level
     )
 
 
@@ -269,8 +272,7 @@ def _held(answers: Sequence[LeftOutAnswer]) -> str:
     known = [answer.holds for answer in answers if answer.holds is not None]
     if not known:
         return "The others are too few, or in time, to give it a range."
-    held = f"{sum(known)} of {len(known)} groups" if len(known) > 1 else "the one group"
-    return f"The range held the true shares of {held}."
+    return f"The range held the true shares of {sum(known)} of {len(known)} groups."
 
 
 def _state(batch: Batch) -> tuple[str, str, str]:
