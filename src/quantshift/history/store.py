@@ -94,13 +94,13 @@ def append(folder: Path, call: HistoryEntry) -> Path:
         make_folder(calls)
         for place in (folder, calls):
             remove_leftovers(place)
-        path = calls / _name(call, content)
-        write_whole(path, content)
-        flush(calls)
-        # Last: calls without it are a history all the same.
+        # First: whoever sees a call of a new history, another process among them, sees it too.
         if _state(folder) != SOUND:
             write_whole(folder / DESCRIPTION, _DESCRIBED)
             flush(folder)
+        path = calls / _name(call, content)
+        write_whole(path, content)
+        flush(calls)
     return path
 
 
@@ -123,7 +123,6 @@ def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
         except DataError as error:
             problems.append(Problem(path, str(error)))
     problems += [Problem(path, STRAY) for path in _stray_files(folder)]
-    # Asked after the calls: of a new history it is written after them.
     state = _state(folder)
     if state == SOUND and not (folder / CALLS).is_dir():
         cure = f"restore it, or remove {DESCRIPTION} to begin a new history"
