@@ -52,8 +52,9 @@ REPLICATED = [
     name
     for name in WITH_INTERVAL
     if not issubclass(catalogue.quantifiers()[name], AbstractBayesian)
+    and not catalogue.quantifiers()[name].tags.draws_of_items
 ]
-"""Those without a posterior, whose interval is its own matter."""
+"""Those without a distribution of the share, whose quantiles need not be as far apart."""
 FEW_MEMBERS = {
     "ClassifierMedian": ClassifierMedian([PACC()], [LogisticRegression()]),
     "EoQ": EoQ(n_members=3),

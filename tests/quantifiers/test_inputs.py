@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -33,6 +34,7 @@ from quantshift import (
     wrap,
 )
 from quantshift.errors import DataError
+from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.items import Items
 
 FORMATS = [
@@ -99,6 +101,28 @@ def test_so_do_intervals_evaluations_and_tests_of_shift(form, items):
     assert tests[0].p_value == tests[1].p_value
     known = Items(features=rows).take(np.arange(5))
     assert (known.features.toarray() == X[:5]).all()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("EDx", "HDx", "SLD") else pytest.mark.slow)
+        for name in catalogue.quantifiers()
+    ],
+)
+def test_plain_lists_are_as_good_as_arrays(name, items):
+    X, y = items
+    method = catalogue.quantifiers()[name]
+    expected = method().fit(X, y).predict(X[:50])
+    found = method().fit(X.tolist(), y.tolist()).predict(list(map(tuple, X[:50])))
+    assert_array_equal(found, expected)
+
+
+def test_lists_of_words_stay_lists_for_a_pipeline_that_takes_them():
+    words = [["late", "again"], ["great"]] * 20
+    vectors = CountVectorizer(analyzer=lambda words: words)
+    fitted = SLD(make_pipeline(vectors, LogisticRegression())).fit(words, [1, 0] * 20)
+    assert fitted.predict(words[:20])[1] == pytest.approx(0.5, abs=0.1)
 
 
 NO_ITEMS = {

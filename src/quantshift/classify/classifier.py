@@ -118,7 +118,8 @@ def item_rows(X: Any) -> Any:
     """The items, one per row, in a form that supports row indexing; refused if they have no rows.
 
     Sparse matrices of other formats (coo, bsr, dia) become csr, and 64-bit indices become 32-bit
-    ones if they fit, because scikit-learn's trees accept no others. Indices are checked.
+    ones if they fit, because scikit-learn's trees accept no others. Indices are checked. Lists of
+    numbers, one per item, become a matrix; other lists (of texts, of words) stay as they are.
     """
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
         raise DataError("Complex data not supported: X holds complex numbers; give real ones")
@@ -133,7 +134,18 @@ def item_rows(X: Any) -> Any:
             f"X is of type {type(X).__name__}: give a matrix, a data frame or a list with one row "
             "per item"
         )
-    return X
+    return _as_matrix(X) if isinstance(X, list | tuple) else X
+
+
+def _as_matrix(rows: Sequence[Any]) -> Any:
+    """A matrix, if every row is a list of equally many numbers; otherwise the rows themselves."""
+    if not rows or not isinstance(rows[0], list | tuple | np.ndarray):
+        return rows
+    try:
+        matrix = np.asarray(rows)
+    except ValueError:  # rows of different lengths
+        return rows
+    return matrix if matrix.dtype.kind in "biuf" else rows
 
 
 def column_names(X: Any) -> list[str] | None:

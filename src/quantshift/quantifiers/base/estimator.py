@@ -338,7 +338,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             classes, codes = encode_labels(y, classes=declared)
         if n_rows(X) != len(codes):
             raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
-        if "features" in self.tags.sees and np.ndim(X) == 2 and X.shape[1] == 0:
+        if "features" in self.tags.sees and getattr(X, "shape", ())[1:] == (0,):
             raise DataError(
                 f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required: give X a column"
             )

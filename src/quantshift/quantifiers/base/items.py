@@ -117,10 +117,11 @@ def dense_features(items: Items, method: str, why: str = "") -> NDArray[np.float
     """
     if items.features is None:
         raise UserError(f"{method} needs features: give those of the items")
-    if np.ndim(items.features) == 2 and items.features.shape[1] > MOST_FEATURES:
+    shape = getattr(items.features, "shape", ())
+    if len(shape) == 2 and shape[1] > MOST_FEATURES:
         raise UserError(
             f"{method} {why or 'compares items feature by feature'}, and "
-            f"{items.features.shape[1]} are more than {MOST_FEATURES}: reduce them, e.g. by "
+            f"{shape[1]} are more than {MOST_FEATURES}: reduce them, e.g. by "
             "TruncatedSVD in a pipeline before it"
         )
     dense = items.features.toarray() if issparse(items.features) else items.features
