@@ -16,6 +16,7 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import UserError
+from quantshift.intervals.engine import SMALL
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.intervals.targets import ITEMS
 from quantshift.quantifying.audits.audited import read_audit
@@ -206,9 +207,9 @@ def estimate_sample(
             batches.append(empty_batch(name, model.classes, left_out=sample.left_out(name)))
             continue
         shown = evidence[name]
-        change = changed_classes(
-            before if name in compared else None, shown.interval, model.classes
-        )
+        # The replicates of a few items do not differ enough: any two such batches would differ.
+        is_compared = name in compared and sizes[name] >= SMALL
+        change = changed_classes(before if is_compared else None, shown.interval, model.classes)
         batch = batch_of(
             model,
             sample.scored(name),
@@ -219,7 +220,7 @@ def estimate_sample(
             warned=bool(warnings),
         )
         batches.append(sample.completed(batch, shown))
-        before = shown.interval
+        before = shown.interval if sizes[name] >= SMALL else before
     return Quantification(
         classes=model.classes,
         level=options.level,
