@@ -67,6 +67,18 @@ def test_the_history_of_one_label_is_refused(found: LabelQuantification, tmp_pat
         watch(found, fail_on=["alarm"])
 
 
+def test_histories_of_several_labels_are_not_one(
+    found: LabelQuantification, tmp_path: Path
+) -> None:
+    """They were said to be other things than a history."""
+    watch(found, history=tmp_path, at="2026-03-02")
+    one_of_them = f"several labels; name that of one, such as {tmp_path / min(LABELS)}$"
+    with pytest.raises(UserError, match=one_of_them):
+        History(tmp_path).calls()
+    with pytest.raises(UserError, match=one_of_them):
+        watch(found.answers["spam"], history=tmp_path)
+
+
 def test_a_label_that_has_lost_its_history_is_told_of(
     found: LabelQuantification, tmp_path: Path
 ) -> None:

@@ -161,6 +161,8 @@ def test_what_is_no_zip_file_is_refused(bundle, tmp_path):
             add_bundle(file, tmp_path / "out")
     with pytest.raises(UserError, match="there is no file"):
         add_bundle(tmp_path / "none.zip", tmp_path / "out")
+    with pytest.raises(UserError, match="is a folder; name the ZIP file"):
+        add_bundle(tmp_path, tmp_path / "out")
 
 
 def test_two_files_of_one_name_are_refused(bundle, tmp_path):

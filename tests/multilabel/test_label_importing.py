@@ -142,6 +142,12 @@ def test_few_labels_are_those_that_occur_together(tmp_path: Path) -> None:
         (["train.arff", "r.xml", "s.xml"], {}, "a second file of label names"),
         (["train.arff", "r.xml"], {"label": ["a"]}, "names the columns of the labels already"),
         (["t.csv"], {"label": ["spam", "abuse"], "separator": ";"}, "divides the cells of one"),
+        (["t.csv"], {"label": ["spam", "spam"]}, "the label 'spam' is named twice"),
+        (
+            ["gaps.csv"],
+            {"label": ["spam", "abuse"]},
+            "no row says its labels in 'spam' and 'abuse'",
+        ),
         (["t.csv"], {"label": ["spma"]}, "no column 'spma'; did you mean 'spam'"),
         (["t.csv"], {"label": ["n"]}, "row 3, column 'n': '2' does not say"),
         (
@@ -163,6 +169,7 @@ def test_what_cannot_be_imported_is_refused(
     mulan: Path, files: list[str], options: dict, problem: str
 ) -> None:
     TABLE.write_csv(mulan / "t.csv")
+    TABLE.with_columns(abuse=None).write_csv(mulan / "gaps.csv")
     (mulan / "s.xml").write_text(XML)
     with pytest.raises(UserError, match=problem):
         import_labelled_items([mulan / file for file in files], mulan / "set", **options)

@@ -79,6 +79,13 @@ def check_kind(folder: Path) -> None:
         return
     # By names alone: another process may be writing its first call at this moment.
     others = [path for path in folder.iterdir() if not _may_be_ours(path)]
+    of_labels = [path for path in others if path.is_dir() and _state(path) == SOUND]
+    if of_labels:
+        raise UserError(
+            f"{folder}: the folder has a history for each of several labels; name that of one, "
+            f"such as {min(of_labels)}",
+            arguments=["history"],
+        )
     if others or _state(folder) == DAMAGED:
         raise UserError(
             f"{folder}: the folder holds other things; name a new one, or that of a history",

@@ -173,6 +173,8 @@ def is_bundle(path: Path) -> bool:
 def open_bundle(file: str | Path) -> Iterator[Bundle]:
     """The contents of a bundle, checked; a DataError if anything is broken or was changed."""
     path = Path(file)
+    if path.is_dir():
+        raise UserError(f"{file} is a folder; name the ZIP file that the bundle is in")
     if not path.is_file():
         raise UserError(f"there is no file {str(file)!r}")
     with tempfile.TemporaryDirectory(prefix="quantshift-bundle-") as place:

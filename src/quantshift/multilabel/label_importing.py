@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from quantshift.base.forks import uses_tables
-from quantshift.base.nouns import counted
+from quantshift.base.nouns import counted, listed
 from quantshift.base.options import OPTIONS, option, split_names
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices
@@ -148,6 +148,9 @@ def _sorted_files(
             "which columns are the labels? name them, or give the XML file of Mulan that does",
             arguments=["label"],
         )
+    twice = next((name for name in label if label.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"the label {twice!r} is named twice; name it once", arguments=["label"])
     if separator is not None and len(label) != 1:
         raise UserError(
             "a separator divides the cells of one column; name the one that holds all labels",
@@ -233,6 +236,10 @@ def _table_parts(
             frame.require(column)
         sets, known = cells.read(frame.name, frame.columns)
         rows = np.flatnonzero(known)
+        if not len(rows):
+            raise DataError(
+                f"{frame.name}: no row says its labels in {listed([*map(repr, cells.columns)])}"
+            )
         frames.append(frame.columns[rows])
         labels.append([sets[i] for i in rows])
         notes += frame.notes

@@ -10,6 +10,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.quantifying import (
     LabelModels,
     load_label_models,
+    load_model,
     save_label_models,
     train_label_models,
 )
@@ -65,6 +66,14 @@ def test_the_folder_of_a_label_is_a_model_of_that_label(folder: Path, tmp_path: 
     told = [command for command in commands if command]
     assert told
     assert all(f"--model {folder}/" in command for command in told)
+
+
+def test_models_of_several_labels_are_not_one(folder: Path) -> None:
+    """`score` and `audit-plan` said that there was no model."""
+    with pytest.raises(
+        DataError, match=f"several labels; name that of one, such as {folder}/abuse"
+    ):
+        load_model(folder)
 
 
 def test_older_models_are_replaced_and_other_files_are_kept(

@@ -178,6 +178,12 @@ def _is_model(path: Path) -> bool:
 def _description(path: Path) -> dict[str, Any]:
     content = _json(path)
     if content is None:
+        of_labels = sorted(path.glob(f"*/{DESCRIPTION}"))
+        if of_labels:
+            raise DataError(
+                f"{path}: the folder has a model for each of several labels; name that of one, "
+                f"such as {of_labels[0].parent}"
+            )
         raise DataError(
             f"{path}: no model here ({DESCRIPTION} is missing); make one with quantshift train"
         )
