@@ -117,7 +117,7 @@ def dense_features(items: Items, method: str, why: str = "") -> NDArray[np.float
     """
     if items.features is None:
         raise UserError(f"{method} needs features: give those of the items")
-    shape = getattr(items.features, "shape", ())
+    shape: tuple[int, ...] = getattr(items.features, "shape", ())
     if len(shape) == 2 and shape[1] > MOST_FEATURES:
         raise UserError(
             f"{method} {why or 'compares items feature by feature'}, and "
