@@ -289,18 +289,30 @@ def _judgement(
 def _error_patterns(
     run: JudgeRun, labelled: LabelledItems | None, options: JudgeOptions
 ) -> tuple[ErrorPattern, ...]:
-    """Where the judges err, by the columns that are asked for."""
-    columns = options.scanned(run.table.table.columns)
-    if not columns:
+    """Where the judges err, by the columns that are asked for; those of the labelled items."""
+    if not options.errors_by:
         return ()
-    if labelled is None or labelled.positions is None or labelled.verdicts is None:
+    if labelled is None or labelled.verdicts is None:
         raise UserError(
-            "where a judge errs is seen by its verdicts and labels of items of the table itself; "
-            "leave out the columns by which it may err",
+            "where a judge errs is seen by its verdicts and labels of the same items; leave out "
+            "the columns by which it may err",
             arguments=["errors_by"],
         )
-    beside = run.table.beside.select(columns)[labelled.positions]
-    return error_patterns(labelled, beside, run.judges, run.settings)
+    table, beside = run.table, run.table.beside_external
+    source = table.rows[0].source
+    if labelled.positions is not None:
+        beside = table.beside[labelled.positions] if table.beside.width else table.beside
+    else:
+        source = table.rows[1].source
+    assert beside is not None
+    columns = options.scanned(beside.columns)
+    lacking = [name for name in columns if name not in beside.columns]
+    if lacking:
+        raise UserError(
+            f"{source}, where the labels are, has no column {lacking[0]!r}; name columns of it",
+            arguments=["errors_by"],
+        )
+    return error_patterns(labelled, beside.select(columns), run.judges, run.settings)
 
 
 def _threshold(

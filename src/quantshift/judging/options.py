@@ -266,6 +266,11 @@ class JudgeOptions:
         roles = {*self.verdict, *self.people, self.label, self.id, self.annotator, self.cluster}
         return [name for name in columns if name not in roles | {self.weights}]
 
+    def scanning_only(self, columns: Sequence[str]) -> "JudgeOptions":
+        """By those columns of a table by which the judge may err, if it has them."""
+        scanned = tuple(name for name in self.scanned(columns) if name in columns)
+        return replace(self, errors_by=scanned)
+
     def saying(self, **said: Any) -> "JudgeOptions":
         """With what the user says of values, which may be of any type, as names."""
         mapped, missing, positive = said["map"], said["missing"], said.get("positive")
