@@ -244,7 +244,7 @@ def _judgement(
     judged = estimate_table(run, chosen.design)
     overall = whole_batch(run, judged, lead, chosen.guess)
     labelled = labelled_items(
-        run.judged_items(run.table.items), judged.design, judged.shares.prevalence
+        run.judged_items(run.table.items.only_decided()), judged.design, judged.shares.prevalence
     )
     warnings = [*_warnings_of_table(run.table), *label_warnings(run)]
     batches: tuple[JudgedBatch, ...] = (overall,)

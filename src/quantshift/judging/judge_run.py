@@ -1,6 +1,6 @@
 """What one call of `judge` has read, and what the user says of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,6 +67,14 @@ class JudgeRun:
     def labelled(self) -> ReadItems:
         """The labelled ones among the items."""
         return self.table.items.take(np.flatnonzero(self.table.items.labelled))
+
+    def with_labels(
+        self, of: Callable[[ReadItems], ReadItems], *, insist: bool = False
+    ) -> "JudgeRun":
+        """The same with other labels of its items; insist: whatever these say of the design."""
+        table = replace(self.table, items=of(self.table.items))
+        settings = replace(self.settings, insist=insist or self.settings.insist)
+        return replace(self, table=table, settings=settings)
 
     def in_question(self, items: ReadItems, design: Design) -> ReadItems:
         """Without those that were labelled because they are from elsewhere."""

@@ -43,7 +43,10 @@ MOST_NAMED = 3
 def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -> JudgedBatch:
     """The estimate of all items as people see it; lead: the class that stands for all."""
     found = _with_counts(run, _batch(run, run.table.name, judged, lead), run.table.items)
-    items, place = run.judged_items(run.table.items), run.meaning.classes.index(lead)
+    read, place = run.table.items, run.meaning.classes.index(lead)
+    items = [run.judged_items(read)]
+    if read.undecided.any():
+        items.append(run.judged_items(read.otherwise_decided()))
     estimated = found.kind == INTERVAL
     return replace(
         found,
@@ -87,7 +90,9 @@ def _with_counts(run: JudgeRun, batch: JudgedBatch, items: ReadItems) -> JudgedB
     """The batch with the numbers of its items and labels, judge by judge."""
     if items.verdicts is None:
         return batch
-    known, K = items.labelled, len(run.meaning.classes)
+    items, K = items.only_decided(), len(run.meaning.classes)
+    assert items.verdicts is not None
+    known = items.labelled
     judges = []
     for j, judge in enumerate(batch.judges):
         said, V = items.verdicts[:, j], len(judge.verdicts)

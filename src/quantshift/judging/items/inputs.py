@@ -85,6 +85,21 @@ class ReadItems:
         """Which items have a label."""
         return np.asarray(self.labels >= 0)
 
+    @property
+    def undecided(self) -> Flags:
+        """On which of the items people are undecided."""
+        if self.other_labels is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.other_labels != self.labels)
+
+    def otherwise_decided(self) -> "ReadItems":
+        """The same with the other label where people are undecided."""
+        return self if self.other_labels is None else replace(self, labels=self.other_labels)
+
+    def only_decided(self) -> "ReadItems":
+        """The same without a label where people are undecided."""
+        return replace(self, labels=np.where(self.undecided, -1, self.labels))
+
     def take(self, positions: NDArray[Any]) -> "ReadItems":
         """Some of the items, in the order asked for."""
         return ReadItems(
