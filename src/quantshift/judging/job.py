@@ -79,7 +79,7 @@ def judge(
     first: Columns | None = None,
     errors_by: str | Sequence[str] = (),
     cut: str | None = None,
-    pairs: Mapping[str, str] | None = None,
+    pairs: Mapping[Any, Any] | None = None,
     separator: str | None = None,
     misjudged: str | Path | None = None,
     labels: str | None = None,
@@ -122,7 +122,8 @@ def judge(
     cut: choose the threshold of the score: "agreement", or a target such as "precision=0.9" or
         "recall=0.9".
     pairs: several labels at once, each with verdicts of its own: column of verdicts -> column of
-        labels, whose cells say 0 or 1; separator: or what is between the labels in the cells of
+        labels, whose cells say 0 or 1; of several judges or people, a tuple of columns or their
+        names with a + between them; separator: or what is between the labels in the cells of
         `verdict` and `label`, where "none" means that people found no label. The result is then a
         `LabelJudgement`.
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if

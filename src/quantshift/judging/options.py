@@ -291,7 +291,8 @@ class SeveralLabelsOptions:
     pairs: Mapping[str, str] | None = option(
         None,
         "Several labels at once: which column of verdicts belongs to which column of labels "
-        "(instead of --verdict and --label). The cells of both say 0 or 1, yes or no.",
+        "(instead of --verdict and --label). The cells of both say 0 or 1, yes or no. Several "
+        "judges or people: gpt_spam+claude_spam=ann_spam+ben_spam.",
         parse=parse_pairs,
         metavar="VERDICT=LABEL,...",
         panel=COLUMNS,
