@@ -1,6 +1,7 @@
 """A judge over time: what a history keeps of `judge`, pooled labels, drift, alarms, one line."""
 
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -227,7 +228,7 @@ def test_they_hold_at_all_looks_together():
 
 
 def test_items_of_a_cluster_are_not_taken_for_independent_ones(tmp_path):
-    """Every answer twice: the limits are those of the answers once, and drift is not tested."""
+    """Every answer twice: limits and the test of drift are those of the answers once."""
     once = [week(i, n=100, k=40) for i in range(9)]
     twice = [
         pl.concat([table.with_row_index("question")] * 2).sample(fraction=1, shuffle=True, seed=i)
@@ -240,11 +241,50 @@ def test_items_of_a_cluster_are_not_taken_for_independent_ones(tmp_path):
     assert double.kappa == pytest.approx(single.kappa)
     assert [rate.low for rate in double.rates] == pytest.approx([r.low for r in single.rates])
     assert len(single.drifts) == 2
-    assert double.drifts == ()
-    assert "clusters" in double.reason
+    assert double.drifts == single.drifts
+    assert double.by_cluster
+    assert not single.by_cluster
     entry = together.calls()[-1].batches[-1]
     assert entry.judged.n_clusters == 40
     assert entry.accuracy is None
+
+
+def test_a_history_without_the_rates_of_clusters_is_not_tested(tmp_path):
+    tables = [pl.concat([week(i, n=100, k=40).with_row_index("question")] * 2) for i in range(9)]
+    history, _ = kept(tmp_path / "h", tables, cluster="question")
+    (series,) = history.series()
+    old = [
+        replace(
+            point,
+            batch=replace(
+                point.batch,
+                judged=replace(
+                    point.batch.judged,
+                    judges=tuple(
+                        replace(judge, cluster_rates=None) for judge in point.batch.judged.judges
+                    ),
+                ),
+            ),
+        )
+        for point in series.points
+    ]
+    (found,) = judges_over_time(replace(series, points=tuple(old)), Limits(baseline=8))
+    assert found.drifts == ()
+    assert "earlier versions" in found.reason
+
+
+@pytest.mark.slow
+def test_rates_of_clusters_ever_leave_their_limits_seldom():
+    """Clusters of five that are mostly right or mostly wrong, looked at after every one."""
+    rng = np.random.default_rng(11)
+    left = 0
+    for _ in range(300):
+        rates = rng.binomial(5, rng.beta(0.8, 0.2, 150)) / 5
+        limits = [
+            counted_sequence(seen, n, level=0.9) for n, seen in enumerate(np.cumsum(rates), start=1)
+        ]
+        left += any(not low <= 0.8 <= high for low, high in limits)
+    assert left / 300 <= 0.1 + 0.03
 
 
 def graded(i, *, above=0.0, n=300, k=60):

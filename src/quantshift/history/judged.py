@@ -143,6 +143,7 @@ def _judge(judge: JudgeQuality) -> JudgeEntry:
         counts=judge.counts,
         items=judge.items,
         kappa=None if found is None else (found.kappa, found.low, found.high),
+        cluster_rates=judge.cluster_rates,
     )
 
 

@@ -17,6 +17,7 @@ from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.history.dates import moment_of
 from quantshift.judging.items.meaning import are_levels
+from quantshift.judging.result import ClusterRates
 from quantshift.quantifying.output.events import is_unreliable
 from quantshift.quantifying.output.result import Batch, Quantification
 
@@ -85,7 +86,8 @@ class JudgeEntry:
 
     verdicts: those it gives; says: the class that each says, None if none. counts: labelled items
     by class and verdict, a list for each class; items: all items by verdict. kappa: with its
-    limits, in this order; None where it is not known.
+    limits, in this order; None where it is not known. cluster_rates: if labelled items share
+    clusters.
     """
 
     name: str
@@ -94,6 +96,7 @@ class JudgeEntry:
     counts: tuple[tuple[int, ...], ...]
     items: tuple[int, ...]
     kappa: tuple[float, float, float] | None
+    cluster_rates: ClusterRates | None = None
 
 
 @dataclass(frozen=True)
@@ -294,7 +297,17 @@ def _is_judged(judged: JudgedEntry, call: HistoryEntry) -> bool:
         and all(len(row) == len(judge.verdicts) for row in judge.counts)
         and all(map(_is_number, (*judge.items, *(n for row in judge.counts for n in row))))
         and all(said is None or said in call.classes for said in judge.says)
+        and (judge.cluster_rates is None or _are_rates(judge.cluster_rates, judge))
         for judge in judged.judges
+    )
+
+
+def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
+    """Whether there is one for each class and verdict, from 0 to the number of clusters."""
+    sizes = len(rates.by_class) == len(judge.counts) and len(rates.by_verdict) == len(judge.says)
+    return sizes and all(
+        _is_number(n) and -_ROUNDING <= total <= n + _ROUNDING
+        for total, n in (*rates.by_class, *rates.by_verdict)
     )
 
 

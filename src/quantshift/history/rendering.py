@@ -244,6 +244,7 @@ def judge_lines(judges: Sequence[JudgeOverTime]) -> Iterator[str]:
 def _drift_text(judge: JudgeOverTime, drift: Drift) -> str:
     name = shortened(drift.what, 24)
     what = f"verdict {name!r} right" if judge.given == VERDICT else f"right about {name!r}"
+    what += " in the average cluster" if judge.by_cluster else ""
     return (
         f"{what} {_rate_text(drift.baseline)} of the time in the baseline, "
         f"{'no labels' if drift.since is None else _rate_text(drift.since)} since (limits that "

@@ -11,6 +11,7 @@ from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
 from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
+from quantshift.base.types import Codes
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
 from quantshift.judging.designs.parts.judge_quality import Quality
@@ -19,12 +20,15 @@ from quantshift.judging.designs.registry import stated_designs
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
 from quantshift.judging.items.annotators import panel_error, true_share
+from quantshift.judging.items.clusters import cluster_means
 from quantshift.judging.items.inputs import ReadItems
+from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.questions.agreements import labels_alone
 from quantshift.judging.questions.win_rates import win_rate
 from quantshift.judging.result import (
     Agreement,
+    ClusterRates,
     JudgedBatch,
     JudgeQuality,
     LabelDesign,
@@ -100,8 +104,27 @@ def _with_counts(run: JudgeRun, batch: JudgedBatch, items: ReadItems) -> JudgedB
         np.add.at(table, (items.labels[known], said[known]), 1)
         counts = tuple(tuple(row) for row in table.tolist())
         every = tuple(np.bincount(said, minlength=V).tolist())
-        judges.append(replace(judge, counts=counts, items=every))
+        by_cluster = None if batch.n_clusters is None else _cluster_rates(items, run.meaning, j)
+        judges.append(replace(judge, counts=counts, items=every, cluster_rates=by_cluster))
     return replace(batch, judges=tuple(judges))
+
+
+def _cluster_rates(items: ReadItems, meaning: Meaning, j: int) -> ClusterRates | None:
+    """How often a judge is right, cluster by cluster."""
+    if items.verdicts is None or items.clusters is None:
+        return None
+    known = items.labelled
+    labels, said, clusters = items.labels[known], items.verdicts[known, j], items.clusters[known]
+    right = np.array(meaning.says[j])[said] == labels
+
+    def summed(codes: Codes, n: int) -> tuple[tuple[float, int], ...]:
+        parts = [codes == code for code in range(n)]
+        rates = [cluster_means(right[part], clusters[part]) for part in parts]
+        return tuple((float(rate.sum()), len(rate)) for rate in rates)
+
+    return ClusterRates(
+        summed(labels, len(meaning.classes)), summed(said, len(meaning.verdicts[j]))
+    )
 
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:

@@ -49,6 +49,18 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class ClusterRates:
+    """How often a judge was right in each cluster of labelled items, summed over clusters.
+
+    by_class: of the items of each class, the sum of the rates of clusters and their number;
+    by_verdict: the same of the items of each verdict.
+    """
+
+    by_class: tuple[tuple[float, int], ...]
+    by_verdict: tuple[tuple[float, int], ...]
+
+
+@dataclass(frozen=True)
 class JudgeQuality:
     """How one judge does, as far as the labels show.
 
@@ -56,7 +68,7 @@ class JudgeQuality:
     naive: the shares of the classes by its verdicts alone; None if they say none.
     rates: a row for each class and verdict; without labels there are none.
     counts: labelled items of the batch itself by class and verdict, a list for each class; items:
-        all items by verdict.
+        all items by verdict. cluster_rates: if labelled items share clusters.
     """
 
     name: str
@@ -67,6 +79,7 @@ class JudgeQuality:
     agreement: Agreement | None
     counts: tuple[tuple[int, ...], ...] = ()
     items: tuple[int, ...] = ()
+    cluster_rates: ClusterRates | None = None
 
 
 @dataclass(frozen=True)

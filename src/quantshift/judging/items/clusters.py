@@ -70,6 +70,12 @@ def cluster_sums(values: Reals, clusters: Codes) -> Reals:
     return np.column_stack([np.bincount(codes, weights=column) for column in values.T])
 
 
+def cluster_means(values: Reals, clusters: Codes) -> Reals:
+    """The mean within each cluster."""
+    codes = np.unique(clusters, return_inverse=True)[1].ravel()
+    return np.asarray(np.bincount(codes, weights=values) / np.maximum(np.bincount(codes), 1))
+
+
 @dataclass(frozen=True, eq=False)
 class DesignEffect:
     """The variance of sums of columns over that of independent rows, (n_columns,).
