@@ -140,7 +140,7 @@ class _Batches:
                 found = rates.by_verdict if by_verdict else rates.by_class
                 own = entry.verdicts if by_verdict else self.classes
                 at = [names.index(name) for name in own]
-                right[i, at], n[i, at] = np.array(found).T
+                right[i, at], n[i, at] = [r.total for r in found], [r.n for r in found]
         for k, name in enumerate(names):
             if not by_verdict or self.says[k] is not None:
                 yield name, right[:, k], n[:, k]

@@ -306,8 +306,8 @@ def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
     """Whether there is one for each class and verdict, from 0 to the number of clusters."""
     sizes = len(rates.by_class) == len(judge.counts) and len(rates.by_verdict) == len(judge.says)
     return sizes and all(
-        _is_number(n) and -_ROUNDING <= total <= n + _ROUNDING
-        for total, n in (*rates.by_class, *rates.by_verdict)
+        _is_number(rate.n) and -_ROUNDING <= rate.total <= rate.n + _ROUNDING
+        for rate in (*rates.by_class, *rates.by_verdict)
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -90,11 +91,14 @@ def _with_ties_halved(
         return other
     ours, theirs = found.shares, other.shares
     either = Alternative(
-        f"whichever way people decide the {counted(n, 'item')} on which they are undecided",
+        f"whichever way people decide the {'item' if n == 1 else f'{n:,} items'} on which they are "
+        "undecided",
         np.minimum(ours.low, theirs.low),
         np.maximum(ours.high, theirs.high),
     )
-    halves = {name: _mean(getattr(ours, name), getattr(theirs, name)) for name in _HALVED}
+    halves: dict[str, Any] = {
+        name: _mean(getattr(ours, name), getattr(theirs, name)) for name in _HALVED
+    }
     shares = replace(ours, **halves, alternatives=(*ours.alternatives, either))
     note = f"On {counted(n, 'item')} people are undecided: each counts half for either label."
     judges = found.judges

@@ -284,6 +284,7 @@ def _judgement(
         misjudged=tuple(misjudged_items(run)),
         threshold=None if rule is None else _threshold(run, labelled, lead, rule),
         position_bias=tuple(position_biases(run, options.first)) if options.first else (),
+        weights=options.weights,
     )
 
 

@@ -139,6 +139,13 @@ class JudgeRun:
                 "them), or give the sensitivity and specificity of the judge",
                 arguments=["labelled", "sensitivity", "specificity"],
             )
+        weights = table.items.weights
+        if weights is not None and self.n_labels and not weights[table.items.labelled].any():
+            raise DataError(
+                f"{table.name}: all labelled items have the weight 0, so that they say nothing of "
+                "the others; label items that count",
+                arguments=["weights"],
+            )
         if self.stated is not None and self.stated.labelled_are_items and not self.n_labels:
             raise UserError(
                 f"no item of {table.name} has a label, so there are no labels "

@@ -36,6 +36,7 @@ from quantshift.judging.result import (
     MeanLevel,
     Rate,
     ShareIf,
+    SummedRates,
 )
 
 MOST_ERRORS = 0.4
@@ -52,11 +53,15 @@ def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -
     if read.undecided.any():
         items.append(run.judged_items(read.otherwise_decided()))
     estimated = found.kind == INTERVAL
+    labels = _label_design(run, judged, guess)
+    if found.is_known:
+        # Nothing is assumed of how they were chosen, and nothing is left to do.
+        return replace(found, labels=replace(labels, sentence=""), assumed="Nothing.", advice=())
     return replace(
         found,
         labels_alone=labels_alone(items, judged, place, run.settings) if estimated else None,
         alternatives=(*found.alternatives, *_if_people_err(run, found, lead)),
-        labels=_label_design(run, judged, guess),
+        labels=labels,
         advice=(*_asking(guess), *found.advice),
     )
 
@@ -117,10 +122,10 @@ def _cluster_rates(items: ReadItems, meaning: Meaning, j: int) -> ClusterRates |
     labels, said, clusters = items.labels[known], items.verdicts[known, j], items.clusters[known]
     right = np.array(meaning.says[j])[said] == labels
 
-    def summed(codes: Codes, n: int) -> tuple[tuple[float, int], ...]:
+    def summed(codes: Codes, n: int) -> tuple[SummedRates, ...]:
         parts = [codes == code for code in range(n)]
         rates = [cluster_means(right[part], clusters[part]) for part in parts]
-        return tuple((float(rate.sum()), len(rate)) for rate in rates)
+        return tuple(SummedRates(float(rate.sum()), len(rate)) for rate in rates)
 
     return ClusterRates(
         summed(labels, len(meaning.classes)), summed(said, len(meaning.verdicts[j]))

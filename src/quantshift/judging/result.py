@@ -49,15 +49,22 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class SummedRates:
+    """Rates of n clusters, and their sum."""
+
+    total: float
+    n: int
+
+
+@dataclass(frozen=True)
 class ClusterRates:
     """How often a judge was right in each cluster of labelled items, summed over clusters.
 
-    by_class: of the items of each class, the sum of the rates of clusters and their number;
-    by_verdict: the same of the items of each verdict.
+    by_class: about the items of each class; by_verdict: about those of each verdict.
     """
 
-    by_class: tuple[tuple[float, int], ...]
-    by_verdict: tuple[tuple[float, int], ...]
+    by_class: tuple[SummedRates, ...]
+    by_verdict: tuple[SummedRates, ...]
 
 
 @dataclass(frozen=True)
@@ -316,6 +323,12 @@ class JudgedBatch:
     clusters_for_half_width: int | None = None
     n_clusters: int | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the shares are known, because all items are labelled."""
+        exact = all(share.high - share.low < 1e-9 for share in self.shares)
+        return exact and self.n_items == self.n_labelled
+
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
         naive = self.judges[0].naive if self.judges else None
@@ -395,6 +408,7 @@ class Judgement(AbstractAnswer):
     error_patterns: of the columns by which judges may err, those with the smallest p-values first.
     misjudged: labelled items on which a judge and people disagree.
     threshold: the cut of the score, if asked for.
+    weights: the column by which items count, if any: shares are then those of the weight.
     """
 
     classes: tuple[str, ...]
@@ -418,6 +432,7 @@ class Judgement(AbstractAnswer):
     error_patterns: tuple[ErrorPattern, ...] = ()
     misjudged: tuple[MisjudgedItem, ...] = ()
     threshold: Threshold | None = None
+    weights: str | None = None
 
     @property
     def mean_difference(self) -> MeanDifference | None:
