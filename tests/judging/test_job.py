@@ -556,7 +556,7 @@ def test_weighted_shares_say_so_and_labels_without_weight_are_refused(table):
     asked = {"verdict": "judge", "label": "human", "weights": "views", "insist": True}
     answer = judge(views, **asked, labels="random")
     assert f"items in the table, weighted by views ({100 * answer.level:g}%" in answer.to_text()
-    assert answer.weights == "views"
+    assert answer.overall.weights == "views"
     none = table.with_columns(views=pl.col("human").is_null().cast(int))
     assert "all labelled items have the weight 0" in refused(none, **asked)
 

@@ -195,6 +195,7 @@ def judge(
         stated,
         LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
         _wins(wins, first),
+        options.weights,
     )
     found = _judgement(run, options, systems, rule)
     if misjudged is not None:
@@ -284,7 +285,6 @@ def _judgement(
         misjudged=tuple(misjudged_items(run)),
         threshold=None if rule is None else _threshold(run, labelled, lead, rule),
         position_bias=tuple(position_biases(run, options.first)) if options.first else (),
-        weights=options.weights,
     )
 
 

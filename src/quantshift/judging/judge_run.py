@@ -23,7 +23,7 @@ class JudgeRun:
 
     judges: names of the columns of verdicts. rates: sensitivity and specificity, if the user knows
     them; stated: how labels were chosen, if the user says so. wins: the classes of a win and a
-    loss, if a win rate is asked for.
+    loss, if a win rate is asked for. weights: the name of the column of weights.
     """
 
     table: JudgedTable
@@ -32,6 +32,7 @@ class JudgeRun:
     stated: Design | None
     settings: Settings
     wins: tuple[str, str] | None = None
+    weights: str | None = None
 
     @property
     def meaning(self) -> Meaning:

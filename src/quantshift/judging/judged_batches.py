@@ -188,6 +188,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
         win_rate=win_rate(run, judged) if known and run.wins is not None else None,
         clusters_for_half_width=judged.clusters_for_half_width,
         n_clusters=judged.n_clusters,
+        weights=run.weights,
     )
 
 

@@ -298,6 +298,7 @@ class JudgedBatch:
     if_rates_move: how far the headline's share moves if the judge errs a little more or less often.
     win_rate: of one class against another, if asked for.
     labels_alone: what the labels would say without the judge, where they say something.
+    weights: the column by which items count, if any: shares are then those of the weight.
     """
 
     name: str
@@ -322,6 +323,7 @@ class JudgedBatch:
     labels_alone: LabelsAlone | None = None
     clusters_for_half_width: int | None = None
     n_clusters: int | None = None
+    weights: str | None = None
 
     @property
     def is_known(self) -> bool:
@@ -408,7 +410,6 @@ class Judgement(AbstractAnswer):
     error_patterns: of the columns by which judges may err, those with the smallest p-values first.
     misjudged: labelled items on which a judge and people disagree.
     threshold: the cut of the score, if asked for.
-    weights: the column by which items count, if any: shares are then those of the weight.
     """
 
     classes: tuple[str, ...]
@@ -432,7 +433,6 @@ class Judgement(AbstractAnswer):
     error_patterns: tuple[ErrorPattern, ...] = ()
     misjudged: tuple[MisjudgedItem, ...] = ()
     threshold: Threshold | None = None
-    weights: str | None = None
 
     @property
     def mean_difference(self) -> MeanDifference | None:

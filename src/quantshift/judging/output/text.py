@@ -85,7 +85,7 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
     lead = shown(result, share.label)
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.no_estimate_reason}"
-    weighted = weighting(result)
+    weighted = weighting(batch)
     if batch.kind == RANGE:
         return estimate_in_a_line(result, batch, RANGE, weighted=weighted)
     if share.high - share.low > TOO_WIDE:
@@ -97,9 +97,9 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
     return estimate_in_a_line(result, batch, weighted=weighted)
 
 
-def weighting(result: Judgement) -> str:
+def weighting(batch: JudgedBatch) -> str:
     """How items count, as the end of a clause; empty if they count alike."""
-    return "" if result.weights is None else f", weighted by {shortened(result.weights)}"
+    return "" if batch.weights is None else f", weighted by {shortened(batch.weights)}"
 
 
 def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
@@ -128,7 +128,7 @@ def mean_text(result: Judgement, batch: JudgedBatch, found: MeanLevel) -> str:
     """The mean of ordered classes."""
     what = RANGE if is_range(batch.kind) else f"{100 * result.level:g}% interval"
     interval = f"{what} {found.low:.2f} to {found.high:.2f}"
-    items = f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighting(result)}"
+    items = f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighting(batch)}"
     naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:.2f}"
     return f"mean: {found.estimate:.2f} over the {items} ({interval}){naive}"
 
