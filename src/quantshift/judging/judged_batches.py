@@ -12,6 +12,7 @@ from quantshift.answers.shares import Share
 from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
 from quantshift.base.types import Codes
+from quantshift.judging.designs.at_random import AtRandom
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
 from quantshift.judging.designs.parts.judge_quality import Quality
@@ -54,9 +55,10 @@ def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -
         items.append(run.judged_items(read.otherwise_decided()))
     estimated = found.kind == INTERVAL
     labels = _label_design(run, judged, guess)
-    if found.is_known:
-        # Nothing is assumed of how they were chosen, and nothing is left to do.
-        return replace(found, labels=replace(labels, sentence=""), assumed="Nothing.", advice=())
+    if found.is_known and guess is not None and guess.design.name == AtRandom.name:
+        # Nothing has to be guessed of how they were chosen, and nothing is left to do.
+        labels = replace(labels, guessed=False, sentence="")
+        return replace(found, labels=labels, assumed="Nothing.", advice=())
     return replace(
         found,
         labels_alone=labels_alone(items, judged, place, run.settings) if estimated else None,

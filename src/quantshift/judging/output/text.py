@@ -205,7 +205,7 @@ def design_text(batch: JudgedBatch) -> str:
     design = design_named(labels.design)
     if not design.uses_labels:
         return design.words
-    if batch.is_known:
+    if batch.is_known and not (labels.stated or labels.guessed):
         return f"{batch.n_labelled:,}, of all items"
     how = "as stated" if labels.stated else design.source
     if labels.guessed:
