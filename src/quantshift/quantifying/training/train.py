@@ -102,7 +102,7 @@ def train(
     posteriors: columns with posteriors of the user's own model instead, for items it was not
     trained on. drop: columns that are not used. `id` and `weights` are not used either; weights
     says how many items a row stands for. missing: cells that mean no label, in addition to empty
-    ones (default: NA, N/A, NaN, NULL, null, None, nan). positive: the class whose share is shown
+    ones (default: NA, N/A, n/a, NaN, NULL, null, None, nan). positive: the class whose share comes
     first. groups: a column of regions, years or the like: each is left out in turn, and
     `model.groups` has the errors of the methods on it. lenient: read a CSV file line by line if its
     quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
