@@ -76,7 +76,7 @@ def main() -> None:
     begun = time.perf_counter()
     if options.read:
         estimates = pd.concat([pd.read_csv(path) for path in options.read], ignore_index=True)
-        estimates["beside"] = estimates["beside"].fillna("").astype(str)
+        estimates["beside"] = estimates["beside"].astype(object).fillna("").astype(str)
         estimates["group"] = estimates["group"].astype(str)
     else:
         with threadpool_limits(1), warnings.catch_warnings():

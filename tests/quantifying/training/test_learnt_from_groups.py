@@ -48,13 +48,13 @@ def arrays(groups):
     return np.stack([mean - nothing, sld - mean], axis=1), truth - nothing
 
 
-def test_the_coefficients_are_those_of_a_ridge_regression_around_those_of_pcc():
+def test_the_coefficients_are_half_way_between_pcc_and_a_ridge_regression():
     """Against least squares with two more rows, one for each penalty."""
     groups = groups_of(9, noise=0.02)
     X, y = arrays(groups)
     rows = np.vstack([X, np.diag(np.sqrt(RIDGE))])
     moved = np.concatenate([y - X @ TARGET, np.zeros(2)])
-    expected = TARGET + np.linalg.lstsq(rows, moved, rcond=None)[0]
+    expected = TARGET + np.linalg.lstsq(rows, moved, rcond=None)[0] / 2
     lesson = GroupLesson.of(groups, "PCC", "SLD")
     np.testing.assert_allclose((lesson.towards_covariate, lesson.towards_prior), expected)
 
@@ -92,8 +92,8 @@ def test_a_year_is_answered_by_earlier_ones_alone():
 
 def test_many_groups_teach_what_holds_and_few_teach_nothing():
     lesson = GroupLesson.of(groups_of(200), "PCC", "SLD")
-    assert lesson.towards_covariate == pytest.approx(0.5, abs=0.02)
-    assert lesson.towards_prior == pytest.approx(0.2, abs=0.02)
+    assert lesson.towards_covariate == pytest.approx((1 + 0.5) / 2, abs=0.02)
+    assert lesson.towards_prior == pytest.approx(0.2 / 2, abs=0.02)
     assert GroupLesson.of(groups_of(FEWEST_GROUPS - 1), "PCC", "SLD") is None
     assert GroupLesson.of(groups_of(9), "PCC", "unknown") is None
 
