@@ -42,8 +42,8 @@ LONGEST_WARNING = 200
 """The most characters of a warning in the line of a call."""
 
 OK = "ok"
-"""What the line of a call begins with if every answer is a confidence interval and nothing is
-warned of."""
+"""What the line of a call begins with if every answer is a confidence interval and `quantify` warns
+of nothing."""
 
 UNTESTED, WARNED = "UNTESTED", "WARNING"
 
@@ -64,7 +64,7 @@ def state_of(watched: "Watched") -> str:
         not watched.can_be_estimated or not all(batch.can_be_estimated for batch in batches),
         any(is_range(batch.kind) for batch in batches),
         _is_untested(result),
-        _warnings(result),
+        isinstance(result, Quantification) and shown_warnings(result),
         True,
     )
     return next(state for state, held in zip(STATES, holds, strict=True) if held)
@@ -75,13 +75,6 @@ def _is_untested(result: Quantification | Judgement) -> bool:
     if isinstance(result, Judgement) or result.declared:
         return False
     return any(batch.reason == DECLARED and batch.shift is None for batch in result.batches)
-
-
-def _warnings(result: Quantification | Judgement) -> list[str]:
-    """What an answer warns of."""
-    if not isinstance(result, Judgement):
-        return shown_warnings(result)
-    return [*result.warnings, *(warning for batch in result.batches for warning in batch.warnings)]
 
 
 def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
@@ -103,8 +96,8 @@ def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
     warnings = [warning for warning in result.warnings if warning.endswith(BIASED)]
     if state == UNTESTED:
         texts.append("nothing tests what the method assumes")
-    elif state == WARNED and not warnings:
-        first, *others = _warnings(result)
+    elif state == WARNED and isinstance(result, Quantification) and not warnings:
+        first, *others = shown_warnings(result)
         more = f" (and {counted(len(others), 'other warning')})" if others else ""
         warnings = [f"{shortened(first, LONGEST_WARNING)}{more}"]
     texts += warnings
