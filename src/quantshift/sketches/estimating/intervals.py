@@ -290,7 +290,7 @@ class CountDraws(AbstractDrawer):
         assert self.training is not None
         of_classes = zip(whole_counts(prevalence, size), self.training.shares, strict=True)
         drawn = [rng.multinomial(k, shares / shares.sum(), n) for k, shares in of_classes]
-        return np.sum(drawn, axis=0, dtype=np.float64)
+        return np.asarray(np.sum(drawn, axis=0), dtype=np.float64)
 
     @cached_property
     def _refit(self) -> Callable[[Indices], Any]:
