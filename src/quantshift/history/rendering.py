@@ -27,9 +27,10 @@ from quantshift.history.record import MEAN
 from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
 from quantshift.judging.result import Judgement
 from quantshift.labelling.sheets.filled import BIASED
+from quantshift.quantifiers.base.guarding import DECLARED
 from quantshift.quantifying.output.advice import CONFUSED
 from quantshift.quantifying.output.result import Quantification
-from quantshift.quantifying.output.text import extremes, marks
+from quantshift.quantifying.output.text import extremes, marks, shown_warnings
 
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
@@ -37,9 +38,43 @@ if TYPE_CHECKING:
     from quantshift.history.store import Problem
     from quantshift.history.watching import Watched
 
-OK, ALARMED, DAMAGED, CONDITION, UNKNOWN = "ok", "ALARM", "DAMAGED", "CONDITION", "UNKNOWN"
-"""What the line of a call begins with: the control chart alarms, the history is damaged, a
-condition of the user holds, or a batch cannot be estimated. Failures are for crashes."""
+LONGEST_WARNING = 200
+"""The most characters of a warning in the line of a call."""
+
+OK = "ok"
+"""What the line of a call begins with if every answer is a confidence interval and `quantify` warns
+of nothing."""
+
+UNTESTED, WARNED = "UNTESTED", "WARNING"
+
+STATES = ("ALARM", "DAMAGED", "CONDITION", "UNKNOWN", RANGE.upper(), UNTESTED, WARNED, OK)
+"""What it can begin with, the most serious first: the control chart alarms, the history is damaged,
+a condition of the user holds, a batch cannot be estimated, an answer is a range, nothing tests what
+the chosen method assumes, or there are warnings. Failures are for crashes."""
+
+
+def state_of(watched: "Watched") -> str:
+    """What the line of a call begins with."""
+    result = watched.result
+    batches = result.batches
+    holds = (
+        watched.alarms or watched.drifts,
+        watched.problems,
+        watched.conditions,
+        not watched.can_be_estimated or not all(batch.can_be_estimated for batch in batches),
+        any(is_range(batch.kind) for batch in batches),
+        _is_untested(result),
+        isinstance(result, Quantification) and shown_warnings(result),
+        True,
+    )
+    return next(state for state, held in zip(STATES, holds, strict=True) if held)
+
+
+def _is_untested(result: Quantification | Judgement) -> bool:
+    """Whether a batch rests on what a chosen method assumes, which nothing tests."""
+    if isinstance(result, Judgement) or result.declared:
+        return False
+    return any(batch.reason == DECLARED and batch.shift is None for batch in result.batches)
 
 
 def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
@@ -57,15 +92,15 @@ def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
     result, problems = watched.result, watched.problems
     if isinstance(result, Quantification):
         texts += [f"you declared: {result.declared}"] if result.declared else []
-    texts += [warning for warning in result.warnings if warning.endswith(BIASED)]
-    states = {
-        ALARMED: watched.alarms or watched.drifts,
-        DAMAGED: problems,
-        CONDITION: watched.conditions,
-        UNKNOWN: not all(one.can_be_estimated for one in result.batches),
-        OK: True,
-    }
-    state = next(state for state, holds in states.items() if holds)
+    state = state_of(watched)
+    warnings = [warning for warning in result.warnings if warning.endswith(BIASED)]
+    if state == UNTESTED:
+        texts.append("nothing tests what the method assumes")
+    elif state == WARNED and isinstance(result, Quantification) and not warnings:
+        first, *others = shown_warnings(result)
+        more = f" (and {counted(len(others), 'other warning')})" if others else ""
+        warnings = [f"{shortened(first, LONGEST_WARNING)}{more}"]
+    texts += warnings
     texts += [undecided(problems)] if problems else []
     texts += [] if watched.history is None else baseline_in_short(watched.history)
     return one_line(f"{state} {'; '.join([*texts, *watched.conditions])}")

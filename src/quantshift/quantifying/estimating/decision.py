@@ -43,8 +43,8 @@ ASSUMED = "assumed"
 LABELS, NO_ITEMS = "labels", "no items"
 """Reasons for the kind of an answer beside those of guarded methods."""
 
-GROUPS, LIKE_GROUPS = "groups", "like the groups"
-"""What an estimate rests on if left-out groups have taught it, and the name of that assumption."""
+GROUPS, LIKE_GROUPS, LIKE_PERIODS = "groups", "like the groups", "like earlier periods"
+"""What an estimate rests on if left-out groups have taught it, and the names of that assumption."""
 
 METHOD = "method"
 """What an estimate rests on if the user has chosen the method: the method's own assumption."""

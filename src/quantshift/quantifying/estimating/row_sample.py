@@ -134,7 +134,13 @@ class RowSample(AbstractSample):
         unlike: Sequence[float | None] = [None] * len(filled)
         if isinstance(self.model.guard, OffersPositions):
             samples = list(filled.values())
-            unlike = unlike_every_class(self.model.guard, self.pool.items, samples, seed=seed)
+            unlike = unlike_every_class(
+                self.model.guard,
+                self.pool.items,
+                samples,
+                ignored=self.model.from_dates,
+                seed=seed,
+            )
         return {
             name: replace(self._unless_unknown(name, evidence), none_of_these=share)
             for name, evidence, share in zip(

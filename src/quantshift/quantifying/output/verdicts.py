@@ -19,6 +19,7 @@ from quantshift.quantifying.estimating.decision import (
     GROUPS,
     IN_DOUBT,
     LIKE_GROUPS,
+    LIKE_PERIODS,
     METHOD,
     Decision,
 )
@@ -43,6 +44,7 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
         "between the two": "if something between the two holds",
         "no change": "if nothing changed",
         LIKE_GROUPS: "if it differs as your own groups do",
+        LIKE_PERIODS: "if it changes as it did before",
     }
 )
 """The assumptions about what has changed, without technical terms."""
@@ -65,9 +67,9 @@ class Explained:
 
     lead: the class whose estimates are given; name: how it is shown. topics: whether the items are
     texts. assumption: the method's own, in plain words; interval_note: the method's. groups: the
-    column of the groups whose errors widen a range. declared: what the user has declared about the
-    shift; empty if nothing. n_deciding: about how many labels decide between two shares, if that is
-    what the items leave open.
+    column of the groups whose errors widen a range; in_time: whether they are periods. declared:
+    what the user has declared about the shift; empty if nothing. n_deciding: about how many labels
+    decide between two shares, if that is what the items leave open.
     """
 
     decision: Decision
@@ -81,6 +83,7 @@ class Explained:
     assumption: str
     interval_note: str = ""
     groups: str | None = None
+    in_time: bool = False
     declared: str = ""
     n_deciding: int | None = None
 
@@ -222,6 +225,12 @@ def basis(about: Explained) -> str:
 
 
 def _learnt_from_groups(about: Explained) -> str:
+    if about.in_time:
+        return (
+            f"learnt from the periods of {about.groups!r}, each estimated from those before it: "
+            "how far to go from the training share. The range covers the assumptions, and errors "
+            "as large as on these periods; it is not a confidence interval"
+        )
     return (
         f"learnt from the groups of {about.groups!r} that were left out in turn: how far to go "
         "from the training share. The range comes from the errors on these groups; it is not a "
