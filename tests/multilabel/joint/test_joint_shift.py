@@ -30,10 +30,14 @@ def _posteriors(X: Reals, share: float = 0.3) -> Reals:
     return np.asarray(joint / joint.sum(axis=1, keepdims=True) @ sets)
 
 
+def _fitted(n: int) -> JointShift:
+    X, has = _items(n, 0.3, seed=0)
+    return JointShift.fit(_posteriors(X), has, Reference.of(X))
+
+
 @pytest.fixture(scope="module")
 def shift() -> JointShift:
-    X, has = _items(600, 0.3, seed=0)
-    return JointShift.fit(_posteriors(X), has, Reference.of(X))
+    return _fitted(300)
 
 
 def _examined(shift: JointShift, X: Reals) -> JointFinding:
@@ -42,15 +46,15 @@ def _examined(shift: JointShift, X: Reals) -> JointFinding:
 
 
 @pytest.mark.slow
-def test_a_shift_of_one_label_is_found_in_both_and_is_no_selection(shift: JointShift) -> None:
-    X, has = _items(1200, 0.9, seed=1)
-    found = _examined(shift, X)
+def test_a_shift_of_one_label_is_found_in_both_and_is_no_selection() -> None:
+    X, has = _items(1000, 0.9, seed=1)
+    found = _examined(_fitted(2000), X)
     assert not found.refuted
     assert found.doubles <= 0.005
     low, high = found.limits(0.99, of_items=True)
     assert (low <= has.mean(axis=0)).all()
     assert (has.mean(axis=0) <= high).all()
-    assert (high - low < 0.2).all()
+    assert (high - low < 0.25).all()
 
 
 @pytest.mark.slow
