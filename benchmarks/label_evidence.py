@@ -199,6 +199,7 @@ def summary(found: pl.DataFrame) -> str:
     )
     with pl.Config(
         tbl_rows=-1,
+        tbl_cols=-1,
         tbl_hide_dataframe_shape=True,
         tbl_hide_column_data_types=True,
         float_precision=3,

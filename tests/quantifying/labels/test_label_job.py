@@ -65,12 +65,12 @@ def test_a_label_with_an_interval_of_its_own_is_answered_as_if_it_were_alone(
     answer = by_month.answers[label]
     shares = zip(_positive(by_month, label), _positive(alone, "1"), strict=True)
     for (ours, own), batch, by_itself in zip(shares, answer.batches, alone.batches, strict=True):
-        if by_itself.kind != INTERVAL:
-            assert batch.shift is not None
-            assert batch.shift.kind == JOINT
-            assert own[1] <= ours[1] <= ours[2] <= own[2]
+        assert batch.shift is not None
+        if batch.shift.kind == JOINT:
+            assert by_itself.kind != INTERVAL
+            assert batch.kind == INTERVAL or ours[1] <= own[1] <= own[2] <= ours[2]
         else:
-            assert (ours, batch.kind, batch.reason) == (own, INTERVAL, by_itself.reason)
+            assert (ours, batch.kind, batch.reason) == (own, by_itself.kind, by_itself.reason)
             assert batch.changes == by_itself.changes
     assert [b.accuracy.estimate for b in answer.batches if b.accuracy] == [
         b.accuracy.estimate for b in alone.batches if b.accuracy
@@ -147,7 +147,7 @@ def test_with_one_assumption_declared_limits_for_all_are_intervals_of_that_level
 
 @pytest.mark.slow
 def test_a_change_of_one_label_makes_the_others_be_answered_together() -> None:
-    new = labelled(2000, seed=3, spam=0.9)
+    new = labelled(2000, seed=3, spam=0.7)
     given = {"train": labelled(1500, seed=4), **QUICK}
     found = quantify(unlabelled(new), label=LABELS, **given)
     alone = quantify(unlabelled(new), label="abuse", drop=["spam", "hate"], **given)
@@ -159,7 +159,8 @@ def test_a_change_of_one_label_makes_the_others_be_answered_together() -> None:
     (abuse,) = (answer for answer in found.batches[0].labels if answer.label == "abuse")
     assert abuse.method == "TiltedLabelSets"
     assert "Together abuse" in found.to_text()
-    assert abuse.high - abuse.low < share_of(alone.batches[0], "1").high / 2
+    own = share_of(alone.batches[0], "1")
+    assert abuse.high - abuse.low < own.high - own.low
 
 
 @pytest.mark.slow
@@ -170,7 +171,7 @@ def test_what_is_declared_is_not_answered_together() -> None:
     alone = quantify(new, label="abuse", drop=["spam", "hate"], **given)
     assert _positive(found, "abuse") == _positive(alone, "1")
     assert found.answers["abuse"].batches[0].verdict == alone.batches[0].verdict.replace(
-        "abuse: 1", "abuse"
+        "abuse = 1", "abuse"
     )
 
 

@@ -8,10 +8,11 @@ is an interval by the same rules as for one label, with the joint model in place
     evidence     a changed mix of items would look different: the joint estimate, with its limits
     agreement    the joint estimate and the mean posterior are similar: the middle of the two, with
                  limits that cover both
-    otherwise    the middle of the two, with a range that contains both, and the label's own range
+    otherwise    the middle of the two, with a range that contains both, and the label's own range,
+                 if the label on its own is refuted
 
-If something contradicts it, the label's own answer stays. So does an interval of its own, and what
-rests on an assumption that was declared.
+In all other cases the label's own answer stays, as do intervals of its own and what rests on an
+assumption that was declared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ from quantshift.quantifiers.base.guarding import (
     EVIDENCE_LEVEL,
     NO_EVIDENCE,
     NORMAL,
+    REFUTED,
     WIDEST,
     covariate_limits,
 )
@@ -271,6 +273,8 @@ def _revised(
         shares, kind, reason = joint, INTERVAL, EVIDENCE
     elif abs(joint[0] - mean[0]) < AGREEING and both[2] - both[1] <= WIDEST:
         shares, kind, reason = both, INTERVAL, AGREEMENT
+    elif evidence.decision.reason != REFUTED:
+        return evidence
     else:
         own = evidence.interval
         shares = np.array([both[0], min(both[1], own.low[1]), max(both[2], own.high[1])])
