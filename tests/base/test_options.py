@@ -3,9 +3,11 @@
 import inspect
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import typer
 
+from quantshift.base.options import as_names
 from quantshift.cli.app import app_with
 from quantshift.errors import UserError
 from quantshift.judging import judge, plan_labels
@@ -52,3 +54,11 @@ def test_an_unknown_argument_gets_a_suggestion(
     with pytest.raises(UserError, match=rf"{function.__name__}\(\): '{wrong}'; .* '{right}'") as it:
         function("new.csv", **{wrong: "a"})
     assert isinstance(it.value, TypeError)
+
+
+def test_names_may_be_any_sequence_of_texts() -> None:
+    """An array was a ValueError about its truth value, a number a TypeError."""
+    assert as_names(np.array(["a", "b"])) == ("a", "b")
+    for wrong in (np.zeros(2), [1], 5):
+        with pytest.raises(UserError, match="is not a text; write names and values as texts"):
+            as_names(wrong)

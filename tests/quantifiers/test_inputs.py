@@ -348,3 +348,17 @@ def test_features_without_a_column_and_no_items_are_refused(method, items):
         method().fit(X[:0], y[:0])
     with pytest.raises(DataError, match="the sample is empty"):
         method().fit(X, y).predict(X[:0])
+
+
+class Lone(CC):
+    def _solve(self, representation, index, weights=None):
+        return super()._solve(representation, index, weights)[0]
+
+
+def test_prevalences_without_diagnostics_are_no_solution(items):
+    """It was a ValueError about too many values to unpack."""
+    X, y = items
+    fitted = Lone().fit(X, y)
+    for estimate in (lambda: fitted.predict(X), lambda: fitted.aggregate(np.full((5, 2), 0.5))):
+        with pytest.raises(DataError, match=r"_solve of Lone returned ndarray: .* \(p_hat, \{\}\)"):
+            estimate()

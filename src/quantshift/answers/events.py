@@ -9,7 +9,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
     {
         "shift": "more has changed than the shares of the classes, according to the test",
         "changed": "a share differs from that of the previous batch by more than chance (only if "
-        "batches are dates or numbered)",
+        "batches are dates or numbered, and for batches of 30 items or more)",
         "unreliable": "it cannot be estimated, its limits are more than 40 points apart, or the "
         "answer is a range, because the items contradict that only the shares of the classes "
         "changed or cannot tell, and no audit overrides it",

@@ -105,14 +105,17 @@ def suggests_arguments(function: Callable[Arguments, Returned]) -> Callable[Argu
 
 
 def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One name or several.
+    """One name or several, in any sequence.
 
     >>> as_names("a"), as_names(["a", "b"]), as_names(None)
     (('a',), ('a', 'b'), ())
     """
     if isinstance(names, str):
         return (names,)
-    several = tuple(names or ())
+    try:
+        several = () if names is None else tuple(names)
+    except TypeError:
+        several = (names,)  # refused below: only a text is a name
     wrong = next((name for name in several if not isinstance(name, str)), None)
     if wrong is not None:
         raise UserError(f"{wrong!r} is not a text; write names and values as texts")

@@ -39,3 +39,11 @@ def test_what_was_merged_is_counted():
         "'Yes'"
     )
     assert list(merged_notes(counts, {})) == []
+
+
+def test_accents_of_another_composition_are_shown_as_codes():
+    """They were said to be 'é' treated as 'é'."""
+    for form, name in (("e\u0301", "\u00e9"), ("\u00e9", "e\u0301")):
+        (note,) = merged_notes({form: 1}, {form: name})
+        assert note.count("'\u00e9'") == 1
+        assert note.count(r"'e\u0301'") == 1

@@ -341,6 +341,11 @@ def write_errors(place: Path) -> Iterator[None]:
         with disk_errors(place):
             yield
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise UserError(
+                "the name of the output is too long; choose a shorter one",
+                arguments=["out"],
+            ) from error
         reason = error.strerror or str(error)
         raise UserError(
             f"{place} cannot be written ({reason}); choose another place", arguments=["out"]

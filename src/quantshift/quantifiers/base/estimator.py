@@ -457,10 +457,11 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         solved = []
         for members, index in blocks:
             if weights is None:
-                p_hat, diagnostics = self._solve(representation, index)
+                solution = self._solve(representation, index)
             else:
                 _check_total_weight(weights, index, members)
-                p_hat, diagnostics = self._solve(representation, index, weights)
+                solution = self._solve(representation, index, weights)
+            p_hat, diagnostics = _checked_pair(self, solution)
             _check_prevalences(self, p_hat, len(members))
             solved.append((members, p_hat, diagnostics))
         return _in_order(solved)
@@ -511,7 +512,8 @@ class AbstractClassifying(AbstractQuantifier):
     def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
         """The same for one sample, without the overhead for many samples."""
         p = self._checked(posteriors)
-        p_hats, _ = self._solve(self._represent_posteriors(p), whole_pool(len(p)))
+        solution = self._solve(self._represent_posteriors(p), whole_pool(len(p)))
+        p_hats, _ = _checked_pair(self, solution)
         p_hat: Prevalences = p_hats[0].astype(np.float64)
         shares = p_hat.tolist()
         # Written so that NaN is refused as well, and in plain Python: two numbers are few.
@@ -668,6 +670,16 @@ def _check_total_weight(weights: Weights, index: Indices, members: Indices) -> N
             f"sample {members[int(np.argmax(empty))]} has a total weight of zero: a prevalence "
             "needs at least one item with positive weight"
         )
+
+
+def _checked_pair(quantifier: AbstractQuantifier, solution: Any) -> tuple[Any, Diagnostics]:
+    """What a method's own `_solve` returned, if it is prevalences and diagnostics."""
+    if isinstance(solution, tuple) and len(solution) == 2:
+        return solution
+    raise DataError(
+        f"_solve of {type(quantifier).__name__} returned {type(solution).__name__}: expected a "
+        "tuple of prevalences and diagnostics; return (p_hat, {}) if there are no diagnostics"
+    )
 
 
 def _check_prevalences(quantifier: AbstractQuantifier, p_hat: Any, n_samples: int) -> None:

@@ -17,6 +17,7 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import UserError
+from quantshift.intervals.engine import SMALL
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.intervals.targets import ITEMS
 from quantshift.quantifying.audits.audited import read_audit
@@ -216,9 +217,9 @@ def estimate_sample(
             batches.append(empty_batch(name, model.classes, left_out=sample.left_out(name)))
             continue
         shown = evidence[name]
-        change = changed_classes(
-            before if name in compared else None, shown.interval, model.classes
-        )
+        # The replicates of a few items do not differ enough: any two such batches would differ.
+        is_compared = name in compared and sizes[name] >= SMALL
+        change = changed_classes(before if is_compared else None, shown.interval, model.classes)
         batch = batch_of(
             model,
             sample.scored(name),
@@ -228,7 +229,7 @@ def estimate_sample(
             declared=options.declared,
         )
         batches.append(heeding_warnings(sample.completed(batch, shown), general))
-        before = shown.interval
+        before = shown.interval if sizes[name] >= SMALL else before
     return Quantification(
         classes=model.classes,
         level=options.level,

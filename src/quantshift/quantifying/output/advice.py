@@ -64,6 +64,8 @@ def labels_text(shares: Sequence[Share], level: float, n_items: int) -> str:
     """What precision a few random labels give."""
     n_labels = min(FEW_LABELS, n_items)
     if n_labels == n_items:
+        if n_items == 1:
+            return "the label of the only item gives the share itself"
         return f"labels of all {n_items} items give the share itself"
     points = 100 * reach_of_labels(n_labels, shares, level)
     return f"{n_labels} random labels narrow this to about plus or minus {points:.0f} points"

@@ -232,7 +232,8 @@ class Batch:
     assumptions: estimates under each assumption, including the method's own.
     shift: None where nothing was tested.
     change: labels of classes whose share differs from the batch before by more than chance and by
-        a size that matters in practice; empty if batches do not follow one another.
+        a size that matters in practice; empty if batches do not follow one another. Batches of
+        fewer than 30 items are not compared.
     scores: histogram of the posteriors of each class, shares of items in bins of equal width.
     verdict, warnings, advice: sentences for people.
     can_be_estimated: if not, no share has an estimate; no_estimate_reason says why. The limits are
