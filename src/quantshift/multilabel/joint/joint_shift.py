@@ -54,6 +54,11 @@ BOOTSTRAPS, OF_EACH = 15, 14
 MOST_ITEMS, MOST_TRAINED = 2000, 5000
 """Of a larger sample, and of more training items, this many are drawn at random."""
 
+STRETCHED = 1.3
+"""What the distances of the limits are multiplied by, since no shift is exactly a joint one. Where
+the share of one label was moved (samples of 100 of emotions, birds and medical), limits at 95% held
+in .93 to .96 without it, and in .96 to .97 with it."""
+
 LIKELIEST = 1.0
 """The power at which likelihoods are compared: the posteriors as they are."""
 
@@ -136,8 +141,8 @@ class JointFinding:
             variance += self.estimate * (1 - self.estimate) / self.size
         margin = float(ndtri((1 + level) / 2)) * np.sqrt(variance)
         bias = self.errors.mean(axis=0)
-        low = self.estimate + np.minimum(bias, 0.0) - margin
-        high = self.estimate + np.maximum(bias, 0.0) + margin
+        low = self.estimate - STRETCHED * (margin - np.minimum(bias, 0.0))
+        high = self.estimate + STRETCHED * (margin + np.maximum(bias, 0.0))
         return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
