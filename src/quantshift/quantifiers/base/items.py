@@ -67,7 +67,9 @@ class Items:
         return self.posteriors is not None or bool(self._sizes())
 
     def take(self, rows: Indices) -> "Items":
-        """The items at these positions."""
+        """The items at these positions; all of them, in their order, are not copied."""
+        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
+            return self
         return Items(
             None if self.posteriors is None else self.posteriors[rows],
             None if self.committee is None else self.committee[:, rows],

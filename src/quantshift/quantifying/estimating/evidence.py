@@ -156,7 +156,7 @@ def _by_chosen_method(
     assumptions = []
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
         if subclasses is None or shift is None:
-            posteriors = model.posteriors(items.take(rows))
+            posteriors = model.posteriors(items)[rows]
             assumptions.append(_plain(model, posteriors, p_hat[i]))
             continue
         weighed = _Weighed.of(subclasses, estimate, i, int(drawn.sizes[i]), shift)

@@ -161,7 +161,7 @@ class RowSample(AbstractSample):
         position = {row: i for i, row in enumerate(rows.tolist())}
         return ScoredBatch(
             name=name,
-            posteriors=self.model.posteriors(self.pool.items.take(rows)),
+            posteriors=self.model.posteriors(self.pool.items)[rows],
             n_items=self.pool.sizes[name],
             n_left_out=self.pool.left_out[name],
             # The order of the sheet is the order of labelling: a sequential audit relies on it.
