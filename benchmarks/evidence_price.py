@@ -40,6 +40,8 @@ def main() -> None:
     parser.add_argument("files", nargs="+")
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
+    if absent := [path for path in options.files if not Path(path).is_file()]:
+        parser.error(f"no such file: {absent[0]}; `evidence.py --csv` writes one")
     answers = Claims(pd.concat([pd.read_csv(path) for path in options.files], ignore_index=True))
     print(answers.by_kind())
     print()

@@ -214,7 +214,7 @@ def of_reviews(options: Any) -> Iterator[dict[str, Any]]:
             quantifier = SubclassSLD(seed=seed)
             division = quantifier.reduction(X_train, codes)
             quantifier.fit_items(
-                Items(models.out_of_fold[0], features=division.known), codes, reduction=division
+                Items(models.out_of_fold[0], features=division.training), codes, reduction=division
             )
             used, positions = np.unique(
                 np.concatenate([draw.indices for draw in draws]), return_inverse=True

@@ -173,7 +173,7 @@ def learn(
     models = LogisticLearner().learn(view, rows, codes, [{"C": 10.0}], folds)
     quantifier = SubclassSLD()
     reduction = quantifier.reduction(view.transform(rows), codes)
-    known = Items(models.out_of_fold[0], features=reduction.known)
+    known = Items(models.out_of_fold[0], features=reduction.training)
     quantifier.fit_items(known, codes, reduction=reduction)
     return Trained(quantifier, models, view, reduction), train
 

@@ -1,6 +1,6 @@
 """The suites on their embedded data at the quick profile: the mean errors shown on the pages.
 
-    python -m benchmarks.suites                    # all but the paper's, a few minutes
+    python -m benchmarks.suites                    # all but the paper's whose data are here
     python -m benchmarks.suites knock-out noise    # some of them
 
 Prints a table for each suite: a row per method, a column per experiment and data set, the mean
@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from quantshift import metrics
+from quantshift.errors import UserError
 from quantshift.experiments import (
     Run,
     SerialExecutor,
@@ -68,11 +69,17 @@ def _errors(rows: pl.DataFrame, measure: str) -> np.ndarray:
 
 
 def main(names: list[str]) -> None:
-    """Print the tables of the named suites, or of all that have embedded data."""
+    """Print the tables of the named suites, or of all whose data are on this machine."""
     for suite in names or [name for name in suites() if name not in ELSEWHERE]:
         began = time.process_time()
-        with tempfile.TemporaryDirectory() as folder:
-            markdown = table(suite, Path(folder) / "out")
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                markdown = table(suite, Path(folder) / "out")
+        except UserError as error:
+            if names:
+                raise SystemExit(f"{suite}: {error}") from None
+            print(f"\n{suite}: left out, {error}", flush=True)
+            continue
         print(
             f"\n{suite}: {time.process_time() - began:.0f} s of CPU time\n\n{markdown}", flush=True
         )

@@ -62,6 +62,18 @@ def test_other_shares_of_the_known_classes_and_moderate_selection_are_not_an_uns
     assert sum(share is not None for share in found) <= 1
 
 
+def test_features_of_dates_do_not_make_an_unseen_class():
+    """New items are later than those of training in every sample."""
+    rng = np.random.default_rng(3)
+    later = np.array([0.0, 0.0, 9.0])
+    sample = later + np.concatenate([ring(rng, 100, 0.0), ring(rng, 100, 2.0)])
+    known, rows = known_items(rng), [np.arange(200)]
+    (share,) = unlike_every_class(known, sample, rows)
+    assert share == pytest.approx(1.0, abs=0.1)
+    assert unlike_every_class(known, sample, rows, ignored=np.arange(3) == 2) == [None]
+    assert unlike_every_class(known, sample, rows, ignored=np.arange(3) >= 0) == [None]
+
+
 def test_small_samples_are_not_examined():
     rng = np.random.default_rng(2)
     assert unlike_every_class(known_items(rng), ring(rng, 40, 4.0), [np.arange(40)]) == [None]

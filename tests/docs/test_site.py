@@ -72,12 +72,16 @@ def test_the_search_finds_what_people_look_for(visit, words):
     page = visit("")
     page.get_by_role("button", name="Search").first.click()
     page.get_by_label("Search").locator("visible=true").last.fill(words)
-    page.get_by_role("option").first.wait_for()
-    addresses = page.get_by_role("option").evaluate_all(
-        "options => options.map(option => (option.closest('a') ?? option.querySelector('a')).href)"
-    )
-    first = [address.split("#")[0] for address in dict.fromkeys(addresses)][:SEEN]
-    assert any(f"/{name}/" in address for name in SEARCHED[words] for address in first), first
+    options, first = page.get_by_role("option"), []
+    for _ in range(100):  # the list is filled while the search goes on
+        addresses = options.evaluate_all(
+            "all => all.map(option => (option.closest('a') ?? option.querySelector('a')).href)"
+        )
+        first = [address.split("#")[0] for address in dict.fromkeys(addresses)][:SEEN]
+        if any(f"/{name}/" in address for name in SEARCHED[words] for address in first):
+            return
+        page.wait_for_timeout(100)
+    pytest.fail(f"only {first} are found")
 
 
 def test_formulas_are_drawn_by_the_browser(visit):

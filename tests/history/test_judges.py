@@ -1,6 +1,7 @@
 """A judge over time: what a history keeps of `judge`, pooled labels, drift, alarms, one line."""
 
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import special, stats
 from quantshift.errors import UserError
 from quantshift.history import History, HistoryEntry, Limits, watch
 from quantshift.history.judges import judges_over_time
-from quantshift.history.record import ACCURACY
+from quantshift.history.record import ACCURACY, MEAN
 from quantshift.judging import judge
 from quantshift.labelling.sequence import counted_sequence
 from tests.history.made import answer
@@ -227,7 +228,7 @@ def test_they_hold_at_all_looks_together():
 
 
 def test_items_of_a_cluster_are_not_taken_for_independent_ones(tmp_path):
-    """Every answer twice: the limits are those of the answers once, and drift is not tested."""
+    """Every answer twice: limits and the test of drift are those of the answers once."""
     once = [week(i, n=100, k=40) for i in range(9)]
     twice = [
         pl.concat([table.with_row_index("question")] * 2).sample(fraction=1, shuffle=True, seed=i)
@@ -240,8 +241,124 @@ def test_items_of_a_cluster_are_not_taken_for_independent_ones(tmp_path):
     assert double.kappa == pytest.approx(single.kappa)
     assert [rate.low for rate in double.rates] == pytest.approx([r.low for r in single.rates])
     assert len(single.drifts) == 2
-    assert double.drifts == ()
-    assert "clusters" in double.reason
+    assert double.drifts == single.drifts
+    assert double.by_cluster
+    assert not single.by_cluster
     entry = together.calls()[-1].batches[-1]
     assert entry.judged.n_clusters == 40
     assert entry.accuracy is None
+
+
+def test_a_history_without_the_rates_of_clusters_is_not_tested(tmp_path):
+    tables = [pl.concat([week(i, n=100, k=40).with_row_index("question")] * 2) for i in range(9)]
+    history, _ = kept(tmp_path / "h", tables, cluster="question")
+    (series,) = history.series()
+    old = [
+        replace(
+            point,
+            batch=replace(
+                point.batch,
+                judged=replace(
+                    point.batch.judged,
+                    judges=tuple(
+                        replace(judge, cluster_rates=None) for judge in point.batch.judged.judges
+                    ),
+                ),
+            ),
+        )
+        for point in series.points
+    ]
+    (found,) = judges_over_time(replace(series, points=tuple(old)), Limits(baseline=8))
+    assert found.drifts == ()
+    assert "earlier versions" in found.reason
+
+
+@pytest.mark.slow
+def test_rates_of_clusters_ever_leave_their_limits_seldom():
+    """Clusters of five that are mostly right or mostly wrong, looked at after every one."""
+    rng = np.random.default_rng(11)
+    left = 0
+    for _ in range(300):
+        rates = rng.binomial(5, rng.beta(0.8, 0.2, 150)) / 5
+        limits = [
+            counted_sequence(seen, n, level=0.9) for n, seen in enumerate(np.cumsum(rates), start=1)
+        ]
+        left += any(not low <= 0.8 <= high for low, high in limits)
+    assert left / 300 <= 0.1 + 0.03
+
+
+def graded(i, *, above=0.0, n=300, k=60):
+    """Grades from 1 to 5 of a week, of which a judge is one off in a quarter."""
+    rng = np.random.default_rng([1, i])
+    truth = np.clip(np.round(rng.normal(3 + above, 1, n)), 1, 5).astype(int)
+    off = np.where(rng.random(n) < 0.25, rng.choice([-1, 1], n), 0)
+    known = np.isin(np.arange(n), rng.choice(n, k, replace=False))
+    return pl.DataFrame(
+        {
+            "week": str(FIRST + timedelta(7 * i)),
+            "judge": np.clip(truth + off, 1, 5),
+            "human": [int(t) if seen else None for t, seen in zip(truth, known, strict=True)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def grades(tmp_path_factory):
+    weeks = [graded(i, above=0.0 if i < 11 else 1.2) for i in range(14)]
+    return kept(tmp_path_factory.mktemp("grades"), weeks, classes="12345"), weeks
+
+
+def test_levels_lead_with_their_mean_and_its_chart(grades):
+    (history, last), weeks = grades
+    found = judge(weeks[-1], **ASKED, classes="12345").overall.mean
+    (series,) = history.series()
+    newest = series.points[-1].share(MEAN)
+    assert (newest.estimate, newest.low, newest.high) == (found.estimate, found.low, found.high)
+    line = last.summary_line()
+    assert f": mean {found.estimate:.2f} ({found.low:.2f} to {found.high:.2f})" in line
+    (charts,) = history.controls()
+    assert [chart.label for chart in charts] == [MEAN, "1", "2", "3", "4", "5"]
+    usual = np.mean([point.batch.mean.estimate for point in series.points[:8]])
+    assert charts[0].centre == pytest.approx(usual, abs=0.1)
+    assert charts[0].alarms[-1]
+    assert any(text.startswith("moving average of mean ") for text in line.split("; "))
+    rows = pl.read_csv(history.to_csv().encode())
+    means = rows.filter(pl.col("class") == "mean")
+    assert len(rows) == 14 * 6
+    assert means["estimate"].to_list() == [point.batch.mean.estimate for point in series.points]
+    again = [HistoryEntry.from_bytes(call.to_bytes()) for call in history.calls()]
+    assert again == history.calls()
+
+
+def test_the_mean_is_in_the_text_the_page_and_the_plot(grades):
+    from quantshift.history import render_page
+    from quantshift.history.rendering import render_series
+
+    (history, _), weeks = grades
+    found = judge(weeks[-1], **ASKED, classes="12345").overall.mean
+    text = render_series(history, history.limits())
+    assert text.startswith("mean in ")
+    assert f"{found.estimate:.2f}  {found.low:.2f} to {found.high:.2f}" in text
+    assert "%" not in text.splitlines()[2]
+    assert render_series(history, history.limits(), "4").splitlines()[2].count("%") == 2
+    page = render_page(history)
+    assert "<title>The mean over time" in page
+    newest = f"the 300 items in {FIRST + timedelta(7 * 13)}"
+    assert f"The mean of {newest} is {found.estimate:.2f}" in page
+    assert history.plot().get_ylabel() == "mean"
+    assert history.plot("4").get_ylabel() == "share of human = 4"
+
+
+def test_a_batch_without_a_label_of_a_class_names_the_cure(grades):
+    (history, _), weeks = grades
+    table = weeks[0].filter((pl.col("human").fill_null(5) > 1) & (pl.col("judge") > 1))
+    with pytest.raises(UserError, match="this result has 2, 3, 4, 5; name all classes"):
+        history.append(judge(table, **ASKED))
+
+
+def test_a_mean_outside_its_levels_is_refused(grades):
+    (history, _), _ = grades
+    call = json.loads(history.calls()[-1].to_bytes())
+    call["batches"][0]["mean"]["high"] = 5.5
+    with pytest.raises(UserError, match="mean"):
+        HistoryEntry.from_bytes(json.dumps(call).encode())

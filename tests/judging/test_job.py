@@ -314,7 +314,7 @@ def test_the_mean_of_grades_comes_first():
     answer = judge(labelled(table, np.arange(100)), verdict="judge", label="human", labels="random")
     mean = answer.overall.mean
     line = (
-        f"mean: {mean.estimate:.2f} of the 300 items in the table (95% interval {mean.low:.2f} to"
+        f"mean: {mean.estimate:.2f} over the 300 items in the table (95% interval {mean.low:.2f} to"
     )
     assert answer.to_text().startswith(line)
     assert repr(answer).startswith(line)
@@ -548,3 +548,40 @@ def test_what_is_stated_beside_the_sheet_of_a_plan_is_refused(table, tmp_path):
     assert judge(bare, **asked).batches[0].labels.design == "planned"
     with pytest.raises(UserError, match="the sheet of a plan says how its labels were chosen"):
         judge(bare, labels="random", **asked)
+
+
+def test_weighted_shares_say_so_and_labels_without_weight_are_refused(table):
+    table = drawn(table)
+    views = table.with_columns(views=pl.Series(range(len(table))))
+    asked = {"verdict": "judge", "label": "human", "weights": "views", "insist": True}
+    answer = judge(views, **asked, labels="random")
+    assert f"items in the table, weighted by views ({100 * answer.level:g}%" in answer.to_text()
+    assert answer.overall.weights == "views"
+    none = table.with_columns(views=pl.col("human").is_null().cast(int))
+    assert "all labelled items have the weight 0" in refused(none, **asked)
+
+
+def test_all_items_labelled(table):
+    """Nothing is guessed, assumed or advised."""
+    every = drawn(table).with_columns(human=pl.col("human").fill_null("pass"))
+    text = judge(every, verdict="judge", label="human").to_text()
+    assert f"Labels   {len(table):,}, of all items\nAssumed  Nothing.\nNeeded   all items" in text
+    assert "guess" not in text.casefold()
+    assert "Next" not in text
+
+
+def test_few_labels_are_no_surprise_and_have_a_singular(table):
+    table = drawn(table)
+    known = table.filter(pl.col("human") == pl.col("judge")).head(1)
+    few = pl.concat([known, table.filter(pl.col("human").is_null()).head(5)])
+    text = judge(few, verdict="judge", label="human", classes=["pass", "fail"]).to_text()
+    assert "With 1 label the interval" in text
+    assert "without seeing them" not in text
+    assert "Needed   labels of all items, since these are few" in text
+
+
+def test_lower_case_gaps_are_no_class(table):
+    table = drawn(table)
+    gaps = table.with_columns(human=pl.col("human").fill_null("n/a"))
+    asked = {"verdict": "judge", "label": "human", "labels": "random"}
+    assert judge(gaps, **asked).overall.shares == judge(table, **asked).overall.shares

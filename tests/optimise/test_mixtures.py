@@ -134,7 +134,7 @@ def test_terms_add_up_to_the_divergence_and_have_its_derivatives(name: str) -> N
     assert value.sum() == pytest.approx(whole)
     # What is compiled is the same, but for rounding.
     here, there, room = np.empty(6), np.empty(6), np.empty(1)
-    assert _objective(p, q, room, NUMBERS[name]) == pytest.approx(whole, rel=1e-12)
+    assert _objective(p, q, room, NUMBERS[name], np.empty(6)) == pytest.approx(whole, rel=1e-12)
     _set_derivatives(p, q, room, NUMBERS[name], here, there)
     assert_allclose(here, first, rtol=1e-12)
     assert_allclose(there, second, rtol=1e-12)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from quantshift.base.options import COLUMNS, LABELS, OUTPUT, SCRIPTS, TABLES, OptionText, option
 
 MISSING = OptionText(
-    "Values that mean a missing label (default: an empty cell, NA, N/A, NaN, NULL, None).",
+    "Values that mean a missing label (default: an empty cell, NA, N/A, n/a, NaN, NULL, None).",
     reads="names",
     metavar="NA,unknown",
     panel=COLUMNS,

@@ -67,6 +67,12 @@ def row_warnings(rows: Rows) -> Iterator[str]:
         yield f"{rows.source}: {n:,} of {rows.read:,} rows were left out ({counts})"
 
 
+def besides_rows(warnings: Iterable[str], tables: Iterable[Rows]) -> list[str]:
+    """The warnings that are not about rows left out, which are shown with their table."""
+    about_rows = {warning for rows in tables for warning in row_warnings(rows)}
+    return [warning for warning in warnings if warning not in about_rows]
+
+
 def is_much(rows: Rows) -> bool:
     """Whether so many rows were left out that this must be reported first."""
     n = sum(count for reason, count in rows.left_out.items() if reason != NOT_DRAWN)

@@ -22,16 +22,19 @@ LONGEST_LABEL = 30
 LONGEST_COLUMN = 24
 
 
-def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_name: str = "") -> str:
+def estimate_in_a_line(
+    result: Answer, batch: SharesOfBatch, limits_name: str = "", *, weighted: str = ""
+) -> str:
     """The estimated share of the headline class in a batch, in one line.
 
-    limits_name: what to call the limits; by default they are an interval.
+    limits_name: what to call the limits; by default they are an interval. weighted: how items
+    count, if not alike, as the end of a clause.
     """
     share = headline_share(result, batch)
     before = limits_name or limits_head(INTERVAL, result.level)
     return (
         f"{shown(result, share.label)}: {estimate_text(share)} of the "
-        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)} "
+        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted} "
         f"({before} {limits(share.low, share.high)})"
     )
 

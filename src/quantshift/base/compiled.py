@@ -29,17 +29,6 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     return _compiled(function)
 
 
-def compiled_sums(function: Callable[P, R]) -> Callable[P, R]:
-    """Like `compiled`, but numbers are added up several at a time, in the order that is fastest.
-
-    The last digits of a sum then depend on the kind of processor. Which order is fastest also
-    depends on the code around it, so the function is a part of every function that calls it: a
-    process that has just compiled the two would otherwise call the one copy, and a process that
-    finds them in the cache the other. What calls it is for Python to call, or `compiled_inline`.
-    """
-    return _compiled(function, fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
-
-
 def compiled_inline(function: Callable[P, R]) -> Callable[P, R]:
     """Like `compiled`, but always a part of the compiled functions that call it."""
     return _compiled(function, forceinline=True)

@@ -112,6 +112,7 @@ def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
     """
     if isinstance(names, str):
         return (names,)
+    several: tuple[Any, ...]
     try:
         several = () if names is None else tuple(names)
     except TypeError:

@@ -350,6 +350,7 @@ def _rows(column: ColumnProfile) -> Iterator[Row]:
     yield _row(*about, "gaps", counts=column.gaps)
     if isinstance(column, ScaleProfile):
         yield _row(*about, "format", name=column.column.format)
+        yield from (_row(*about, "part", name=part) for part in column.column.parts)
         yield _row(*about, "lowest", number=column.lowest)
         for threshold, counts in zip(column.thresholds.tolist(), column.at_most.T, strict=True):
             yield _row(*about, "at most", number=threshold, counts=counts)
@@ -393,7 +394,8 @@ def _column(part: "_Part") -> ColumnProfile:
         return LevelsProfile(column, levels, counts, gaps, part.counts("rest"), part.counts("once"))
     if kind not in (NUMBER, DATE, POSTERIOR):
         raise ValueError("an unknown kind")
-    column = replace(column, format=part.rows("format")["name"][0])
+    dates = tuple(part.rows("part")["name"].to_list())
+    column = replace(column, parts=dates, format=part.rows("format")["name"][0])
     rows = part.rows("at most")
     thresholds = rows["number"].to_numpy()
     if not np.isfinite(thresholds).all() or (np.diff(thresholds) <= 0).any():

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import bdtrc
 
 from quantshift.base.seeding import generator
-from quantshift.base.types import Codes, Indices, Reals
+from quantshift.base.types import Codes, Flags, Indices, Reals
 from quantshift.quantifiers.base.items import Items
 
 MOST_ITEMS = 1500
@@ -56,11 +56,17 @@ class OffersPositions(Protocol):
 
 
 def unlike_every_class(
-    method: OffersPositions, items: Items, samples: Sequence[Indices], *, seed: int = 0
+    method: OffersPositions,
+    items: Items,
+    samples: Sequence[Indices],
+    *,
+    ignored: Flags | None = None,
+    seed: int = 0,
 ) -> list[float | None]:
     """The share of items like those of no training class in each sample; None if there are none.
 
-    items: as the method sees them; samples: positions among them.
+    items: as the method sees them; samples: positions among them. ignored: which features
+    say nothing about a class: those of dates, which are later in every new sample.
     """
     training = method.training_positions()
     if training is None or all(len(sample) < FEWEST_ITEMS for sample in samples):
@@ -69,6 +75,11 @@ def unlike_every_class(
     rows = _some(np.arange(len(known)), seed, "training")
     known, codes = known[rows], codes[rows]
     positions = method.positions(items)
+    # Of many features, positions are combinations that cannot be taken apart again.
+    if ignored is not None and len(ignored) == positions.shape[1]:
+        if ignored.all():
+            return [None] * len(samples)
+        known, positions = known[:, ~ignored], positions[:, ~ignored]
     level = LEVEL / max(len(samples), 1)
     return [
         _share_unlike(known, codes, positions[_some(sample, seed, "sample")], level, seed)

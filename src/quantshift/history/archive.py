@@ -158,7 +158,10 @@ class History:
         return alarms_of(self.calls(), call, limits)
 
     def records(self, limits: Limits | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`: one for each batch that counts and each class."""
+        """The rows of `to_frame`: one for each batch that counts and each class.
+
+        Of classes that are levels of a scale also one for their mean.
+        """
         series = self.series()
         for one, controls in zip(series, controls_of(series, limits or self.limits()), strict=True):
             charts = {control.label: control for control in controls}
@@ -250,13 +253,16 @@ class History:
 def calls_before(history: History, result: Quantification | Judgement) -> list[HistoryEntry]:
     """The calls of a history; an answer that is not like them is refused."""
     before = history.calls()
+    judged = isinstance(result, Judgement)
     if before and set(before[-1].classes) != set(result.classes):
+        # Of a rare class a batch may have no label.
+        fewer = judged and set(before[-1].classes) > set(result.classes)
+        cure = "name all classes in this call" if fewer else "name another folder"
         raise UserError(
             f"{history.path} is a history of the classes {', '.join(before[-1].classes)}, and "
-            f"this result has {', '.join(result.classes)}; name another folder",
-            arguments=["history"],
+            f"this result has {', '.join(result.classes)}; {cure}",
+            arguments=["classes" if fewer else "history"],
         )
-    judged = isinstance(result, Judgement)
     if before and (before[-1].model.method == JUDGE) != judged:
         kinds = ("judge", "quantify") if judged else ("quantify", "judge")
         raise UserError(
@@ -324,7 +330,7 @@ def _rows(
     series: Series, point: Point, i: int, charts: dict[str, Control]
 ) -> Iterator[dict[str, Any]]:
     batch, call = point.batch, point.call
-    for share in batch.shares:
+    for share in (*batch.shares, *([] if batch.mean is None else [batch.mean])):
         control = charts.get(share.label)
         yield {
             "series": series.name,
@@ -332,7 +338,7 @@ def _rows(
             "batch": batch.name,
             "items": batch.n_items,
             "left_out": batch.left_out,
-            "class": share.label,
+            "class": "mean" if share is batch.mean else share.label,
             "estimate": share.estimate,
             "low": share.low,
             "high": share.high,
@@ -356,7 +362,7 @@ def _rows(
             "measured": call.time,
             "measured_before": point.before,
             "version": call.version,
-            **_about_judge(batch, call.classes, share.label),
+            **_about_judge(batch, call.classes, None if share is batch.mean else share.label),
         }
 
 
@@ -366,13 +372,15 @@ def _n_labelled(batch: BatchEntry) -> int:
     return 0 if batch.audit is None else batch.audit.n_labelled
 
 
-def _about_judge(batch: BatchEntry, classes: Sequence[str], label: str) -> dict[str, Any]:
-    """Of `judge`: kappa of the first judge, and how often it is right about the class."""
+def _about_judge(batch: BatchEntry, classes: Sequence[str], label: str | None) -> dict[str, Any]:
+    """Of `judge`: kappa of the first judge, and how often it is right about the class, if any."""
     if batch.judged is None:
         return {}
     judge = batch.judged.judges[0] if batch.judged.judges else None
     kappa = (None, None, None) if judge is None or judge.kappa is None else judge.kappa
-    quality = None if judge is None else rate_of(judge, batch.judged, classes, label)
+    quality = None
+    if judge is not None and label is not None:
+        quality = rate_of(judge, batch.judged, classes, label)
     return {
         **dict(zip(("kappa", "kappa_low", "kappa_high"), kappa, strict=True)),
         "judge_right": quality,

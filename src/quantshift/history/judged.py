@@ -14,6 +14,7 @@ from quantshift.answers.shares import Share
 from quantshift.base.types import Flags
 from quantshift.history.record import (
     ACCURACY,
+    MEAN,
     BatchEntry,
     HistoryEntry,
     JudgedEntry,
@@ -51,6 +52,8 @@ def judged_entry(
     names = dict(result.names)
     if result.judges:
         names[ACCURACY] = f"agreement of {result.judges[0]} with people"
+    if result.ordered:
+        names[MEAN] = "mean"
     return HistoryEntry(
         time=time.isoformat(),
         version=__version__,
@@ -107,6 +110,9 @@ def _batch(result: Judgement, batch: JudgedBatch, before: JudgedBatch | None) ->
         audit=None,
         accuracy=_agreement(batch, result),
         judged=_judged(batch),
+        mean=None
+        if batch.mean is None
+        else Share(MEAN, batch.mean.estimate, batch.mean.low, batch.mean.high),
     )
 
 
@@ -137,6 +143,7 @@ def _judge(judge: JudgeQuality) -> JudgeEntry:
         counts=judge.counts,
         items=judge.items,
         kappa=None if found is None else (found.kappa, found.low, found.high),
+        cluster_rates=judge.cluster_rates,
     )
 
 

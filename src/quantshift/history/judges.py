@@ -7,6 +7,12 @@ that were chosen by verdict are random ones of their verdict, and the question i
 verdict was right.) Both have limits that hold at every look at once, so that anybody may look every
 day: if nothing has changed, the two ever come apart with a probability of 5% at most, for all
 judges and classes together.
+
+Where labelled items share clusters, a cluster is one observation, the rate at which the judge is
+right about its items, and the question is about the mean of these rates. Limits of counts hold for
+any numbers from 0 to 1 in place of ones and zeros: exp(sX) is at most 1 - X + X exp(s), so that the
+likelihood ratio behind them grows no more on average. Clusters have to be independent of each
+other, so that the labels of one belong to one batch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,9 +41,12 @@ FALSE_DRIFTS = 0.05
 
 @dataclass(frozen=True)
 class RateSince:
-    """How often a judge was right, with limits that hold at every look."""
+    """How often a judge was right, with limits that hold at every look.
 
-    right: int
+    right, n: labels, or sums of the rates of clusters and the number of these.
+    """
+
+    right: float
     n: int
     low: float
     high: float
@@ -73,7 +82,7 @@ class JudgeOverTime:
 
     n_batches: with labels; n_labels: in all. kappa: with its limits, by all labels; rates: by
     class. given: what is asked for drift, items of a "class" or a "verdict". reason: why nothing
-    can be said about drift; else empty.
+    can be said about drift; else empty. by_cluster: whether rates of clusters are compared.
     """
 
     judge: str
@@ -84,6 +93,7 @@ class JudgeOverTime:
     given: str
     drifts: tuple[Drift, ...]
     reason: str
+    by_cluster: bool = False
 
     @property
     def has_drifted(self) -> bool:
@@ -104,6 +114,7 @@ class _Batches:
     classes: tuple[str, ...]
     counts: Reals
     items: Reals
+    entries: tuple[JudgeEntry, ...]
 
     @classmethod
     def of(cls, judges: Sequence[JudgeEntry], classes: tuple[str, ...]) -> "_Batches":
@@ -115,16 +126,29 @@ class _Batches:
             at = [places[verdict] for verdict in judge.verdicts]
             counts[i][:, at] = np.array(judge.counts)
             items[i][at] = judge.items
-        return cls(tuple(said), tuple(said.values()), classes, counts, items)
+        return cls(tuple(said), tuple(said.values()), classes, counts, items, tuple(judges))
 
     def streams(self, given: str) -> Iterator[tuple[str, Reals, Reals]]:
         """Of each class or verdict its name, how often the judge was right, and of how many."""
-        right = self.counts * agreeing(self.says, self.classes)
-        axis, names = (1, self.verdicts) if given == VERDICT else (2, self.classes)
-        says_none = [given == VERDICT and said is None for said in self.says]
+        by_verdict = given == VERDICT
+        axis, names = (1, self.verdicts) if by_verdict else (2, self.classes)
+        right = (self.counts * agreeing(self.says, self.classes)).sum(axis=axis)
+        n = self.counts.sum(axis=axis)
+        for i, entry in enumerate(self.entries):
+            if entry.cluster_rates is not None:
+                rates = entry.cluster_rates
+                found = rates.by_verdict if by_verdict else rates.by_class
+                own = entry.verdicts if by_verdict else self.classes
+                at = [names.index(name) for name in own]
+                right[i, at], n[i, at] = [r.total for r in found], [r.n for r in found]
         for k, name in enumerate(names):
-            if given != VERDICT or not says_none[k]:
-                yield name, right.sum(axis=axis)[:, k], self.counts.sum(axis=axis)[:, k]
+            if not by_verdict or self.says[k] is not None:
+                yield name, right[:, k], n[:, k]
+
+    @property
+    def by_cluster(self) -> bool:
+        """Whether a cluster is one observation in some batch."""
+        return any(entry.cluster_rates is not None for entry in self.entries)
 
 
 def judges_over_time(series: Series, limits: Limits) -> list[JudgeOverTime]:
@@ -188,7 +212,7 @@ def _over_time(
             )
             rates.append(PooledRate(label, *map(float, row)))
     kappa = (float(quality.kappa), float(quality.kappa_low), float(quality.kappa_high))
-    reason = _why_no_test(points, len(entries), limits.baseline)
+    reason = _why_no_test(both, len(entries), limits.baseline)
     return JudgeOverTime(
         judge=name,
         n_batches=len(entries),
@@ -198,16 +222,22 @@ def _over_time(
         given=given,
         drifts=() if reason else tuple(_drifts(batches, given, limits.baseline, n_judges)),
         reason=reason,
+        by_cluster=batches.by_cluster,
     )
 
 
-def _why_no_test(points: Sequence[Point], n_batches: int, n_baseline: int) -> str:
+def _why_no_test(
+    both: Sequence[tuple[JudgedEntry | None, JudgeEntry | None]], n_batches: int, n_baseline: int
+) -> str:
     """Why drift cannot be tested; empty if it can."""
     if n_batches < n_baseline:
         return f"the baseline has {n_batches} of {n_baseline} batches with labels so far"
-    judged = [point.batch.judged for point in points]
-    if any(entry is not None and entry.n_clusters is not None for entry in judged):
-        return "labelled items come in clusters, and the test would take them for independent ones"
+    for judged, judge in both:
+        clustered = judged is not None and judged.n_clusters is not None
+        if clustered and judge is not None and judge.cluster_rates is None:
+            return (
+                "labelled items come in clusters, of which earlier versions did not keep the rates"
+            )
     return ""
 
 
@@ -247,5 +277,5 @@ def _drifts(batches: _Batches, given: str, n_baseline: int, n_judges: int) -> It
 
 
 def _since(right: Reals, n: Reals, level: float) -> RateSince:
-    seen, total = int(right.sum()), int(n.sum())
+    seen, total = float(right.sum()), int(n.sum())
     return RateSince(seen, total, *counted_sequence(seen, total, level=level))

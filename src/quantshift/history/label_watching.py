@@ -66,15 +66,12 @@ class WatchedLabels:
     def summary_line(self) -> str:
         """The labels of the newest batch, alarms and failures, in one line."""
         alarms = [alarm for watched in self.labels.values() for alarm in watched.alarms]
-        states = {
-            rendering.ALARMED: alarms,
-            rendering.DAMAGED: self.problems,
-            rendering.CONDITION: self.conditions,
-            rendering.UNKNOWN: not self.can_be_estimated,
-            rendering.OK: True,
-        }
-        state = next(state for state, holds in states.items() if holds)
-        found = [self.result.in_a_line(), *map(rendering.alarm_text, alarms)]
+        state = min(map(rendering.state_of, self.labels.values()), key=rendering.STATES.index)
+        found = [
+            self.result.in_a_line(),
+            *map(rendering.alarm_text, alarms),
+            *self._of_labels("drifts"),
+        ]
         return one_line(f"{state} {'; '.join([*found, *self.problems, *self.conditions])}")
 
     def to_text(self) -> str:

@@ -6,12 +6,11 @@ from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.page import render_answer, thresholds
-from quantshift.answers.text import estimate_text
-from quantshift.answers.words import estimates_and_limits, one_line, percent, shortened
-from quantshift.answers.words import limits as limits_text
+from quantshift.answers.words import one_line, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history.judges import judges_over_time
+from quantshift.history.record import MEAN
 from quantshift.history.rendering import (
     alarm_text,
     average_and_limits,
@@ -20,6 +19,9 @@ from quantshift.history.rendering import (
     control_text,
     drift_texts,
     judge_lines,
+    lead_text,
+    value_text,
+    values_and_limits,
 )
 from quantshift.history.series import Control, Series, controls_of
 
@@ -41,14 +43,16 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     series = history.series()
     charts = controls_of(series, chosen)
     last = calls[-1]
-    lead = _shown(last, last.headline)
+    lead = last.lead
+    title = "The mean over time" if lead == MEAN else f"“{_shown(last, lead)}” over time"
     return render_answer(
         __package__,
-        title=f"“{lead}” over time",
+        title=title,
         lead=_lead(series, charts, last),
         numbers=_numbers(series, charts, last, len(calls)),
-        classes=[(label, _shown(last, label)) for label in last.classes],
-        headline=last.headline,
+        classes=[(label, _shown(last, label)) for label in last.charted],
+        headline=lead,
+        has_mean=lead == MEAN,
         newest=_newest(series),
         series=[
             _series(one, controls, last, chosen)
@@ -71,13 +75,13 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "HistoryEntry
     newest = _newest(series)
     one, controls = series[newest], charts[newest]
     point = one.points[-1]
-    share = point.share(last.headline)
-    newest_share = (
-        f"{estimate_text(share)} of the {counted(point.batch.n_items, 'item')} in "
-        f"{batch_label(point)} are “{_shown(last, last.headline)}” "
-        f"({limits_text(share.low, share.high)})."
-    )
-    control = next((c for c in controls if c.label == last.headline), None)
+    share = point.share(last.lead)
+    ((estimate, bounds),) = values_and_limits([share])
+    items = f"the {counted(point.batch.n_items, 'item')} in {batch_label(point)}"
+    newest_share = f"{estimate} of {items} are “{_shown(last, last.lead)}” ({bounds})."
+    if last.lead == MEAN:
+        newest_share = f"The mean of {items} is {estimate} ({bounds})."
+    control = next((c for c in controls if c.label == last.lead), None)
     if control is None or control.centre is None:
         return f"{newest_share} {_sentence(control_text(controls[0]))}"
     state = (
@@ -93,12 +97,12 @@ def _numbers(
 ) -> list[tuple[str, str]]:
     newest = _newest(series)
     one, controls = series[newest], charts[newest]
-    share = one.points[-1].share(last.headline)
-    control = next((c for c in controls if c.label == last.headline), controls[0])
-    usual = "?" if control.centre is None else percent(control.centre)
+    share = one.points[-1].share(last.lead)
+    control = next((c for c in controls if c.label == last.lead), controls[0])
+    usual = "?" if control.centre is None else value_text(control.label, control.centre)
     n_alarms = sum(sum(own.alarms) for own in controls)
     return [
-        (f"newest share of {_shown(last, last.headline)}", estimate_text(share)),
+        (f"newest {lead_text(last)}", values_and_limits([share])[0][0]),
         ("usual", usual),
         ("batches that alarm", f"{n_alarms:,}"),
         ("calls", f"{n_calls:,}"),
@@ -116,16 +120,16 @@ def _series(
     by_label = {control.label: control for control in controls}
     rows = []
     columns = [
-        estimates_and_limits([point.share(label) for point in one.points]) for label in last.classes
+        values_and_limits([point.share(label) for point in one.points]) for label in last.charted
     ]
     for i, point in reversed(list(enumerate(one.points))):
-        marks = batch_marks(one, by_label.get(last.headline, controls[0]), i)
+        marks = batch_marks(one, by_label.get(last.lead, controls[0]), i)
         rows.append(
             {
                 "name": batch_label(point),
                 "n_items": f"{point.batch.n_items:,}",
                 "shares": [column[i] for column in columns],
-                "average": average_and_limits(by_label.get(last.headline), i),
+                "average": average_and_limits(by_label.get(last.lead), i),
                 "marks": marks,
                 "model": point.call.model.digest[:8],
                 "measured": point.call.time[:16].replace("T", " "),
@@ -199,10 +203,11 @@ def _chart_data(
 ) -> dict[str, Any]:
     """What the chart needs. Names are on one line: Vega's expressions cannot hold a break."""
     return {
-        "classes": [one_line(label) for label in last.classes],
-        "headline": one_line(last.headline),
+        "classes": [one_line(label) for label in last.charted],
+        "headline": one_line(last.lead),
+        "mean": MEAN if last.lead == MEAN else None,
         "newest": _newest(series),
-        "names": {one_line(label): _shown(last, label) for label in last.classes},
+        "names": {one_line(label): _shown(last, label) for label in last.charted},
         "thresholds": thresholds(last, [Condition.parse(text) for text in last.conditions]),
         "series": [
             _chart_series(one, {control.label: control for control in controls}, last)
@@ -215,7 +220,7 @@ def _chart_series(
     one: Series, controls: dict[str, Control], last: "HistoryEntry"
 ) -> dict[str, Any]:
     batches: dict[str, list[dict[str, Any]]] = {}
-    for label in last.classes:
+    for label in last.charted:
         control = controls.get(label)
         batches[one_line(label)] = [
             {

@@ -9,6 +9,8 @@ from matplotlib.ticker import PercentFormatter
 
 from quantshift.answers.words import shortened
 from quantshift.errors import UserError, unknown_name
+from quantshift.history.record import MEAN
+from quantshift.history.rendering import named_label
 from quantshift.history.series import controls_of
 
 if TYPE_CHECKING:
@@ -26,9 +28,7 @@ def plot_series(history: "History", label: str | None, name: str | None, ax: Axe
         raise unknown_name("series", name, known)
     series = known[name] if name is not None else next(iter(known.values()))
     call = series.points[-1].call
-    lead = call.headline if label is None else label
-    if lead not in call.classes:
-        raise unknown_name("class", lead, call.classes)
+    lead = named_label(call, label)
     if ax is None:
         # Not pyplot's: a figure that nobody has to close.
         ax = Figure(figsize=(8, 4), layout="constrained").subplots()
@@ -53,8 +53,11 @@ def plot_series(history: "History", label: str | None, name: str | None, ax: Axe
     for i in range(1, len(days)):
         if series.is_model_change(i):
             ax.axvline(days[i], color="0.3", linewidth=1, linestyle=":")
-    ax.set_ylabel(f"share of {shortened(call.names.get(lead, lead), 30)}", parse_math=False)
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    if lead == MEAN:
+        ax.set_ylabel("mean")
+    else:
+        ax.set_ylabel(f"share of {shortened(call.names.get(lead, lead), 30)}", parse_math=False)
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     ax.tick_params(axis="x", rotation=30)
     ax.legend(frameon=False)
     return ax

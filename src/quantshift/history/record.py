@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from quantshift import __version__
@@ -15,6 +16,8 @@ from quantshift.answers.shares import Share
 from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.history.dates import moment_of
+from quantshift.judging.items.meaning import are_levels
+from quantshift.judging.result import ClusterRates
 from quantshift.quantifying.output.events import is_unreliable
 from quantshift.quantifying.output.result import Batch, Quantification
 
@@ -26,6 +29,9 @@ FORMAT = 3
 
 ACCURACY = "accuracy of the classifier"
 """The name of its chart among those of the classes."""
+
+MEAN = "mean of all levels"
+"""The name of that of classes which are levels of a scale."""
 
 MOST = 1 << 53
 """No call has more items."""
@@ -80,7 +86,8 @@ class JudgeEntry:
 
     verdicts: those it gives; says: the class that each says, None if none. counts: labelled items
     by class and verdict, a list for each class; items: all items by verdict. kappa: with its
-    limits, in this order; None where it is not known.
+    limits, in this order; None where it is not known. cluster_rates: if labelled items share
+    clusters.
     """
 
     name: str
@@ -89,6 +96,7 @@ class JudgeEntry:
     counts: tuple[tuple[int, ...], ...]
     items: tuple[int, ...]
     kappa: tuple[float, float, float] | None
+    cluster_rates: ClusterRates | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +123,7 @@ class BatchEntry:
     changed: classes whose share differs from that of the batch before it in the same call.
     accuracy: of the classifier, estimated without labels, or agreement of the first judge with
         people; None where it is not known. judged: what labels say of the judges, for `judge`.
+    mean: of classes that are levels of a scale, in its units; None for other classes.
     """
 
     name: str
@@ -133,6 +142,7 @@ class BatchEntry:
     audit: AuditSummary | None
     accuracy: Share | None = None
     judged: JudgedEntry | None = None
+    mean: Share | None = None
 
 
 @dataclass(frozen=True)
@@ -154,6 +164,22 @@ class HistoryEntry:
     rows: tuple[Rows, ...]
     conditions: tuple[str, ...]
     limits: Limits
+
+    @property
+    def lead(self) -> str:
+        """What stands for all: the mean, if classes are levels of a scale, else the headline."""
+        return MEAN if MEAN in self.names else self.headline
+
+    @property
+    def charted(self) -> tuple[str, ...]:
+        """What has a value in every batch: all classes, and the mean first if there is one."""
+        return self.classes if self.lead != MEAN else (MEAN, *self.classes)
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and the highest level, if there is a mean."""
+        levels = [float(name) for name in self.classes]
+        return min(levels), max(levels)
 
     @classmethod
     def of(
@@ -227,6 +253,7 @@ def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
     yield "classes", len(set(call.classes)) == len(call.classes) >= 2
     yield "headline", call.headline in call.classes
     yield "level", 0 < call.level < 1
+    yield "names", MEAN not in call.names or are_levels(call.classes)
     yield "batches", bool(call.batches)
     for i, batch in enumerate(call.batches):
         yield f"batches.{i}: items", all(_is_number(n) for n in (batch.n_items, batch.left_out))
@@ -237,6 +264,7 @@ def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
         yield f"batches.{i}: p_value", batch.p_value is None or 0 <= batch.p_value <= 1
         yield f"batches.{i}: accuracy", batch.accuracy is None or _is_share(batch.accuracy)
         yield f"batches.{i}: judged", batch.judged is None or _is_judged(batch.judged, call)
+        yield f"batches.{i}: mean", batch.mean is None or _is_mean(batch.mean, call)
         yield f"batches.{i}: audit", batch.audit is None or _is_number(batch.audit.n_labelled)
     yield "model: items", _is_number(call.model.n_items)
     yield "limits: baseline", 1 <= call.limits.baseline <= MOST
@@ -269,8 +297,27 @@ def _is_judged(judged: JudgedEntry, call: HistoryEntry) -> bool:
         and all(len(row) == len(judge.verdicts) for row in judge.counts)
         and all(map(_is_number, (*judge.items, *(n for row in judge.counts for n in row))))
         and all(said is None or said in call.classes for said in judge.says)
+        and (judge.cluster_rates is None or _are_rates(judge.cluster_rates, judge))
         for judge in judged.judges
     )
+
+
+def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
+    """Whether there is one for each class and verdict, from 0 to the number of clusters."""
+    sizes = len(rates.by_class) == len(judge.counts) and len(rates.by_verdict) == len(judge.says)
+    return sizes and all(
+        _is_number(rate.n) and -_ROUNDING <= rate.total <= rate.n + _ROUNDING
+        for rate in (*rates.by_class, *rates.by_verdict)
+    )
+
+
+def _is_mean(mean: Share, call: HistoryEntry) -> bool:
+    """Whether classes are levels, and the mean is one of theirs."""
+    if call.lead != MEAN or mean.label != MEAN or mean.estimate is None:
+        return False
+    lowest, highest = call.scale
+    numbers = (lowest, mean.low, mean.estimate, mean.high, highest)
+    return all(one <= other + _ROUNDING for one, other in pairwise(numbers))
 
 
 def _is_share(share: Share) -> bool:

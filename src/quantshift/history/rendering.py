@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from quantshift.answers.batch_names import NO_GROUP
@@ -24,12 +23,14 @@ from quantshift.base.nouns import counted
 from quantshift.errors import unknown_name
 from quantshift.history.judged import VERDICT, rate_of
 from quantshift.history.judges import Drift, JudgeOverTime, RateSince, judges_over_time
+from quantshift.history.record import MEAN
 from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
 from quantshift.judging.result import Judgement
 from quantshift.labelling.sheets.filled import BIASED
+from quantshift.quantifiers.base.guarding import DECLARED
 from quantshift.quantifying.output.advice import CONFUSED
 from quantshift.quantifying.output.result import Quantification
-from quantshift.quantifying.output.text import extremes, marks
+from quantshift.quantifying.output.text import extremes, marks, shown_warnings
 
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
@@ -37,9 +38,43 @@ if TYPE_CHECKING:
     from quantshift.history.store import Problem
     from quantshift.history.watching import Watched
 
-OK, ALARMED, DAMAGED, CONDITION, UNKNOWN = "ok", "ALARM", "DAMAGED", "CONDITION", "UNKNOWN"
-"""What the line of a call begins with: the control chart alarms, the history is damaged, a
-condition of the user holds, or a batch cannot be estimated. Failures are for crashes."""
+LONGEST_WARNING = 200
+"""The most characters of a warning in the line of a call."""
+
+OK = "ok"
+"""What the line of a call begins with if every answer is a confidence interval and `quantify` warns
+of nothing."""
+
+UNTESTED, WARNED = "UNTESTED", "WARNING"
+
+STATES = ("ALARM", "DAMAGED", "CONDITION", "UNKNOWN", RANGE.upper(), UNTESTED, WARNED, OK)
+"""What it can begin with, the most serious first: the control chart alarms, the history is damaged,
+a condition of the user holds, a batch cannot be estimated, an answer is a range, nothing tests what
+the chosen method assumes, or there are warnings. Failures are for crashes."""
+
+
+def state_of(watched: "Watched") -> str:
+    """What the line of a call begins with."""
+    result = watched.result
+    batches = result.batches
+    holds = (
+        watched.alarms or watched.drifts,
+        watched.problems,
+        watched.conditions,
+        not watched.can_be_estimated or not all(batch.can_be_estimated for batch in batches),
+        any(is_range(batch.kind) for batch in batches),
+        _is_untested(result),
+        isinstance(result, Quantification) and shown_warnings(result),
+        True,
+    )
+    return next(state for state, held in zip(STATES, holds, strict=True) if held)
+
+
+def _is_untested(result: Quantification | Judgement) -> bool:
+    """Whether a batch rests on what a chosen method assumes, which nothing tests."""
+    if isinstance(result, Judgement) or result.declared:
+        return False
+    return any(batch.reason == DECLARED and batch.shift is None for batch in result.batches)
 
 
 def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
@@ -57,15 +92,15 @@ def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
     result, problems = watched.result, watched.problems
     if isinstance(result, Quantification):
         texts += [f"you declared: {result.declared}"] if result.declared else []
-    texts += [warning for warning in result.warnings if warning.endswith(BIASED)]
-    states = {
-        ALARMED: watched.alarms or watched.drifts,
-        DAMAGED: problems,
-        CONDITION: watched.conditions,
-        UNKNOWN: not all(one.can_be_estimated for one in result.batches),
-        OK: True,
-    }
-    state = next(state for state, holds in states.items() if holds)
+    state = state_of(watched)
+    warnings = [warning for warning in result.warnings if warning.endswith(BIASED)]
+    if state == UNTESTED:
+        texts.append("nothing tests what the method assumes")
+    elif state == WARNED and isinstance(result, Quantification) and not warnings:
+        first, *others = shown_warnings(result)
+        more = f" (and {counted(len(others), 'other warning')})" if others else ""
+        warnings = [f"{shortened(first, LONGEST_WARNING)}{more}"]
+    texts += warnings
     texts += [undecided(problems)] if problems else []
     texts += [] if watched.history is None else baseline_in_short(watched.history)
     return one_line(f"{state} {'; '.join([*texts, *watched.conditions])}")
@@ -96,13 +131,16 @@ def judged_findings(result: Judgement) -> list[tuple[str, str]]:
     named = [batch for batch in result.batches if batch.name != NO_GROUP]
     batch = (named or list(result.batches))[-1]
     share = headline_share(result, batch)
+    if batch.mean is not None:
+        share = Share(MEAN, batch.mean.estimate, batch.mean.low, batch.mean.high)
     others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
-    where = f"{shortened(batch.name)}{others}: {shown(result, share.label)}"
+    name = "mean" if share.label == MEAN else shown(result, share.label)
+    where = f"{shortened(batch.name)}{others}: {name}"
     about = f"of {counted(batch.n_items, 'item')}, {counted(batch.n_labelled, 'label')}"
     if share.estimate is None:
         return [(batch.name, f"{where} cannot be estimated {about} ({batch.no_estimate_reason})")]
-    bounds = limits_text(share.low, share.high)
-    texts = [f"{where} {estimate_text(share)} ({bounds}) {about}"]
+    ((estimate, bounds),) = values_and_limits([share])
+    texts = [f"{where} {estimate} ({bounds}) {about}"]
     agreement = batch.judges[0].agreement if batch.judges else None
     if agreement is not None:
         texts.append(f"kappa {agreement.kappa:.2f}")
@@ -137,10 +175,28 @@ def alarm_text(alarm: "Alarm") -> str:
 
 def _average_in_words(alarm: "Alarm") -> str:
     model = ", another model than in the baseline" if alarm.model_changed else ""
-    return (
-        f"moving average of {shortened(alarm.shown, 30)} {percent(alarm.smoothed)}, usually "
-        f"{percent(alarm.centre)}, limits {limits_text(alarm.low, alarm.high)}{model}"
+    ((smoothed, bounds),) = values_and_limits(
+        [Share(alarm.label, alarm.smoothed, alarm.low, alarm.high)]
     )
+    return (
+        f"moving average of {shortened(alarm.shown, 30)} {smoothed}, usually "
+        f"{value_text(alarm.label, alarm.centre)}, limits {bounds}{model}"
+    )
+
+
+def value_text(label: str, value: float) -> str:
+    """A share as a percentage, or the mean of levels as a number."""
+    return f"{value:.2f}" if label == MEAN else percent(value)
+
+
+def values_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
+    """Two columns of a table, of the shares of a class or of the means of levels."""
+    if not shares or shares[0].label != MEAN:
+        return estimates_and_limits(shares)
+    return [
+        ("?" if s.estimate is None else f"{s.estimate:.2f}", f"{s.low:.2f} to {s.high:.2f}")
+        for s in shares
+    ]
 
 
 def appended_text(
@@ -171,16 +227,19 @@ def control_text(control: Control) -> str:
     assert control.centre is not None
     assert control.false_alarms_per_year is not None
     text = (
-        f"mean of {control.n_baseline} batches {percent(control.centre)}; about "
+        f"mean of {control.n_baseline} batches {value_text(control.label, control.centre)}; about "
         f"{control.batches_per_year:.0f} batches a year, of which about "
         f"{control.false_alarms_per_year:.2g} alarm by chance"
     )
     if control.correlation is None or control.visible is None:
         return text
+    change = f"{100 * control.visible:.1f} points"
+    if control.label == MEAN:
+        change = f"{control.visible:.2f}"
     return (
         f"{text}, if neighbouring batches resemble each other no more than they did so far "
-        f"(correlation up to {control.correlation:.2f}); a change of {100 * control.visible:.1f} "
-        "points would be seen within 10 batches"
+        f"(correlation up to {control.correlation:.2f}); a change of {change} would be seen within "
+        "10 batches"
     )
 
 
@@ -220,6 +279,7 @@ def judge_lines(judges: Sequence[JudgeOverTime]) -> Iterator[str]:
 def _drift_text(judge: JudgeOverTime, drift: Drift) -> str:
     name = shortened(drift.what, 24)
     what = f"verdict {name!r} right" if judge.given == VERDICT else f"right about {name!r}"
+    what += " in the average cluster" if judge.by_cluster else ""
     return (
         f"{what} {_rate_text(drift.baseline)} of the time in the baseline, "
         f"{'no labels' if drift.since is None else _rate_text(drift.since)} since (limits that "
@@ -250,10 +310,10 @@ def render_calls(calls: Sequence["HistoryEntry"]) -> str:
 def render_series(history: "History", limits: "Limits", label: str | None = None) -> str:
     """The series with their marks, and what the alarms rest on.
 
-    label: the class (default: the headline of the last call).
+    label: the class (default: the headline of the last call; of levels of a scale, their mean).
     """
     series = history.series()
-    lead = _label(series, label)
+    lead = named_label(series[0].points[-1].call, label)
     lines: list[str] = []
     used: set[str] = set()
     accuracies = accuracy_controls(series, limits)
@@ -264,8 +324,9 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         last = one.points[-1].call
         lines += [f"{last.names.get(lead, lead)} in {one.name}"]
         interval = f"{100 * last.level:g}% interval"
-        rows = [["batch", "items", "share", interval, "moving average", "alarm outside", ""]]
-        found = estimates_and_limits([point.share(lead) for point in one.points])
+        what = "mean" if lead == MEAN else "share"
+        rows = [["batch", "items", what, interval, "moving average", "alarm outside", ""]]
+        found = values_and_limits([point.share(lead) for point in one.points])
         for i, point in enumerate(one.points):
             marks_of_batch = batch_marks(one, control, i)
             used |= set(marks_of_batch)
@@ -279,7 +340,8 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
                 ]
             )
         lines += aligned(rows)
-        lines += [control_text(c) if len(controls) == 1 else _of_class(c) for c in controls]
+        several = len(controls) > 1
+        lines += [_of_class(c, last.names) if several else control_text(c) for c in controls]
         if accuracy is not None and not accuracy.reason:
             lines.append(_of_class(accuracy, last.names))
         lines += _judged_table(one)
@@ -349,6 +411,8 @@ def average_and_limits(control: Control | None, i: int) -> tuple[str, str]:
     smoothed, low, high = control.smoothed[i], control.low[i], control.high[i]
     if smoothed is None or low is None or high is None:
         return "", ""
+    if control.label == MEAN:
+        return f"{smoothed:.2f}", f"{low:.2f} to {high:.2f}"
     averages, limits = decimals(control.smoothed), decimals(control.high, 2 * RARE)
     bounds = f"{100 * low:.{limits}f} to {100 * high:.{limits}f}%"
     return f"{100 * smoothed:.{averages}f}%", bounds
@@ -374,11 +438,10 @@ def _notes(history: "History") -> list[str]:
     headline = f"History of {counted(len(calls), 'call')} in {history.path}"
     if newest:
         point = max(newest, key=lambda point: point.moment)
-        share = point.share(point.call.headline)
-        label = point.call.names.get(share.label, share.label)
+        share = point.share(point.call.lead)
+        ((estimate, bounds),) = values_and_limits([share])
         headline += (
-            f"; newest share of {shortened(label, 30)}: {estimate_text(share)} "
-            f"({limits_text(share.low, share.high)}) in {batch_label(point)}"
+            f"; newest {lead_text(point.call)}: {estimate} ({bounds}) in {batch_label(point)}"
         )
     return [headline, *alarms, *problems]
 
@@ -391,7 +454,7 @@ def _table(history: "History") -> list[list[str]]:
     several = len(series) > 1
     for one, controls in zip(series, history.controls(), strict=True):
         for i, point in reversed(list(enumerate(one.points))):
-            share = point.share(point.call.headline)
+            share = point.share(point.call.lead)
             control = next(iter(controls), None)
             marks = ", ".join(batch_marks(one, control, i))
             name = (
@@ -402,7 +465,7 @@ def _table(history: "History") -> list[list[str]]:
             rows.append([name, marks])
             shares.append(share)
     lead = "share" if not series else _headline(series)
-    found = zip(rows, estimates_and_limits(shares), strict=True)
+    found = zip(rows, values_and_limits(shares), strict=True)
     return [
         ["batch", lead, "limits", ""],
         *([name, *texts, marks] for (name, marks), texts in found),
@@ -411,20 +474,26 @@ def _table(history: "History") -> list[list[str]]:
 
 def _headline(series: Sequence[Series]) -> str:
     call = series[-1].points[-1].call
-    return shortened(call.names.get(call.headline, call.headline), 30)
+    return shortened(call.names.get(call.lead, call.lead), 30)
 
 
-def _label(series: Sequence[Series], label: str | None) -> str:
-    call = series[0].points[-1].call
+def lead_text(call: "HistoryEntry") -> str:
+    """What stands for all: "mean", or "share of" a class."""
+    name = shortened(call.names.get(call.lead, call.lead), 30)
+    return name if call.lead == MEAN else f"share of {name}"
+
+
+def named_label(call: "HistoryEntry", label: str | None) -> str:
+    """A class, or the mean of levels, by the name that the user gives it."""
     if label is None:
-        return call.headline
-    known = {shown: own for own, shown in call.names.items()} | {own: own for own in call.classes}
+        return call.lead
+    known = {shown: own for own, shown in call.names.items()} | {own: own for own in call.charted}
     if label not in known:
         raise unknown_name("class", label, known)
     return known[label]
 
 
-def _of_class(control: Control, names: Mapping[str, str] = MappingProxyType({})) -> str:
+def _of_class(control: Control, names: Mapping[str, str]) -> str:
     return f"{shortened(names.get(control.label, control.label), 40)}: {control_text(control)}"
 
 

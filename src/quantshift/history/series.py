@@ -10,7 +10,7 @@ from statistics import NormalDist, median
 from quantshift.answers.shares import Share
 from quantshift.history.control import control_chart, level_per_batch
 from quantshift.history.dates import dated, moment_of
-from quantshift.history.record import ACCURACY, BatchEntry, HistoryEntry, Limits
+from quantshift.history.record import ACCURACY, MEAN, BatchEntry, HistoryEntry, Limits
 
 DAYS_PER_YEAR = 365.25
 
@@ -36,8 +36,10 @@ class Point:
     def share(self, label: str, *, audited: bool = True) -> Share:
         """The share of a class, with the help of an audit if there is one, or without.
 
-        label: also `ACCURACY`, for the classifier's accuracy.
+        label: also `ACCURACY`, for the classifier's accuracy, or `MEAN`, for that of levels.
         """
+        if label == MEAN:
+            return self.batch.mean or Share(MEAN, None, *self.call.scale)
         if label == ACCURACY:
             return self.batch.accuracy or Share(ACCURACY, None, 0.0, 1.0)
         shares = self.batch.shares if audited else self.batch.unaudited
@@ -62,10 +64,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Control:
-    """The control chart of one class in one series; an entry of `smoothed` for every batch.
+    """The control chart of one class in one series, or of the mean of classes that are levels.
 
-    smoothed, low, high: the moving average and its limits; None for batches of the baseline, before
-    it, and without an estimate. alarms: whether the average is beyond its limits.
+    smoothed, low, high: the moving average and its limits at every batch; None for those of the
+    baseline, before it, and without an estimate. alarms: whether the average is beyond its limits.
     centre: the mean of the baseline; None while there are too few batches, and reason says why.
     audited: whether audited shares are compared (if all are audited) or those of the method alone.
     first: the place of the first batch of the baseline. false_alarms_per_year: batches at which
@@ -117,16 +119,20 @@ def same_classes(calls: Sequence[HistoryEntry]) -> list[HistoryEntry]:
 
 
 def controls_of(series: Sequence[Series], limits: Limits) -> list[list[Control]]:
-    """The control charts of each series, one for each class (of two the headline's alone)."""
+    """The control charts of each series, one for each class (of two the headline's alone).
+
+    Of levels of a scale that of their mean comes first.
+    """
     if not series:
         return []
     call = series[0].points[-1].call
-    labels = [call.headline] if len(call.classes) == 2 else list(call.classes)
-    usable = [_usable(one, labels[0], limits) for one in series]
-    n_charts = len(labels) * max(1, sum(len(own) > limits.baseline for own in usable))
+    labels = [call.headline] if len(call.classes) == 2 else list(call.charted)
+    usable = [{label: _usable(one, label, limits) for label in labels} for one in series]
+    charted = sum(len(own) > limits.baseline for of_one in usable for own in of_one.values())
+    n_charts = max(charted, len(labels))
     return [
-        [_control(one, own, label, limits, n_charts) for label in labels]
-        for one, own in zip(series, usable, strict=True)
+        [_control(one, own, label, limits, n_charts) for label, own in of_one.items()]
+        for one, of_one in zip(series, usable, strict=True)
     ]
 
 
@@ -183,9 +189,12 @@ def _control(
     assert rate is not None
     level = level_per_batch(limits.false_alarms_per_year, rate, n_charts=n_charts)
     shares = [point.share(label, audited=audited) for point in points]
+    # A mean is compared as part of its scale, which is from 0 to 1 like a share.
+    lowest, highest = points[-1].call.scale if label == MEAN else (0.0, 1.0)
+    span = highest - lowest
     chart = control_chart(
-        [share.estimate or 0.0 for share in shares],
-        [_standard_error(s, p.call.level) for s, p in zip(shares, points, strict=True)],
+        [((share.estimate or 0.0) - lowest) / span for share in shares],
+        [_standard_error(s, p.call.level) / span for s, p in zip(shares, points, strict=True)],
         [point.batch.n_items for point in points],
         n_baseline=limits.baseline,
         level=level,
@@ -193,12 +202,13 @@ def _control(
     smoothed: list[float | None] = [None] * n
     low, high, alarms = list(smoothed), list(smoothed), [False] * n
     for place, i in enumerate(own[limits.baseline :]):
-        smoothed[i] = float(chart.smoothed[place])
-        low[i] = max(chart.centre - float(chart.reach[place]), 0.0)
-        high[i] = min(chart.centre + float(chart.reach[place]), 1.0)
+        smoothed[i] = lowest + span * float(chart.smoothed[place])
+        low[i] = lowest + span * max(chart.centre - float(chart.reach[place]), 0.0)
+        high[i] = lowest + span * min(chart.centre + float(chart.reach[place]), 1.0)
         alarms[i] = bool(chart.alarms[place])
+    centre = lowest + span * chart.centre
     return Control(
-        *(label, chart.centre, tuple(smoothed), tuple(low), tuple(high), tuple(alarms)),
+        *(label, centre, tuple(smoothed), tuple(low), tuple(high), tuple(alarms)),
         audited=audited,
         n_baseline=limits.baseline,
         first=own[0],
@@ -206,7 +216,7 @@ def _control(
         false_alarms_per_year=level * rate,
         n_known=len(points),
         correlation=chart.correlation,
-        visible=chart.visible,
+        visible=span * chart.visible,
     )
 
 

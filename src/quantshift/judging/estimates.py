@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from quantshift.base.nouns import counted
+from quantshift.base.types import Reals
 from quantshift.errors import UserError
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess, guess_design, implied_design
+from quantshift.judging.designs.parts.share_estimate import Alternative
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.items.inputs import ReadItems
@@ -42,10 +45,10 @@ def design_of(run: JudgeRun) -> ChosenDesign:
 def estimate_table(run: JudgeRun, design: Design) -> Judged:
     """The shares among all items."""
 
-    def of(items: ReadItems) -> Judged:
-        return estimate(run.judged_items(items), design, run.settings)
+    def of(asked: JudgeRun, items: ReadItems) -> Judged:
+        return estimate(asked.judged_items(items), design, asked.settings)
 
-    return _with_either_label(run.table.items, of)
+    return _with_ties_halved(run, run.table.items, of, labels_of=run.table.items)
 
 
 def estimate_group(run: JudgeRun, group: ReadItems, design: Design) -> Judged:
@@ -59,27 +62,55 @@ def estimate_group(run: JudgeRun, group: ReadItems, design: Design) -> Judged:
         # The labels are of these items, chosen by their label: that rates carry over is the design.
         settings = replace(settings, assume=RATES)
 
-    def of(part: ReadItems) -> Judged:
-        items = run.judged_items(part, pooled=design.shares_labels)
+    def of(asked: JudgeRun, part: ReadItems) -> Judged:
+        items = asked.judged_items(part, pooled=design.shares_labels)
         return estimate(items, implied_design(items) or design, settings)
 
-    return _with_either_label(group, of)
+    labels_of = run.table.items if design.shares_labels else group
+    return _with_ties_halved(run, group, of, labels_of=labels_of)
 
 
-def _with_either_label(items: ReadItems, estimated: Callable[[ReadItems], Judged]) -> Judged:
-    """The estimate with limits that allow for either label where people are undecided."""
-    found = estimated(items)
-    others = items.other_labels
-    if others is None or np.array_equal(others, items.labels):
+def _with_ties_halved(
+    run: JudgeRun,
+    items: ReadItems,
+    estimated: Callable[[JudgeRun, ReadItems], Judged],
+    *,
+    labels_of: ReadItems,
+) -> Judged:
+    """The estimate in which an item on which people are undecided counts half for either label.
+
+    To first order that is the mean of the estimates with either label, and the standard error of a
+    mean is at most the mean of the standard errors, so that the means of the limits hold. What is
+    said of the judges rests on the items that are decided. labels_of: the items whose labels count.
+    """
+    found, n = estimated(run, items), int(labels_of.undecided.sum())
+    if not n or found.shares.no_estimate_reason:
         return found
-    other = estimated(replace(items, labels=others))
+    other = estimated(run.with_labels(ReadItems.otherwise_decided), items.otherwise_decided())
+    if other.shares.no_estimate_reason:
+        return other
     ours, theirs = found.shares, other.shares
-    shares = replace(
-        ours,
-        prevalence=(ours.prevalence + theirs.prevalence) / 2,
-        low=np.minimum(ours.low, theirs.low),
-        high=np.maximum(ours.high, theirs.high),
+    either = Alternative(
+        f"whichever way people decide the {'item' if n == 1 else f'{n:,} items'} on which they are "
+        "undecided",
+        np.minimum(ours.low, theirs.low),
+        np.maximum(ours.high, theirs.high),
     )
-    n = int((others != items.labels).sum())
-    undecided = f"On {counted(n, 'item')} people are undecided: the limits allow for either label."
-    return replace(found, shares=shares, notes=(*found.notes, undecided))
+    halves: dict[str, Any] = {
+        name: _mean(getattr(ours, name), getattr(theirs, name)) for name in _HALVED
+    }
+    shares = replace(ours, **halves, alternatives=(*ours.alternatives, either))
+    note = f"On {counted(n, 'item')} people are undecided: each counts half for either label."
+    judges = found.judges
+    if labels_of.only_decided().labelled.any():
+        decided = run.with_labels(ReadItems.only_decided, insist=True)
+        judges = estimated(decided, items.only_decided()).judges
+    return replace(found, shares=shares, judges=judges, notes=(*found.notes, note))
+
+
+_HALVED = ("prevalence", "low", "high", "by_labels", "by_items", "influence")
+"""What of an estimate is that of half of either label."""
+
+
+def _mean(one: Reals, other: Reals) -> Reals:
+    return np.asarray((one + other) / 2)

@@ -79,7 +79,7 @@ def judge(
     first: Columns | None = None,
     errors_by: str | Sequence[str] = (),
     cut: str | None = None,
-    pairs: Mapping[str, str] | None = None,
+    pairs: Mapping[Any, Any] | None = None,
     separator: str | None = None,
     misjudged: str | Path | None = None,
     labels: str | None = None,
@@ -122,7 +122,8 @@ def judge(
     cut: choose the threshold of the score: "agreement", or a target such as "precision=0.9" or
         "recall=0.9".
     pairs: several labels at once, each with verdicts of its own: column of verdicts -> column of
-        labels, whose cells say 0 or 1; separator: or what is between the labels in the cells of
+        labels, whose cells say 0 or 1; of several judges or people, a tuple of columns or their
+        names with a + between them; separator: or what is between the labels in the cells of
         `verdict` and `label`, where "none" means that people found no label. The result is then a
         `LabelJudgement`.
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
@@ -194,6 +195,7 @@ def judge(
         stated,
         LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
         _wins(wins, first),
+        options.weights,
     )
     found = _judgement(run, options, systems, rule)
     if misjudged is not None:
@@ -244,7 +246,7 @@ def _judgement(
     judged = estimate_table(run, chosen.design)
     overall = whole_batch(run, judged, lead, chosen.guess)
     labelled = labelled_items(
-        run.judged_items(run.table.items), judged.design, judged.shares.prevalence
+        run.judged_items(run.table.items.only_decided()), judged.design, judged.shares.prevalence
     )
     warnings = [*_warnings_of_table(run.table), *label_warnings(run)]
     batches: tuple[JudgedBatch, ...] = (overall,)
@@ -289,18 +291,30 @@ def _judgement(
 def _error_patterns(
     run: JudgeRun, labelled: LabelledItems | None, options: JudgeOptions
 ) -> tuple[ErrorPattern, ...]:
-    """Where the judges err, by the columns that are asked for."""
-    columns = options.scanned(run.table.table.columns)
-    if not columns:
+    """Where the judges err, by the columns that are asked for; those of the labelled items."""
+    if not options.errors_by:
         return ()
-    if labelled is None or labelled.positions is None or labelled.verdicts is None:
+    if labelled is None or labelled.verdicts is None:
         raise UserError(
-            "where a judge errs is seen by its verdicts and labels of items of the table itself; "
-            "leave out the columns by which it may err",
+            "where a judge errs is seen by its verdicts and labels of the same items; leave out "
+            "the columns by which it may err",
             arguments=["errors_by"],
         )
-    beside = run.table.beside.select(columns)[labelled.positions]
-    return error_patterns(labelled, beside, run.judges, run.settings)
+    table, beside = run.table, run.table.beside_external
+    source = table.rows[0].source
+    if labelled.positions is not None:
+        beside = table.beside[labelled.positions] if table.beside.width else table.beside
+    else:
+        source = table.rows[1].source
+    assert beside is not None
+    columns = options.scanned(beside.columns)
+    lacking = [name for name in columns if name not in beside.columns]
+    if lacking:
+        raise UserError(
+            f"{source}, where the labels are, has no column {lacking[0]!r}; name columns of it",
+            arguments=["errors_by"],
+        )
+    return error_patterns(labelled, beside.select(columns), run.judges, run.settings)
 
 
 def _threshold(

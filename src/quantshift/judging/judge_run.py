@@ -1,6 +1,6 @@
 """What one call of `judge` has read, and what the user says of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ class JudgeRun:
 
     judges: names of the columns of verdicts. rates: sensitivity and specificity, if the user knows
     them; stated: how labels were chosen, if the user says so. wins: the classes of a win and a
-    loss, if a win rate is asked for.
+    loss, if a win rate is asked for. weights: the name of the column of weights.
     """
 
     table: JudgedTable
@@ -32,6 +32,7 @@ class JudgeRun:
     stated: Design | None
     settings: Settings
     wins: tuple[str, str] | None = None
+    weights: str | None = None
 
     @property
     def meaning(self) -> Meaning:
@@ -67,6 +68,14 @@ class JudgeRun:
     def labelled(self) -> ReadItems:
         """The labelled ones among the items."""
         return self.table.items.take(np.flatnonzero(self.table.items.labelled))
+
+    def with_labels(
+        self, of: Callable[[ReadItems], ReadItems], *, insist: bool = False
+    ) -> "JudgeRun":
+        """The same with other labels of its items; insist: whatever these say of the design."""
+        table = replace(self.table, items=of(self.table.items))
+        settings = replace(self.settings, insist=insist or self.settings.insist)
+        return replace(self, table=table, settings=settings)
 
     def in_question(self, items: ReadItems, design: Design) -> ReadItems:
         """Without those that were labelled because they are from elsewhere."""
@@ -130,6 +139,13 @@ class JudgeRun:
                 f"{table.name}: no item has a label; label some (quantshift judge plan draws "
                 "them), or give the sensitivity and specificity of the judge",
                 arguments=["labelled", "sensitivity", "specificity"],
+            )
+        weights = table.items.weights
+        if weights is not None and self.n_labels and not weights[table.items.labelled].any():
+            raise DataError(
+                f"{table.name}: all labelled items have the weight 0, so that they say nothing of "
+                "the others; label items that count",
+                arguments=["weights"],
             )
         if self.stated is not None and self.stated.labelled_are_items and not self.n_labels:
             raise UserError(

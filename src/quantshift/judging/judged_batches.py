@@ -11,6 +11,8 @@ from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
 from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
+from quantshift.base.types import Codes
+from quantshift.judging.designs.at_random import AtRandom
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess
 from quantshift.judging.designs.parts.judge_quality import Quality
@@ -19,12 +21,15 @@ from quantshift.judging.designs.registry import stated_designs
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
 from quantshift.judging.items.annotators import panel_error, true_share
+from quantshift.judging.items.clusters import cluster_means
 from quantshift.judging.items.inputs import ReadItems
+from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.questions.agreements import labels_alone
 from quantshift.judging.questions.win_rates import win_rate
 from quantshift.judging.result import (
     Agreement,
+    ClusterRates,
     JudgedBatch,
     JudgeQuality,
     LabelDesign,
@@ -32,6 +37,7 @@ from quantshift.judging.result import (
     MeanLevel,
     Rate,
     ShareIf,
+    SummedRates,
 )
 
 MOST_ERRORS = 0.4
@@ -43,13 +49,21 @@ MOST_NAMED = 3
 def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -> JudgedBatch:
     """The estimate of all items as people see it; lead: the class that stands for all."""
     found = _with_counts(run, _batch(run, run.table.name, judged, lead), run.table.items)
-    items, place = run.judged_items(run.table.items), run.meaning.classes.index(lead)
+    read, place = run.table.items, run.meaning.classes.index(lead)
+    items = [run.judged_items(read)]
+    if read.undecided.any():
+        items.append(run.judged_items(read.otherwise_decided()))
     estimated = found.kind == INTERVAL
+    labels = _label_design(run, judged, guess)
+    if found.is_known and guess is not None and guess.design.name == AtRandom.name:
+        # Nothing has to be guessed of how they were chosen, and nothing is left to do.
+        labels = replace(labels, guessed=False, sentence="")
+        return replace(found, labels=labels, assumed="Nothing.", advice=())
     return replace(
         found,
         labels_alone=labels_alone(items, judged, place, run.settings) if estimated else None,
         alternatives=(*found.alternatives, *_if_people_err(run, found, lead)),
-        labels=_label_design(run, judged, guess),
+        labels=labels,
         advice=(*_asking(guess), *found.advice),
     )
 
@@ -87,7 +101,9 @@ def _with_counts(run: JudgeRun, batch: JudgedBatch, items: ReadItems) -> JudgedB
     """The batch with the numbers of its items and labels, judge by judge."""
     if items.verdicts is None:
         return batch
-    known, K = items.labelled, len(run.meaning.classes)
+    items, K = items.only_decided(), len(run.meaning.classes)
+    assert items.verdicts is not None
+    known = items.labelled
     judges = []
     for j, judge in enumerate(batch.judges):
         said, V = items.verdicts[:, j], len(judge.verdicts)
@@ -95,8 +111,27 @@ def _with_counts(run: JudgeRun, batch: JudgedBatch, items: ReadItems) -> JudgedB
         np.add.at(table, (items.labels[known], said[known]), 1)
         counts = tuple(tuple(row) for row in table.tolist())
         every = tuple(np.bincount(said, minlength=V).tolist())
-        judges.append(replace(judge, counts=counts, items=every))
+        by_cluster = None if batch.n_clusters is None else _cluster_rates(items, run.meaning, j)
+        judges.append(replace(judge, counts=counts, items=every, cluster_rates=by_cluster))
     return replace(batch, judges=tuple(judges))
+
+
+def _cluster_rates(items: ReadItems, meaning: Meaning, j: int) -> ClusterRates | None:
+    """How often a judge is right, cluster by cluster."""
+    if items.verdicts is None or items.clusters is None:
+        return None
+    known = items.labelled
+    labels, said, clusters = items.labels[known], items.verdicts[known, j], items.clusters[known]
+    right = np.array(meaning.says[j])[said] == labels
+
+    def summed(codes: Codes, n: int) -> tuple[SummedRates, ...]:
+        parts = [codes == code for code in range(n)]
+        rates = [cluster_means(right[part], clusters[part]) for part in parts]
+        return tuple(SummedRates(float(rate.sum()), len(rate)) for rate in rates)
+
+    return ClusterRates(
+        summed(labels, len(meaning.classes)), summed(said, len(meaning.verdicts[j]))
+    )
 
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
@@ -155,6 +190,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
         win_rate=win_rate(run, judged) if known and run.wins is not None else None,
         clusters_for_half_width=judged.clusters_for_half_width,
         n_clusters=judged.n_clusters,
+        weights=run.weights,
     )
 
 

@@ -266,6 +266,11 @@ class JudgeOptions:
         roles = {*self.verdict, *self.people, self.label, self.id, self.annotator, self.cluster}
         return [name for name in columns if name not in roles | {self.weights}]
 
+    def scanning_only(self, columns: Sequence[str]) -> "JudgeOptions":
+        """By those columns of a table by which the judge may err, if it has them."""
+        scanned = tuple(name for name in self.scanned(columns) if name in columns)
+        return replace(self, errors_by=scanned)
+
     def saying(self, **said: Any) -> "JudgeOptions":
         """With what the user says of values, which may be of any type, as names."""
         mapped, missing, positive = said["map"], said["missing"], said.get("positive")
@@ -286,7 +291,8 @@ class SeveralLabelsOptions:
     pairs: Mapping[str, str] | None = option(
         None,
         "Several labels at once: which column of verdicts belongs to which column of labels "
-        "(instead of --verdict and --label). The cells of both say 0 or 1, yes or no.",
+        "(instead of --verdict and --label). The cells of both say 0 or 1, yes or no. Several "
+        "judges or people: gpt_spam+claude_spam=ann_spam+ben_spam.",
         parse=parse_pairs,
         metavar="VERDICT=LABEL,...",
         panel=COLUMNS,

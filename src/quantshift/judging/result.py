@@ -49,6 +49,25 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class SummedRates:
+    """Rates of n clusters, and their sum."""
+
+    total: float
+    n: int
+
+
+@dataclass(frozen=True)
+class ClusterRates:
+    """How often a judge was right in each cluster of labelled items, summed over clusters.
+
+    by_class: about the items of each class; by_verdict: about those of each verdict.
+    """
+
+    by_class: tuple[SummedRates, ...]
+    by_verdict: tuple[SummedRates, ...]
+
+
+@dataclass(frozen=True)
 class JudgeQuality:
     """How one judge does, as far as the labels show.
 
@@ -56,7 +75,7 @@ class JudgeQuality:
     naive: the shares of the classes by its verdicts alone; None if they say none.
     rates: a row for each class and verdict; without labels there are none.
     counts: labelled items of the batch itself by class and verdict, a list for each class; items:
-        all items by verdict.
+        all items by verdict. cluster_rates: if labelled items share clusters.
     """
 
     name: str
@@ -67,6 +86,7 @@ class JudgeQuality:
     agreement: Agreement | None
     counts: tuple[tuple[int, ...], ...] = ()
     items: tuple[int, ...] = ()
+    cluster_rates: ClusterRates | None = None
 
 
 @dataclass(frozen=True)
@@ -278,6 +298,7 @@ class JudgedBatch:
     if_rates_move: how far the headline's share moves if the judge errs a little more or less often.
     win_rate: of one class against another, if asked for.
     labels_alone: what the labels would say without the judge, where they say something.
+    weights: the column by which items count, if any: shares are then those of the weight.
     """
 
     name: str
@@ -302,6 +323,13 @@ class JudgedBatch:
     labels_alone: LabelsAlone | None = None
     clusters_for_half_width: int | None = None
     n_clusters: int | None = None
+    weights: str | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the shares are known, because all items are labelled."""
+        exact = all(share.high - share.low < 1e-9 for share in self.shares)
+        return exact and self.n_items == self.n_labelled
 
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""

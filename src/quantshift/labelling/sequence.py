@@ -106,8 +106,10 @@ class ConfidenceSequence:
         return int(min(math.ceil(1 / wanted), most))
 
 
-def counted_sequence(seen: int, n: int, *, level: float) -> tuple[float, float]:
+def counted_sequence(seen: float, n: int, *, level: float) -> tuple[float, float]:
     """Limits of a share of which `seen` of n independent labels are; valid at every n at once.
+
+    seen: also a sum of n independent numbers from 0 to 1; the limits are then those of their mean.
 
     >>> low, high = counted_sequence(90, 100, level=0.95)
     >>> round(low, 3), round(high, 3)
@@ -125,8 +127,8 @@ def counted_sequence(seen: int, n: int, *, level: float) -> tuple[float, float]:
         return float(special.xlogy(seen, share) + special.xlogy(n - seen, 1 - share) - bound)
 
     middle, least = seen / n, 1e-12
-    low = 0.0 if not seen else float(optimize.brentq(excess, least, middle))
-    high = 1.0 if seen == n else float(optimize.brentq(excess, middle, 1 - least))
+    low = 0.0 if middle <= least else float(optimize.brentq(excess, least, middle))
+    high = 1.0 if middle >= 1 - least else float(optimize.brentq(excess, middle, 1 - least))
     return low, high
 
 

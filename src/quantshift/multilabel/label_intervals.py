@@ -124,7 +124,7 @@ def simulated_worlds(
     for bootstrap in range(BOOTSTRAPS):
         rng = generator(seed, draw="bootstrap of labelled items", number=bootstrap)
         rows = rng.integers(n_items, size=n_items)
-        refitted = quantifier.refit(_with_every_label(rows, table.has, rng))
+        refitted = quantifier.refit(with_every_label(rows, table.has, rng))
         unseen = np.setdiff1d(np.arange(n_items), rows)
         pool, pool_weights = table.take(unseen), None if weights is None else weights[unseen]
         index = np.concatenate(
@@ -142,7 +142,7 @@ def simulated_worlds(
     return SimulatedWorlds(np.concatenate(estimates), np.concatenate(shares))
 
 
-def _with_every_label(rows: Any, has: Any, rng: np.random.Generator) -> Any:
+def with_every_label(rows: Any, has: Any, rng: np.random.Generator) -> Any:
     """The rows, and some more if the items with, or without, a label are too few among them."""
     added = []
     for has_label in has.T:

@@ -20,6 +20,7 @@ Cauchy prior, each of which is bounded by the quadratic that touches it at the c
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -34,6 +35,10 @@ START = 10.0
 
 LONGEST_STEP = 2.0
 """Of a Newton step, for every label."""
+
+CLOSE = 0.1
+"""A step shorter than this is replaced by one with the curvature of the Cauchy prior itself: the
+bounded steps converge slowly at the end."""
 
 NEGLIGIBLE = 1e-5
 """A step this short ends the search: shares are then right to about a millionth."""
@@ -112,7 +117,7 @@ class _Moments:
     set_totals: Reals
     squares: Reals
 
-    def take(self, chosen: Flags) -> "_Moments":
+    def take(self, chosen: Flags | Indices) -> "_Moments":
         """Of some of the samples."""
         return _Moments(self.log_likelihood[chosen], self.set_totals[chosen], self.squares[chosen])
 
@@ -137,6 +142,8 @@ class TiltSearch:
         n_sets = len(model.sets)
         # The first column gives the norms of the posteriors of an item, the others its labels.
         self.columns = np.column_stack([np.ones(n_sets), model.sets])
+        # Whether a set has both labels of a pair.
+        self.pairs = (model.sets[:, :, np.newaxis] * model.sets[:, np.newaxis]).reshape(n_sets, -1)
         size = index.shape[1]
         step = size if len(index) * size * n_sets <= KEPT else max(1, KEPT // n_sets)
         self.chunks = [slice(start, start + step) for start in range(0, size, step)]
@@ -151,14 +158,22 @@ class TiltSearch:
             posteriors = self._posteriors(row, chunk) if number else self.kept[row]
             yield posteriors, self.weights[row, chunk]
 
+    @cached_property
+    def _untilted(self) -> _Moments:
+        """Where every search begins."""
+        return self._moments(np.zeros((len(self.index), self.scores.shape[1])), self._all)
+
+    @property
+    def _all(self) -> Indices:
+        return np.arange(len(self.index))
+
     def solve(self, power: float) -> TiltedShares:
         """The tilts that fit best, and the shares under them."""
-        tilts = np.zeros((len(self.index), self.scores.shape[1]))
+        tilts, moments = np.zeros((len(self.index), self.scores.shape[1])), self._untilted
         if power > 0:
-            tilts = self._run(tilts, power, cauchy=False)
-            tilts = self._run(tilts, power, cauchy=True)
-        totals = self._moments(tilts, np.arange(len(tilts))).set_totals
-        sets = totals / self.totals[:, np.newaxis]
+            tilts, moments = self._run(tilts, moments, power, cauchy=False)
+            tilts, moments = self._run(tilts, moments, power, cauchy=True)
+        sets = moments.set_totals / self.totals[:, np.newaxis]
         return TiltedShares(sets @ self.model.sets, sets, tilts)
 
     def _moments(self, tilts: Reals, rows: Indices) -> _Moments:
@@ -181,11 +196,12 @@ class TiltSearch:
                 squares[place] += (expected.T * weights) @ expected
         return _Moments(value, set_totals * factors, squares)
 
-    def _run(self, tilts: Reals, power: float, *, cauchy: bool) -> Reals:
-        """The tilts at the maxima that Newton steps from these tilts lead to."""
-        tilts = tilts.copy()
-        rows = np.arange(len(tilts))
-        objective, moments = self._objective(tilts, rows, power, cauchy=cauchy)
+    def _run(
+        self, tilts: Reals, moments: _Moments, power: float, *, cauchy: bool
+    ) -> tuple[Reals, _Moments]:
+        """The tilts at the maxima that Newton steps from these tilts lead to, and the moments."""
+        tilts, known, rows = tilts.copy(), moments.take(self._all), self._all
+        objective = _objective(tilts, moments, power, cauchy=cauchy)
         for _ in range(MOST_STEPS):
             steps = self._steps(tilts[rows], rows, moments, power, cauchy=cauchy)
             moved, objective, moments = self._moved(
@@ -193,6 +209,7 @@ class TiltSearch:
             )
             on_the_way = np.abs(moved - tilts[rows]).max(axis=1) > NEGLIGIBLE
             tilts[rows] = moved
+            known.put(rows, moments)
             if not on_the_way.any():
                 break
             rows, objective, moments = (
@@ -200,14 +217,7 @@ class TiltSearch:
                 objective[on_the_way],
                 moments.take(on_the_way),
             )
-        return tilts
-
-    def _objective(
-        self, tilts: Reals, rows: Indices, power: float, *, cauchy: bool
-    ) -> tuple[Reals, _Moments]:
-        moments = self._moments(tilts, rows)
-        prior = np.log1p((tilts / SCALE) ** 2) if cauchy else 0.5 * START * tilts**2
-        return power * moments.log_likelihood - prior.sum(axis=1), moments
+        return tilts, known
 
     def _steps(
         self, tilts: Reals, rows: Indices, moments: _Moments, power: float, *, cauchy: bool
@@ -223,16 +233,20 @@ class TiltSearch:
         gradient = power * (moments.set_totals @ sets - totals * label_shares)
         gradient -= precisions * tilts
         excess = totals * set_shares - moments.set_totals
-        curvature = np.swapaxes(excess[:, :, np.newaxis] * sets, 1, 2) @ sets
+        curvature = (excess @ self.pairs).reshape(len(rows), sets.shape[1], sets.shape[1])
         curvature -= (totals * label_shares)[:, :, np.newaxis] * label_shares[:, np.newaxis, :]
         curvature += moments.squares
         curvature *= power
-        diagonal = np.arange(tilts.shape[1])
-        curvature[:, diagonal, diagonal] += precisions
-        values, vectors = np.linalg.eigh(curvature)
         floor = 0.5 * precisions.min(axis=1, keepdims=True)
-        turned = (gradient[:, np.newaxis, :] @ vectors)[:, 0] / np.maximum(values, floor)
-        steps = (vectors @ turned[:, :, np.newaxis])[:, :, 0]
+        steps, _ = _uphill(gradient, curvature, precisions, floor)
+        if cauchy:
+            close = np.flatnonzero(np.abs(steps).max(axis=1) < CLOSE)
+            of_prior = precisions * (SCALE**2 - tilts**2) / (SCALE**2 + tilts**2)
+            exact, smallest = _uphill(
+                gradient[close], curvature[close], of_prior[close], floor[close]
+            )
+            is_concave = smallest > floor[close, 0]
+            steps[close[is_concave]] = exact[is_concave]
         longest = np.abs(steps).max(axis=1, keepdims=True)
         return np.asarray(steps * (LONGEST_STEP / np.maximum(longest, LONGEST_STEP)))
 
@@ -247,14 +261,34 @@ class TiltSearch:
         cauchy: bool,
     ) -> tuple[Reals, Reals, _Moments]:
         """Where the steps, halved until the objective does not fall, lead to."""
-        trial, moments = self._objective(tilts + steps, rows, power, cauchy=cauchy)
+        moments = self._moments(tilts + steps, rows)
+        trial = _objective(tilts + steps, moments, power, cauchy=cauchy)
         for attempt in range(1, MOST_HALVINGS + 1):
             failed = np.flatnonzero(~(trial >= objective - ROUNDING * np.abs(objective)))
             if not len(failed):
                 break
             steps[failed] *= 0.0 if attempt == MOST_HALVINGS else 0.5
-            trial[failed], again = self._objective(
-                tilts[failed] + steps[failed], rows[failed], power, cauchy=cauchy
-            )
+            shorter = tilts[failed] + steps[failed]
+            again = self._moments(shorter, rows[failed])
+            trial[failed] = _objective(shorter, again, power, cauchy=cauchy)
             moments.put(failed, again)
         return tilts + steps, trial, moments
+
+
+def _objective(tilts: Reals, moments: _Moments, power: float, *, cauchy: bool) -> Reals:
+    prior = np.log1p((tilts / SCALE) ** 2) if cauchy else 0.5 * START * tilts**2
+    return np.asarray(power * moments.log_likelihood - prior.sum(axis=1))
+
+
+def _uphill(
+    gradient: Reals, curvature: Reals, precisions: Reals, floor: Reals
+) -> tuple[Reals, Reals]:
+    """Newton steps, and the smallest curvature of each sample, that of the prior included.
+
+    curvature: of the likelihood, downwards; precisions: of the prior; floor: what a smaller
+    curvature counts as, (n_samples, 1).
+    """
+    total = curvature + precisions[:, :, np.newaxis] * np.eye(precisions.shape[1])
+    values, vectors = np.linalg.eigh(total)
+    turned = (gradient[:, np.newaxis, :] @ vectors)[:, 0] / np.maximum(values, floor)
+    return (vectors @ turned[:, :, np.newaxis])[:, :, 0], values[:, 0]

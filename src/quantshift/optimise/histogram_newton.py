@@ -9,10 +9,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from quantshift.base.compiled import compiled, compiled_sums
+from quantshift.base.compiled import compiled
 from quantshift.base.types import Prevalences, Reals
 from quantshift.optimise.active_set import constrained_step
 from quantshift.optimise.unimodal import HELLINGER, SQUARED_EUCLIDEAN, TOPSOE
+from quantshift.statistics.fixed_sums import multiply_add, sum_of, sum_of_products
 
 MEAN_ROOT = 3
 """The mean Hellinger distance over channels; other objectives are sums over all bins."""
@@ -58,6 +59,7 @@ def nearest_histograms(
     nearest = np.empty((n_samples, n_classes))
     mixture, first, second = np.empty(n_values), np.empty(n_values), np.empty(n_values)
     product, squares = np.empty(n_values), np.empty(n_channels)
+    terms = np.empty(n_values)
     gradient, step, ahead = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     candidate = np.empty(n_classes)
     curvature, room = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
@@ -67,16 +69,20 @@ def nearest_histograms(
         for k in range(n_classes):
             p[k] = start[k]
         _mix(classes, p, mixture)
-        value = _objective(mixture, sample, squares, kind) + _dot(linear, p)
+        value = _objective(mixture, sample, squares, kind, terms) + sum_of_products(
+            linear, p, n_classes
+        )
         for _ in range(MOST_STEPS):
             _set_derivatives(mixture, sample, squares, kind, first, second)
             centre, trace = 0.0, 0.0
             for k in range(n_classes):
-                gradient[k] = linear[k] + _dot(first, classes[k])
+                gradient[k] = linear[k] + sum_of_products(first, classes[k], n_values)
                 centre += gradient[k] * p[k]
                 _set_product(second, classes[k], product)
                 for i in range(k + 1):
-                    curvature[k, i] = curvature[i, k] = _dot(product, classes[i])
+                    curvature[k, i] = curvature[i, k] = sum_of_products(
+                        product, classes[i], n_values
+                    )
                 trace += curvature[k, k]
             # Adding a constant to the gradient changes nothing on the simplex. With this constant
             # the multiplier of the sum is zero at the minimum, so that the penalty in a step is
@@ -106,7 +112,9 @@ def nearest_histograms(
                 for k in range(n_classes):
                     candidate[k] = p[k] + length * ahead[k]
                 _mix(classes, candidate, mixture)
-                value = _objective(mixture, sample, squares, kind) + _dot(linear, candidate)
+                value = _objective(mixture, sample, squares, kind, terms) + sum_of_products(
+                    linear, candidate, n_classes
+                )
                 too_long = value > before + 1e-4 * length * slope + ROUNDING
                 if not too_long:
                     break
@@ -120,7 +128,7 @@ def nearest_histograms(
     return nearest
 
 
-@compiled_sums
+@compiled
 def _mix(classes: Reals, p: Prevalences, mixture: Reals) -> None:
     share, row = p[0], classes[0]
     for b in range(len(mixture)):
@@ -128,15 +136,7 @@ def _mix(classes: Reals, p: Prevalences, mixture: Reals) -> None:
     for k in range(1, len(p)):
         share, row = p[k], classes[k]
         for b in range(len(mixture)):
-            mixture[b] += share * row[b]
-
-
-@compiled_sums
-def _dot(one: Reals, other: Reals) -> float:
-    total = 0.0
-    for b in range(len(one)):
-        total += one[b] * other[b]
-    return total
+            mixture[b] = multiply_add(share, row[b], mixture[b])
 
 
 @compiled
@@ -145,13 +145,17 @@ def _set_product(one: Reals, other: Reals, product: Reals) -> None:
         product[b] = one[b] * other[b]
 
 
-@compiled_sums
-def _objective(mixture: Reals, sample: Reals, squares: Reals, kind: int) -> float:
-    """The divergence; for a mean of roots, the values under the roots are stored in `squares`."""
+@compiled
+def _objective(mixture: Reals, sample: Reals, squares: Reals, kind: int, terms: Reals) -> float:
+    """The divergence; for a mean of roots, the values under the roots are stored in `squares`.
+
+    terms: a buffer.
+    """
     value = 0.0
     if kind == HELLINGER:
         for b in range(len(mixture)):
-            value -= math.sqrt(mixture[b] * sample[b])
+            terms[b] = math.sqrt(mixture[b] * sample[b])
+        value = -sum_of(terms, len(terms))
     elif kind == TOPSOE:
         for b in range(len(mixture)):
             both = mixture[b] + sample[b]
@@ -161,14 +165,15 @@ def _objective(mixture: Reals, sample: Reals, squares: Reals, kind: int) -> floa
                 value += sample[b] * math.log(2 * sample[b] / both)
     elif kind == SQUARED_EUCLIDEAN:
         for b in range(len(mixture)):
-            value += (mixture[b] - sample[b]) ** 2
+            terms[b] = mixture[b] - sample[b]
+        value = sum_of_products(terms, terms, len(terms))
     else:
         n_bins = len(mixture) // len(squares)
+        for b in range(len(mixture)):
+            terms[b] = math.sqrt(mixture[b]) - math.sqrt(sample[b])
         for c in range(len(squares)):
-            square = 0.0
-            for b in range(c * n_bins, (c + 1) * n_bins):
-                square += (math.sqrt(mixture[b]) - math.sqrt(sample[b])) ** 2
-            squares[c] = square / 2
+            channel = terms[c * n_bins : (c + 1) * n_bins]
+            squares[c] = sum_of_products(channel, channel, n_bins) / 2
             value += math.sqrt(squares[c])
         value /= len(squares)
     return value

@@ -16,9 +16,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.compiled import compiled, compiled_inline, compiled_sums
+from quantshift.base.compiled import compiled
 from quantshift.base.types import Ints, Reals
 from quantshift.optimise.active_set import NEARNESS, constrained_step, move
+from quantshift.statistics.fixed_sums import multiply_add, sum_of_products
 
 STATIONARY = 1e-7
 """Largest violation of the Karush-Kuhn-Tucker conditions at what counts as a maximum."""
@@ -148,7 +149,7 @@ def _take(likelihoods: Reals, items: Ints, rows: Reals, sums: Reals) -> int:
     return n
 
 
-@compiled_inline
+@compiled
 def _climb(
     rows: Reals,
     n: int,
@@ -170,17 +171,15 @@ def _climb(
     total += n_classes * added
     before, gradient, step = np.empty(n_classes), np.empty(n_classes), np.zeros(n_classes)
     curvature, room = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
-    usable = np.full(n_classes, True)
+    usable, weighted = np.full(n_classes, True), np.empty(n)
     slope, length, shortest = 0.0, 1.0, np.inf
     keeps = False
     for n_pass in range(1, most + 1):
-        _invert_masses(rows, n, p, roots, inverse)
-        if keeps:
-            for k in range(n_classes):
-                gradient[k] = _pull(rows[k], inverse, n, roots)
-        else:
-            for k in range(n_classes):
-                gradient[k] = _set_pull(rows[k], inverse, n, roots, pulls[k])
+        _invert_masses(rows, n, p, roots, inverse, weighted)
+        for k in range(n_classes):
+            gradient[k] = sum_of_products(rows[k], weighted, n)
+            if not keeps:
+                _set_pull(rows[k], inverse, n, pulls[k])
         ahead, largest, violation = 0.0, 0.0, 0.0
         for k in range(n_classes):
             gradient[k] /= total
@@ -209,7 +208,9 @@ def _climb(
         if not keeps:
             for k in range(n_classes):
                 for i in range(k + 1):
-                    curvature[k, i] = curvature[i, k] = _product(pulls[k], pulls[i], n) / total
+                    curvature[k, i] = curvature[i, k] = (
+                        sum_of_products(pulls[k], pulls[i], n) / total
+                    )
                 curvature[k, k] += NEARNESS
                 if added > 0.0:
                     curvature[k, k] += added / total / p[k] / p[k]
@@ -242,61 +243,37 @@ def _climb(
     return most, False
 
 
-@compiled_sums
-def _invert_masses(rows: Reals, n: int, p: Reals, roots: Reals | None, inverse: Reals) -> None:
-    """Set 1 / (p . r_j) of each item, times the root of its weight."""
+@compiled
+def _invert_masses(
+    rows: Reals, n: int, p: Reals, roots: Reals | None, inverse: Reals, weighted: Reals
+) -> None:
+    """Set 1 / (p . r_j) of each item, times the root of its weight, and times its weight."""
     first, second, third = rows[0], rows[1], rows[2]
     a, b, c = p[0], p[1], p[2]
     for j in range(n):
-        inverse[j] = a * first[j] + b * second[j] + c * third[j]
+        two = multiply_add(b, second[j], c * third[j])
+        inverse[j] = multiply_add(a, first[j], two)
     for k in range(3, len(p) - 1, 2):
         first, second = rows[k], rows[k + 1]
         a, b = p[k], p[k + 1]
         for j in range(n):
-            inverse[j] += a * first[j] + b * second[j]
+            inverse[j] = multiply_add(a, first[j], multiply_add(b, second[j], inverse[j]))
     if len(p) % 2 == 0:
         first, a = rows[len(p) - 1], p[len(p) - 1]
         for j in range(n):
-            inverse[j] += a * first[j]
+            inverse[j] = multiply_add(a, first[j], inverse[j])
     if roots is None:
         for j in range(n):
             inverse[j] = 1.0 / inverse[j]
+            weighted[j] = inverse[j]
     else:
         for j in range(n):
             inverse[j] = roots[j] / inverse[j]
+            weighted[j] = roots[j] * inverse[j]
 
 
-@compiled_sums
-def _set_pull(row: Reals, inverse: Reals, n: int, roots: Reals | None, pull: Reals) -> float:
-    """Set a class's likelihoods divided by those of the mixture, and return their weighted sum."""
-    total = 0.0
-    if roots is None:
-        for j in range(n):
-            pull[j] = row[j] * inverse[j]
-            total += pull[j]
-    else:
-        for j in range(n):
-            pull[j] = row[j] * inverse[j]
-            total += pull[j] * roots[j]
-    return total
-
-
-@compiled_sums
-def _pull(row: Reals, inverse: Reals, n: int, roots: Reals | None) -> float:
-    """The sum that `_set_pull` returns."""
-    total = 0.0
-    if roots is None:
-        for j in range(n):
-            total += row[j] * inverse[j]
-    else:
-        for j in range(n):
-            total += row[j] * inverse[j] * roots[j]
-    return total
-
-
-@compiled_sums
-def _product(one: Reals, other: Reals, n: int) -> float:
-    total = 0.0
+@compiled
+def _set_pull(row: Reals, inverse: Reals, n: int, pull: Reals) -> None:
+    """Set a class's likelihoods divided by those of the mixture, times the roots of the weights."""
     for j in range(n):
-        total += one[j] * other[j]
-    return total
+        pull[j] = row[j] * inverse[j]

@@ -152,6 +152,7 @@ def candidates(
         (options.id, "the ids of the rows"),
         (options.weights, "the weights of the rows"),
         (options.groups, "the groups that are left out in turn"),
+        (options.time, "the times, each estimated from those before it"),
     ]
     special += [(name, "dropped") for name in options.drop]
     if by in table.columns:
@@ -274,11 +275,12 @@ def _check_roles(options: ColumnOptions, table: OpenTable, named: Sequence[str])
     """Raise an error for columns that do not exist or have conflicting roles."""
     table.require(options.label_columns)
     table.require(named)
-    roles = (options.id, options.weights, options.groups)
+    roles = (options.id, options.weights, options.left_out_by)
     others = [name for name in roles if name is not None]
     for label in options.label_columns:
-        if label == options.groups:
-            raise UserError(f"{label!r} is the label: it cannot name the groups too")
+        if label == options.left_out_by:
+            what = "groups" if options.time is None else "times"
+            raise UserError(f"{label!r} is the label: it cannot name the {what} too")
     for name in (*options.drop, *others):
         if name not in table.columns:
             table.require([name])

@@ -76,9 +76,9 @@ class ColumnOptions:
     they are `indicators`, and `label` is None. text, features: the columns of items; with neither,
     all that can be used. categories: those of numbers that are codes. posteriors: those of the
     user's own model, instead. drop: columns that are not used; columns of row ids, of weights and
-    of the groups that are left out in turn are not used either. missing: cells that mean no label,
-    in addition to empty ones. positive: the class whose share is shown first. A single name is
-    accepted in place of a tuple of names.
+    of the groups or times that are left out in turn are not used either. missing: cells that mean
+    no label, in addition to empty ones. positive: the class whose share is shown first. A single
+    name is accepted in place of a tuple of names.
     """
 
     label: str | None = option(
@@ -145,9 +145,16 @@ class ColumnOptions:
     )
     groups: str | None = option(
         None,
-        "Column of regions, years or sites in the labelled table: leave each one out in turn and "
-        "report the error that every method would have made on it. Dates and years are estimated "
-        "from earlier ones. Never used as a feature.",
+        "Column of regions or sites in the labelled table: leave each one out in turn, report the "
+        "error that every method would have made on it, and learn from five or more of them how "
+        "far to go from the training share. Never used as a feature.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    time: str | None = option(
+        None,
+        "The same for a column of dates, years or numbered periods: each period is estimated from "
+        "those before it. Not together with --groups.",
         metavar="COLUMN",
         panel=COLUMNS,
     )
@@ -161,6 +168,11 @@ class ColumnOptions:
             object.__setattr__(self, name, as_names(getattr(self, name)))
         if self.missing is not None:
             object.__setattr__(self, "missing", as_names(self.missing))
+        if self.groups is not None and self.time is not None:
+            raise UserError(
+                "learn from groups or from time, not from both; give one column",
+                arguments=["groups", "time"],
+            )
         scores = self.posteriors
         twice = next((name for name in scores if scores.count(name) > 1), None)
         if twice is not None:
@@ -174,6 +186,11 @@ class ColumnOptions:
                 f"the column {self.weights!r} is one of posteriors, and cannot be the weights too",
                 arguments=["posteriors", "weights"],
             )
+
+    @property
+    def left_out_by(self) -> str | None:
+        """The column of the groups, or of the times, that are left out in turn."""
+        return self.groups if self.time is None else self.time
 
     @property
     def label_columns(self) -> tuple[str, ...]:

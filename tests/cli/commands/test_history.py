@@ -56,7 +56,7 @@ def test_an_alarm_ends_with_exit_code_3_and_one_line(answers, quantshift, tmp_pa
         assert said.count("\n") == 1
         assert wrong == ""
         ends.append((code, said.split()[0]))
-    assert ends[0] == (0, "ok")
+    assert ends[0] == (0, "WARNING")  # The answers have a warning.
     assert ends[-1] == (3, "ALARM")
     assert said.startswith("ALARM 2026-01-28: pos ")
     assert " of 500 items; moving average of pos 14.5%" in said

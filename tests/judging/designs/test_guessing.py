@@ -92,3 +92,46 @@ def test_false_alarms_are_rare_where_even_numbers_are_likely():
         alarms += not check("random", coded(verdicts, labels)).ok
     # 5% of 400 is 20; three standard errors of 4%.
     assert alarms <= 28
+
+
+def two_judges(seed, n=1000):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.8).astype(int)
+    right = rng.random((n, 2)) < np.where(y == 1, 0.95, 0.8)[:, np.newaxis]
+    return rng, y, np.where(right, y[:, np.newaxis], 1 - y[:, np.newaxis])
+
+
+def labels_of(y, *rows):
+    labels = np.full(len(y), -1)
+    chosen = np.concatenate(rows)
+    labels[chosen] = y[chosen]
+    return labels
+
+
+def test_round_numbers_by_chance_do_not_hide_that_disputed_items_were_preferred():
+    """30 and 70 of the first judge's verdicts, or 20 and 80 labels, most of them disputed."""
+    rng, y, v = two_judges(0)
+    meaning, apart = Meaning.of_codes(2, n_judges=2), v[:, 0] != v[:, 1]
+    for of in (v[:, 0], y):
+        parts = [
+            rng.choice(np.flatnonzero((of == side) & (apart == disputed)), k, replace=False)
+            for side, disputed, k in ((0, True, 12), (0, False, 18), (1, True, 38), (1, False, 32))
+        ]
+        items = JudgedItems.of(v, labels_of(y, *parts), meaning)
+        assert guess_design(items).design.name == "unknown"
+    found = check("by-label", items)
+    assert not found.ok
+    assert "no shares of the classes" in found.sentence
+
+
+def test_numbers_of_one_judges_verdicts_or_of_labels_are_still_recognised_with_two_judges():
+    rng, y, v = two_judges(1)
+    meaning = Meaning.of_codes(2, n_judges=2)
+    for name, of in (("by-verdict", v[:, 0]), ("by-label", y)):
+        rows = [
+            rng.choice(np.flatnonzero(of == side), k, replace=False)
+            for side, k in ((0, 60), (1, 40))
+        ]
+        items = JudgedItems.of(v, labels_of(y, *rows), meaning)
+        assert guess_design(items).design.name == name
+        assert check(name, items).ok

@@ -3,11 +3,12 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy import optimize, special, stats
 
 from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE
 from quantshift.errors import UserError
 from quantshift.judging import judge
-from quantshift.judging.designs.parts.transfer_checks import Youden, moved_rates
+from quantshift.judging.designs.parts.transfer_checks import Youden, fit_p_value, moved_rates
 
 
 def table(n, share, sensitivity, specificity, seed, *, names=("fail", "pass")):
@@ -104,3 +105,29 @@ def test_other_spellings_of_verdicts_are_matched_or_refused():
             other = other.with_columns(judge=pl.col("judge").replace("fail", "nope"))
         with pytest.raises(UserError, match="write them alike in both tables"):
             judge(here.drop("human"), labelled=other, **options)
+
+
+def test_verdicts_that_follow_from_the_rates_fit_and_others_do_not():
+    rates = np.array([[0.6, 0.2, 0.15, 0.05], [0.05, 0.1, 0.15, 0.7]])
+    labelled = 100 * rates
+    assert fit_p_value(labelled, 1000 * np.array([0.3, 0.7]) @ rates) == pytest.approx(1, abs=1e-4)
+    assert fit_p_value(labelled, np.array([100.0, 800.0, 50.0, 50.0])) < 1e-6
+    # Two verdicts of two classes fit whatever they are.
+    assert fit_p_value(labelled[:, :2], np.array([1.0, 99.0])) == 1
+
+
+def test_the_fit_is_that_of_a_search_over_rates_and_shares():
+    """The largest likelihood by a general optimiser, of three verdicts."""
+    labelled, verdicts = np.array([[20.0, 9.0, 1.0], [3.0, 8.0, 29.0]]), np.array([70.0, 9.0, 40.0])
+
+    def loss(x):
+        rates = special.softmax(x[:6].reshape(2, 3), axis=1)
+        p = special.expit(x[6])
+        mixed = (1 - p) * rates[0] + p * rates[1]
+        return -(special.xlogy(labelled, rates).sum() + special.xlogy(verdicts, mixed).sum())
+
+    best = min(optimize.minimize(loss, np.full(7, start)).fun for start in (-0.3, 0.0, 0.3))
+    apart = [special.xlogy(c, c / c.sum()).sum() for c in (*labelled, verdicts)]
+    expected = stats.chi2.sf(2 * (sum(apart) + best), 1)
+    assert 1e-6 < expected < 0.05
+    assert fit_p_value(labelled, verdicts) == pytest.approx(expected, rel=1e-2)

@@ -114,22 +114,51 @@ def test_a_row_for_each_item_and_person_is_the_same():
             judge(asked["table"], label="human", annotator="who", id=asked["id"], **ASKED)
 
 
-def test_undecided_items_widen_the_limits_to_either_label():
+def with_favoured(frame, favoured):
+    """One column of labels; where ann and ben differ it says the favoured one, or nothing."""
+    return frame.with_columns(
+        label=pl.when(pl.col("ann") == pl.col("ben"))
+        .then(pl.col("ann"))
+        .when(pl.col("ann").is_not_null())
+        .then(pl.lit(favoured, dtype=pl.String))
+    )
+
+
+def test_undecided_items_count_half_for_either_label():
     frame, _ = people(errors=(0.1, 0.1))
     result = judge(frame, label=["ann", "ben"], **ASKED)
     assert result.people.n_undecided > 10
-    either = []
-    for favoured in ("good", "bad"):
-        decided = frame.with_columns(
-            label=pl.when(pl.col("ann") == pl.col("ben"))
-            .then(pl.col("ann"))
-            .when(pl.col("ann").is_not_null())
-            .then(pl.lit(favoured))
-        )
-        either.append(share(judge(decided, label="label", **ASKED)))
-    assert share(result).high == pytest.approx(either[0].high)
-    assert share(result).low == pytest.approx(either[1].low)
+    good, bad = (
+        share(judge(with_favoured(frame, favoured), label="label", **ASKED))
+        for favoured in ("good", "bad")
+    )
+    found = share(result)
+    assert found.estimate == pytest.approx((good.estimate + bad.estimate) / 2)
+    assert (found.low, found.high) == pytest.approx(
+        ((good.low + bad.low) / 2, (good.high + bad.high) / 2)
+    )
+    either = result.overall.alternatives[0]
+    assert "whichever way people decide" in either.assumption
+    assert (either.low, either.high) == pytest.approx((bad.low, good.high))
     assert any("people are undecided" in warning for warning in result.overall.warnings)
+
+
+def test_judges_are_rated_by_items_that_people_have_decided():
+    frame, _ = people(errors=(0.1, 0.1))
+    asked = {**ASKED, "insist": True}
+    result = judge(frame, label=["ann", "ben"], **asked)
+    decided = judge(with_favoured(frame, None), label="label", **asked)
+    (one,), (other,) = result.overall.judges, decided.overall.judges
+    assert one.rates == other.rates
+    assert one.agreement == other.agreement
+    assert one.counts == other.counts
+    assert result.misjudged == decided.misjudged
+    assert result.overall.labels_alone.narrower > 0
+    tied = frame.with_columns(
+        ben=pl.col("ann").replace_strict({"good": "bad", "bad": "good"}, default=None)
+    )
+    share_of_ties = share(judge(tied, label=["ann", "ben"], **asked)).estimate
+    assert share_of_ties == pytest.approx(0.5, abs=0.1)
 
 
 def test_people_and_another_table_of_labels_do_not_go_together():

@@ -52,13 +52,27 @@ def test_the_design_effect_of_copies_is_their_number():
     labelled = LabelledClusters.of(clusters)
     assert (labelled.n, labelled.size) == (30, 4.0)
     effect = design_effect(copies, clusters, labelled, np.zeros(2))
-    assert effect == pytest.approx(4 * 30 / 29)
+    assert effect.ratio == pytest.approx(4 * 30 / 29)
+    assert effect.freedom == pytest.approx(29)
 
 
 def test_without_an_error_the_labels_of_a_cluster_count_as_one():
     clusters = np.repeat(np.arange(10), 4)
     effect = design_effect(np.zeros((40, 1)), clusters, LabelledClusters.of(clusters), np.ones(1))
-    assert effect == pytest.approx(4)
+    assert effect.ratio == pytest.approx(4)
+
+
+def test_the_freedom_of_two_parts_is_that_of_their_sum():
+    """Satterthwaite: of 10 clusters of labels and 60 of items."""
+    few, many = np.full((10, 1), 3.0), np.ones((60, 1))
+    labelled = LabelledClusters.of(np.arange(10))
+    others = many, np.arange(60)
+    effect = design_effect(few, np.arange(10), labelled, np.zeros(1), others=others)
+    variances = np.array([90 * 10 / 9, 60 * 60 / 59])
+    assert effect.ratio == pytest.approx(variances.sum() / 150)
+    assert effect.freedom == pytest.approx(variances.sum() ** 2 / (variances**2 / [9, 59]).sum())
+    nothing = design_effect(few, np.arange(10), labelled, np.zeros(1), others=(0 * many, others[1]))
+    assert nothing.freedom == pytest.approx(9)
 
 
 def test_few_clusters_have_the_quantile_of_student():

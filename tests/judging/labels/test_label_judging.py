@@ -234,3 +234,53 @@ def test_each_label_has_a_history(found: LabelJudgement, tmp_path: Path) -> None
     assert all(line.startswith("spam: ") for line in watched.conditions)
     assert "spam" in watched.summary_line()
     assert set(json.loads(watched.to_json())["history"]) == {"spam", "abuse"}
+
+
+def _seen_by_two(frame: pl.DataFrame) -> pl.DataFrame:
+    """A second judge of spam, and a second person, who differ from the first now and then."""
+    rng = np.random.default_rng(1)
+    flips = [pl.Series((rng.random(len(frame)) < 0.1).astype(int)) for _ in range(2)]
+    return frame.with_columns(
+        (pl.col("spam_judge") ^ flips[0]).alias("second+judge"),
+        (pl.col("spam") ^ flips[1]).alias("spam_ben"),
+    )
+
+
+@pytest.mark.parametrize(
+    "spam", [("spam_judge", "second+judge"), "spam_judge + second_judge"], ids=["names", "text"]
+)
+def test_several_judges_and_people_of_a_label_are_those_of_that_label_alone(spam: Any) -> None:
+    frame = _seen_by_two(POSTS)
+    if isinstance(spam, str):
+        frame = frame.rename({"second+judge": "second_judge"})
+    judges = [name for name in frame.columns if name.endswith("judge") and name != "abuse_judge"]
+    pairs = {spam: "spam+spam_ben", "abuse_judge": "abuse"}
+    found = judge(frame, pairs=pairs, labels="random")
+    alone = judge(frame, verdict=judges, label=["spam", "spam_ben"], labels="random", positive="1")
+    rate, other = found.batches[0].labels
+    own = share_of(alone.overall, "1")
+    assert (rate.estimate, rate.low, rate.high) == (own.estimate, own.low, own.high)
+    assert (rate.label, rate.verdict) == ("spam+spam_ben", "+".join(judges))
+    assert other == judge(POSTS, pairs=PAIRS, labels="random").batches[0].labels[1]
+    assert found.answers[rate.label].people == replace(
+        alone.people, disputed=found.answers[rate.label].people.disputed
+    )
+    text = found.to_text()
+    assert all(f"{name}: kappa 0." in text for name in judges)
+    assert "People   spam+spam_ben  two agree on " in text
+
+
+def test_a_row_for_each_person_is_one_for_each_item() -> None:
+    frame = _seen_by_two(POSTS)
+    people = [
+        frame.with_columns(who=pl.lit(name), spam=pl.col(column))
+        for name, column in (("ann", "spam"), ("ben", "spam_ben"))
+    ]
+    long = judge(pl.concat(people), pairs=PAIRS, annotator="who", id="id", labels="random")
+    wide = {"spam_judge": "spam+spam_ben", "abuse_judge": "abuse"}
+    expected = judge(frame, pairs=wide, labels="random").batches[0].labels
+    for rate, other in zip(long.batches[0].labels, expected, strict=True):
+        assert (rate.estimate, rate.low, rate.high) == (other.estimate, other.low, other.high)
+    assert long.answers["spam"].people.n_undecided > 5
+    with pytest.raises(UserError, match="'spam' is named twice"):
+        judge(frame, pairs={"spam_judge+spam": "spam"})

@@ -166,10 +166,29 @@ def test_what_cannot_be_scanned_is_said_in_a_line():
     with pytest.raises(UserError, match="no column 'nope'"):
         judge(table, **ASKED, errors_by="nope")
     other = table.drop_nulls("human")
-    with pytest.raises(UserError, match="items of the table itself"):
-        judge(
-            table.drop("human"), verdict="judge", label="human", labelled=other, errors_by="topic"
-        )
+    asked = {"verdict": "judge", "label": "human", "labelled": other.drop("topic")}
+    with pytest.raises(UserError, match="where the labels are, has no column 'topic'"):
+        judge(table.drop("human"), **asked, errors_by="topic")
+    rates = {"verdict": "judge", "sensitivity": 0.75, "specificity": 0.75, "positive": "pass"}
+    with pytest.raises(UserError, match="verdicts and labels of the same items"):
+        judge(table, **rates, errors_by="topic")
+
+
+def test_labels_of_another_table_are_scanned_by_its_own_columns():
+    """The same items as a table of their own: class by class, as labels by class are."""
+    table = answers(likes_long=0.2)
+    other = table.drop_nulls("human")
+    asked = {"verdict": "judge", "label": "human", "labelled": other, "labels": "elsewhere"}
+    asked |= {"id": "id", "errors_by": "all"}
+    found = judge(table.select("id", "judge"), **asked).error_patterns
+    within = judge(
+        table, **{**ASKED, "labels": "by-label"}, id="id", errors_by="all"
+    ).error_patterns
+    assert {(p.column, p.p_value) for p in found} == {(p.column, p.p_value) for p in within}
+    assert {p.column for p in found} == {"length of answer", "topic", "year"}
+    assert found[0].column == "length of answer"
+    assert found[0].more_than_chance
+    assert found[0].among.startswith("items labelled")
 
 
 def test_misjudged_items_and_their_file(tmp_path):

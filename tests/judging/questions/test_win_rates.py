@@ -123,6 +123,25 @@ def test_both_orders_of_a_pair_are_a_cluster():
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-6)
 
 
+def test_a_weight_counts_as_so_many_items_in_rates_and_bias(table):
+    """Whole numbers: the means are those of repeated rows, and of the error as one cluster each."""
+    weights = np.random.default_rng(5).integers(0, 4, len(table))
+    weighted = table.with_columns(views=pl.Series(weights), item=pl.Series(range(len(table))))
+    repeated = weighted[np.repeat(np.arange(len(table)), weights)]
+    asked = {**ASKED, "first": "first"}
+    (found,) = judge(weighted, **asked, weights="views").position_bias
+    (expected,) = judge(repeated, **asked, cluster="item", insist=True).position_bias
+    assert found.if_first == pytest.approx(expected.if_first)
+    assert found.if_second == pytest.approx(expected.if_second)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert found.p_value == pytest.approx(expected.p_value)
+    (unweighted,) = judge(table, **asked).position_bias
+    assert found.difference != pytest.approx(unweighted.difference, abs=1e-6)
+    rate = judge(weighted, **ASKED, weights="views").overall.win_rate
+    said = weighted["judge"].replace_strict({"A": 1.0, "B": 0.0, "tie": 0.5})
+    assert rate.naive == pytest.approx(np.average(said, weights=weights))
+
+
 def test_what_is_wrong_is_said_in_a_line(table):
     def refused(frame=table, **options):
         with pytest.raises(UserError) as caught:

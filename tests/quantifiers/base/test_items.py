@@ -230,3 +230,10 @@ def test_through_fit_weights_are_repeated_items_but_for_the_folds() -> None:
     weighted = [PACC(seed=s).fit(X, y, weights).predict(X_new)[1] for s in range(10)]
     copied = [PACC(seed=s).fit(X[rows], y[rows]).predict(X_new)[1] for s in range(10)]
     assert np.mean(weighted) == pytest.approx(np.mean(copied), abs=0.02)
+
+
+def test_all_items_in_their_order_are_not_copied():
+    whole = Items(posteriors=np.full((4, 2), 0.5), weights=np.arange(4.0))
+    assert whole.take(np.arange(4)) is whole
+    assert whole.take(np.array([0, 1, 3, 2])).weights.tolist() == [0.0, 1.0, 3.0, 2.0]
+    assert len(whole.take(np.arange(3))) == 3

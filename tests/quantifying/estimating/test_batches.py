@@ -1,5 +1,7 @@
 """Batches of one call, and what changed from one to the next."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -7,7 +9,9 @@ from quantshift.answers.events import EVENTS
 from quantshift.intervals.engine import SMALL
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifying import quantify
-from quantshift.quantifying.estimating.batches import changed_classes
+from quantshift.quantifying.estimating.batches import changed_classes, heeding_warnings
+from quantshift.quantifying.output.advice import NOTHING_TO_DO, WARNED
+from tests.quantifying.made import BATCH
 
 
 def interval(share: float) -> PrevalenceInterval:
@@ -50,6 +54,18 @@ def test_regions_are_not_compared_with_their_alphabetical_neighbours(folder, pla
     found = quantify(days, model=plain_model, by="day", replicates=50)
     assert found.in_sequence
     assert found.batches[1].change == ("negative", "positive")
+
+
+def test_there_is_nothing_to_do_only_if_nothing_is_warned_of():
+    calm = replace(BATCH, advice=(NOTHING_TO_DO,), command="draw", warnings=(), none_of_these=None)
+    assert heeding_warnings(calm, []) == calm
+    assert heeding_warnings(calm, []).command == ""
+    half_empty = replace(calm, warnings=("column 'age': 50% of the rows are missing",))
+    for warned in (heeding_warnings(calm, ["a leak"]), heeding_warnings(half_empty, [])):
+        assert (warned.advice, warned.command) == ((WARNED,), "draw")
+    assert heeding_warnings(replace(calm, none_of_these=0.1), []).advice == (WARNED,)
+    other = replace(calm, advice=("Label some items.",))
+    assert heeding_warnings(other, ["a leak"]) is other
 
 
 def test_batches_of_a_few_items_are_not_compared(folder, plain_model):

@@ -65,8 +65,22 @@ def test_values_outside_the_range_of_training(profile: TrainingProfile) -> None:
     assert warnings(profile, pl.when(every(400)).then(80.0).otherwise("age").alias("age")) == ()
 
 
-def test_dates_after_those_of_training_are_no_news(profile: TrainingProfile) -> None:
-    assert warnings(profile, pl.col("day").dt.offset_by("1y")) == ()
+def test_later_dates_are_news_only_in_months_that_training_does_not_have(
+    profile: TrainingProfile,
+) -> None:
+    next_year = pl.col("day").dt.offset_by("1y")
+    assert warnings(profile, next_year) == ()
+    (said,) = warnings(profile, pl.col("day").dt.offset_by("6mo"))
+    assert said == (
+        "column 'day': 100% of the rows lie outside 2026-01-01 to 2026-03-01, the range of "
+        "training; leave out the column unless such dates say something about the label"
+    )
+    # If the day itself is used, every later one is outside; also by a model that was saved.
+    day = Column("day", DATE, 0, parts=("month", "day"))
+    by_day = training_profile(table(1000, 0), np.arange(1000) % 2, [day])
+    read = TrainingProfile.from_bytes(by_day.to_bytes(), 2)
+    assert len(warnings(by_day, next_year)) == 1
+    assert warnings(read, next_year) == warnings(by_day, next_year)
 
 
 def test_levels_never_seen(profile: TrainingProfile) -> None:

@@ -41,7 +41,7 @@ def verdict(*given, used=None, **options):
     return verdicts.verdict(about(*given, **options), "", used)
 
 
-def advised(shares=SHARES, *given, can_be_estimated=True, n_items=500, warned=False, **options):
+def advised(shares=SHARES, *given, can_be_estimated=True, n_items=500, **options):
     return list(
         advice.advice(
             shares,
@@ -50,7 +50,6 @@ def advised(shares=SHARES, *given, can_be_estimated=True, n_items=500, warned=Fa
             cure="",
             n_items=n_items,
             level=0.95,
-            warned=warned,
         )
     )
 
@@ -116,8 +115,6 @@ def test_two_numbers_come_with_the_question_that_decides():
     assert "because the items cannot tell what has changed" in labels
     (calm,) = advised(SHARES, UNREFUTED, TWO, decision=EVIDENT)
     assert calm.startswith("No action needed.")
-    (warned,) = advised(SHARES, UNREFUTED, TWO, decision=EVIDENT, warned=True)
-    assert warned.startswith("See the warnings first")
 
 
 def test_the_verdict_names_the_change_and_the_estimates():

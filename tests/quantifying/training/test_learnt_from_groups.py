@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import t as student
 
 from quantshift.quantifiers.baselines import BASELINE
-from quantshift.quantifying import quantify, train
+from quantshift.quantifying import quantify, save_model, train
 from quantshift.quantifying.training.group_errors import (
     FORWARD,
     LEAVE_ONE_OUT,
@@ -48,13 +48,13 @@ def arrays(groups):
     return np.stack([mean - nothing, sld - mean], axis=1), truth - nothing
 
 
-def test_the_coefficients_are_those_of_a_ridge_regression_around_those_of_pcc():
+def test_the_coefficients_are_half_way_between_pcc_and_a_ridge_regression():
     """Against least squares with two more rows, one for each penalty."""
     groups = groups_of(9, noise=0.02)
     X, y = arrays(groups)
     rows = np.vstack([X, np.diag(np.sqrt(RIDGE))])
     moved = np.concatenate([y - X @ TARGET, np.zeros(2)])
-    expected = TARGET + np.linalg.lstsq(rows, moved, rcond=None)[0]
+    expected = TARGET + np.linalg.lstsq(rows, moved, rcond=None)[0] / 2
     lesson = GroupLesson.of(groups, "PCC", "SLD")
     np.testing.assert_allclose((lesson.towards_covariate, lesson.towards_prior), expected)
 
@@ -73,7 +73,8 @@ def test_a_group_is_answered_by_the_lesson_of_the_others():
         shares = [np.array(list(group.estimates[m].values())) for m in (BASELINE, "PCC", "SLD")]
         expected = lesson.estimate(*shares)
         np.testing.assert_array_equal(answer.estimate, expected)
-        np.testing.assert_array_equal((answer.low, answer.high), lesson.limits(expected, 0.9))
+        limits = lesson.limits(expected, 0.9, expected, expected)
+        np.testing.assert_array_equal((answer.low, answer.high), limits)
         assert answer.holds == bool(answer.low[1] <= group.prevalence["yes"] <= answer.high[1])
 
 
@@ -91,8 +92,8 @@ def test_a_year_is_answered_by_earlier_ones_alone():
 
 def test_many_groups_teach_what_holds_and_few_teach_nothing():
     lesson = GroupLesson.of(groups_of(200), "PCC", "SLD")
-    assert lesson.towards_covariate == pytest.approx(0.5, abs=0.02)
-    assert lesson.towards_prior == pytest.approx(0.2, abs=0.02)
+    assert lesson.towards_covariate == pytest.approx((1 + 0.5) / 2, abs=0.02)
+    assert lesson.towards_prior == pytest.approx(0.2 / 2, abs=0.02)
     assert GroupLesson.of(groups_of(FEWEST_GROUPS - 1), "PCC", "SLD") is None
     assert GroupLesson.of(groups_of(9), "PCC", "unknown") is None
 
@@ -106,18 +107,24 @@ def test_the_limits_are_those_of_students_t_and_hold_the_next_group():
         shares = [np.array(list(new.estimates[m].values())) for m in (BASELINE, "PCC", "SLD")]
         p_hat = lesson.estimate(*shares)
         assert p_hat.sum() == pytest.approx(1)
-        low, high = lesson.limits(p_hat, 0.95)
+        low, high = lesson.limits(p_hat, 0.95, np.zeros(2), np.ones(2))
         held.append(low[1] <= new.prevalence["yes"] <= high[1])
-        wide = student.ppf(0.975, 7) * lesson.spread[1] * np.sqrt(1 + 1 / 8)
+        spread = np.sqrt((lesson.errors[:, 1] ** 2).mean())
+        wide = student.ppf(0.975, 7) * spread * np.sqrt(1 + 1 / 8)
         assert high[1] - p_hat[1] == pytest.approx(min(wide, 1 - p_hat[1]))
     assert 0.85 <= np.mean(held) <= 1.0
 
 
-def test_time_teaches_how_far_to_go_towards_the_mean_and_gives_no_limits():
-    lesson = GroupLesson.of(groups_of(30, coefficients=(0.5, 0.0), design=FORWARD), "PCC", "SLD")
-    assert lesson.towards_covariate == pytest.approx(0.5, abs=0.05)
+def test_time_teaches_how_far_to_go_towards_the_mean_and_never_narrows_the_range():
+    groups = groups_of(30, coefficients=(0.5, 0.0), noise=0.03, design=FORWARD)
+    lesson = GroupLesson.of(groups, "PCC", "SLD")
+    assert lesson.towards_covariate == pytest.approx(0.5, abs=0.1)
     assert lesson.towards_prior == 0
-    assert lesson.limits(np.array([0.6, 0.4]), 0.95) is None
+    X, y = arrays(groups)
+    largest = np.abs(y - lesson.towards_covariate * X[:, 0]).max()
+    p_hat = np.array([0.6, 0.4])
+    low, high = lesson.limits(p_hat, 0.95, p_hat - 0.3, p_hat + 0.01)
+    assert (low[1], high[1]) == pytest.approx((0.1, 0.4 + largest))
 
 
 def region(name, move, seed, n=150):
@@ -145,5 +152,25 @@ def test_the_answer_rests_on_what_the_groups_teach():
     assert share.estimate == pytest.approx(learnt.prevalence["yes"])
     assert share.low <= truth <= share.high
     lesson = GroupLesson.of(model.groups, "PCC", "SLD")
-    low, _ = lesson.limits(np.array([1 - share.estimate, share.estimate]), 0.95)
+    p_hat = np.array([1 - share.estimate, share.estimate])
+    low, _ = lesson.limits(p_hat, 0.95, p_hat, p_hat)
     assert share.low == pytest.approx(low[1])
+
+
+@pytest.mark.slow
+def test_the_answer_rests_on_what_earlier_years_teach(tmp_path):
+    """By a model that was saved; the range is never narrower than without years."""
+    table = pl.concat([region(str(2010 + i), 0.3 * i - 1, i) for i in range(7)])
+    table = table.rename({"region": "year"})
+    options = {"label": "relapse", "classifier": "logistic"}
+    save_model(train(table, time="year", **options), tmp_path / "model")
+    sample = region("new", 1.4, 9, n=500).drop("relapse", "region")
+    (batch,) = quantify(sample, model=tmp_path / "model", replicates=100).batches
+    assert "learnt from the periods of 'year', each estimated from those before it" in batch.basis
+    (share,) = (s for s in batch.shares if s.label == "yes")
+    learnt = next(a for a in batch.assumptions if a.name == "like earlier periods")
+    assert share.estimate in (None, pytest.approx(learnt.prevalence["yes"]))
+    (without,) = quantify(sample, train=table.drop("year"), replicates=100, **options).batches
+    (other,) = (s for s in without.shares if s.label == "yes")
+    assert share.low <= other.low + 1e-9
+    assert share.high >= other.high - 1e-9

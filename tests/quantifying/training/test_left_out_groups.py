@@ -10,6 +10,7 @@ import pytest
 from quantshift.errors import DataError, UserError
 from quantshift.quantifying import load_model, quantify, save_model, train
 from quantshift.quantifying.output.advice import groups_text
+from quantshift.quantifying.output.result import LeftOutColumn
 from quantshift.quantifying.training import left_out_groups
 from quantshift.quantifying.training.left_out_groups import reach
 
@@ -86,7 +87,7 @@ def test_the_errors_reach_every_output(model, tmp_path):
     page = found.page()
     assert 'id="plot-groups"' in page
     assert 'id="plot-left-out"' in page
-    assert "The others are too few, or in time, to give it a range." in page
+    assert "The others are too few to give a range." in page
     assert groups_text(model.groups).split(" (")[1] in page
     axes = found.groups.plot()
     assert [t.get_text() for t in axes.get_yticklabels()][-1] != "PCC"
@@ -165,6 +166,23 @@ def test_nothing_is_learnt_from_the_future():
     assert "(2 years, each estimated from those before it)" in groups_text(told)
 
 
+def test_numbered_periods_are_times_if_they_are_named_so(tmp_path):
+    """Other than groups, they are in order, and those of few rows are joined."""
+    waves = regions(("2", "10", "9"), n=120).rename({"region": "wave"})
+    told = train(waves, time="wave", **LEARN).groups
+    assert (told.design, told.noun) == ("forward", "period")
+    assert [(g.name, g.n_trained) for g in told.groups] == [("9", 120), ("10", 240)]
+    assert "(2 periods, each estimated from those before it)" in groups_text(told)
+    days = causes(240).with_columns(day=pl.Series(np.arange(240) // 2))
+    model = train(days, time="day", **LEARN)
+    # A day has two rows, and a twelfth of them twenty, which are too few.
+    assert [g.name for g in model.groups.groups][-1] == "100 to 119"
+    assert {g.n_items for g in model.groups.groups} == {40}
+    assert model.columns.left_out == (
+        LeftOutColumn("day", "the times, each estimated from those before it"),
+    )
+
+
 @pytest.mark.slow
 def test_dates_are_put_together():
     days = np.datetime64("2024-01-01") + np.arange(480) // 2
@@ -232,5 +250,11 @@ def test_wrong_input_is_one_line(model):
         train(regions(), groups="region", features=["region", "age"], **LEARN)
     with pytest.raises(DataError, match="regoin"):
         train(regions(), groups="regoin", **LEARN)
+    with pytest.raises(DataError, match="'region' holds 'a', which is neither a date, a year nor"):
+        train(regions(), time="region", **LEARN)
+    with pytest.raises(UserError, match="learn from groups or from time, not from both"):
+        train(regions(), groups="region", time="age", **LEARN)
+    with pytest.raises(UserError, match="the model was not trained with time region"):
+        quantify(sample, model=model, time="region", **FAST)
     with pytest.raises(UserError, match="the model was not trained with groups age"):
         quantify(sample, model=model, groups="age", **FAST)

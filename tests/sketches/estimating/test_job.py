@@ -145,7 +145,7 @@ def test_numbered_batches_are_in_order_and_gaps_are_last(training):
     assert answer.in_sequence
     # Rows without a batch do not follow the eleventh.
     assert not any(batch.change for batch in answer.batches)
-    assert watch(answer).summary_line().startswith("ok 11 (last of 4 batches)")
+    assert watch(answer).summary_line().startswith("RANGE 11 (last of 4 batches)")
 
 
 def test_sketches_that_do_not_fit_are_refused(week, training):

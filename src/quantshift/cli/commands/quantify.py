@@ -92,6 +92,8 @@ def quantify(
 
         quantshift quantify --train labelled.csv --sample new.csv --label churned --groups region
 
+        quantshift quantify --train labelled.csv --sample new.csv --label churned --time date
+
         quantshift quantify --model model/ --sample 2026-03-02.csv --history history/ --summary
 
         quantshift quantify --train labelled.csv --sample new.csv --label spam,abuse,hate

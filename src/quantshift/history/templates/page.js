@@ -5,6 +5,8 @@ const data = JSON.parse(document.getElementById("report-data").textContent);
 const chosen = { label: data.headline, series: data.newest };
 const shown = (label) => data.names[label] ?? label;
 
+const isMean = () => chosen.label === data.mean;
+
 const batches = () => data.series[chosen.series].batches[chosen.label];
 
 /** The values that must be seen: limits of intervals, of the band, and thresholds. */
@@ -13,7 +15,7 @@ function domain(rows, thresholds) {
   const bounds = thresholds.map((threshold) => threshold.bound);
   const low = Math.min(...values, ...bounds), high = Math.max(...values, ...bounds);
   const space = 0.06 * (high - low || 0.1);
-  return [Math.max(0, low - space), Math.min(1, high + space)];
+  return isMean() ? [low - space, high + space] : [Math.max(0, low - space), Math.min(1, high + space)];
 }
 
 function spec(pixels) {
@@ -21,11 +23,12 @@ function spec(pixels) {
   const thresholds = data.thresholds.filter((threshold) => threshold.label === chosen.label);
   const scale = { domain: domain(rows, thresholds), zero: false, nice: false };
   const x = { field: "date", type: "temporal", scale: { type: "utc" }, title: null, axis: { grid: false, labelOverlap: true, format: "%d %b %y", tickCount: 6 } };
-  const y = (field) => ({ field, type: "quantitative", scale, title: `share of ${shown(chosen.label)}`, axis: { format: "~%", tickCount: 6 } });
+  const title = isMean() ? "mean" : `share of ${shown(chosen.label)}`, format = isMean() ? ".2f" : ".2%";
+  const y = (field) => ({ field, type: "quantitative", scale, title, axis: { format: isMean() ? "~r" : "~%", tickCount: 6 } });
   const tooltip = [
     { field: "batch", type: "nominal" }, { field: "items", format: "," },
-    { field: "share", format: ".2%" }, { field: "low", format: ".2%" }, { field: "high", format: ".2%" }, { field: "limits", type: "nominal" },
-    { field: "smoothed", format: ".2%", title: "average" }, { field: "marks", type: "nominal" }, { field: "model", type: "nominal" },
+    { field: "share", format, title: isMean() ? "mean" : "share" }, { field: "low", format }, { field: "high", format }, { field: "limits", type: "nominal" },
+    { field: "smoothed", format, title: "average" }, { field: "marks", type: "nominal" }, { field: "model", type: "nominal" },
   ];
   const room = pixels / rows.length;
   const width = Math.min(Math.max(0.35 * room, 0.8), 5);

@@ -7,6 +7,7 @@ several judges, the audit takes what they say as posteriors. Too few labels for 
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.base.nouns import counted as n_of
 from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Check, Design, LabelsStandFor, Plannable
 from quantshift.judging.designs.parts.group_quotas import (
@@ -170,7 +171,9 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
         by_labels=spread / k * (1 - k / n if settings.of_items else 1.0),
         by_items=by_items,
         influence=influence,
-        notes=(f"With {k} labels the interval is that of counting them.",) if counted else (),
+        notes=(f"With {n_of(k, 'label')} the interval is that of counting them.",)
+        if counted
+        else (),
     )
 
 

@@ -4,18 +4,27 @@ The labelled items are part of the sample: of these the classes are known, and t
 of the others.
 """
 
+import numpy as np
+
 from quantshift.judging.designs.design import Check, Design, LabelsStandFor, even_numbers_against
 from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import (
+    SURELY,
     Clue,
     LabelEvidence,
     Strength,
     are_round,
     numbers_in_words,
 )
-from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.designs.parts.share_estimate import ShareEstimate, labelled_table
+from quantshift.judging.designs.parts.transfer_checks import fit_p_value
 from quantshift.judging.items.judged_items import JudgedItems, Settings
+
+NO_SHARES = (
+    "no shares of the classes give the other items the verdicts they have, if these are judged as "
+    "labelled ones of their class are"
+)
 
 
 class ByLabel(Design):
@@ -40,7 +49,9 @@ class ByLabel(Design):
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """As many labels of each class, or tens of each where items are surely not random ones."""
-        if evidence.lacks_cells:
+        if evidence.lacks_cells or not (evidence.even_labels or evidence.tens_of_labels):
+            return None
+        if _contradicted(items):
             return None
         if evidence.even_labels:
             why = f"there are {evidence.of_each_label} labels of each class"
@@ -48,13 +59,16 @@ class ByLabel(Design):
             chosen = evidence.tens_of_verdicts is None or evidence.even_verdicts
             strength = Strength.EVEN_NUMBERS if chosen else Strength.ROUND_NUMBERS
             return Clue(self.name, strength, why, "as if chosen by their label")
-        if not evidence.tens_of_labels:
-            return None
         why = f"there are {numbers_in_words(evidence.label_counts)} labels of the classes"
         return Clue(self.name, Strength.ROUND_NUMBERS, why, "as if chosen by their label")
 
     def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
-        """Contradicted by even numbers of something else, if those of labels are not round."""
+        """Contradicted by verdicts of the other items that no shares of the classes would give.
+
+        Also by even numbers of something else, if those of labels are not round.
+        """
+        if _contradicted(items):
+            return Check(ok=False, sentence=NO_SHARES)
         if evidence.even_labels:
             stated = f"There are {evidence.of_each_label} labels of each class"
             return Check(sentence=f"{stated}, as stated.")
@@ -68,3 +82,17 @@ class ByLabel(Design):
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """That of labels which are random within their class."""
         return carried_quality(counts, settings)
+
+
+def _contradicted(items: JudgedItems) -> bool:
+    """Whether no shares of the classes give the verdicts that the items without a label have.
+
+    Never for items in clusters, of which the test would find too much by chance.
+    """
+    if items.verdicts is None or items.clusters is not None or items.external is not None:
+        return False
+    codes = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
+    known, n = items.known, int(codes.max()) + 1
+    labelled = labelled_table(codes[known], items.labels[known], n, items.n_classes)
+    others = np.bincount(codes[~known], minlength=n).astype(np.float64)
+    return fit_p_value(labelled, others) < SURELY

@@ -13,6 +13,7 @@ from quantshift.judging.items.clusters import (
     chances_by_cell,
     design_effect,
     labelled_together,
+    student,
 )
 from quantshift.judging.items.judged_items import JudgedItems, Settings
 
@@ -46,15 +47,18 @@ def allowing_for_clusters(
             high=none + 1,
             no_estimate_reason=found.no_estimate_reason or ONE_CLUSTER,
         )
-    influence, clusters = found.influence, _of_items(items)[sample]
+    influence, clusters, others = found.influence, _of_items(items)[sample], None
     if found.influence_external is not None:
-        influence = np.concatenate([influence, found.influence_external])
-        clusters = np.concatenate([clusters, of_labels])
+        if np.isin(of_labels, clusters).any():
+            influence = np.concatenate([influence, found.influence_external])
+            clusters = np.concatenate([clusters, of_labels])
+        else:
+            others = influence, clusters
+            influence, clusters = found.influence_external, of_labels
     n_labels = len(of_labels) if design.uses_labels else len(items)
     unit = np.full(influence.shape[1], (len(found.influence) / n_labels) ** 2)
-    effect = design_effect(influence, clusters, labelled, unit)
-    student = labelled.student(settings.level)
-    factor = np.maximum(np.sqrt(effect) * student, 1.0)
+    effect = design_effect(influence, clusters, labelled, unit, others=others)
+    factor = np.maximum(np.sqrt(effect.ratio) * student(effect.freedom, settings.level), 1.0)
     notes = found.notes
     if labelled.n < FEW:
         notes = (
@@ -66,8 +70,8 @@ def allowing_for_clusters(
         found,
         low=np.clip(p - factor * (p - found.low), 0, 1),
         high=np.clip(p + factor * (found.high - p), 0, 1),
-        by_labels=found.by_labels * effect,
-        by_items=found.by_items * effect,
+        by_labels=found.by_labels * effect.ratio,
+        by_items=found.by_items * effect.ratio,
         notes=notes,
         clusters=labelled,
     )

@@ -6,7 +6,9 @@ than items are independent of each other, its variance is the sum over clusters 
 their sums; the ratio to the sum of the items' own squares is the design effect (Kish). Limits are
 moved away from the estimate by its square root. The sum over few clusters is itself uncertain:
 Student's t with as many degrees of freedom as there are labelled clusters, less one, takes the
-place of the normal distribution.
+place of the normal distribution. With labels from elsewhere the variance has two parts, that of
+few labelled clusters and that of the many clusters of the items, and the degrees of freedom are
+those of their sum (Satterthwaite).
 
 With hardly an error among the labels nothing shows whether errors come together. Part of an error
 is added that is shared by all labels of its cluster (`UNSEEN`): without any, the labels of a
@@ -16,9 +18,10 @@ Clusters do not matter for the share among *these items* if single items were la
 their cluster: the labels are then a random sample of the items in question. They matter if whole
 clusters were labelled, which the table shows (`labelled_together`).
 
-References: L. Kish, "Survey Sampling", 1965; J. N. K. Rao and A. J. Scott, "The analysis of
-categorical data from complex sample surveys", JASA 76 (1981); K.-Y. Liang and S. Zeger,
-"Longitudinal data analysis using generalized linear models", Biometrika 73 (1986).
+References: F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
+Biometrics Bulletin 2 (1946); L. Kish, "Survey Sampling", 1965; J. N. K. Rao and A. J. Scott, "The
+analysis of categorical data from complex sample surveys", JASA 76 (1981); K.-Y. Liang and S.
+Zeger, "Longitudinal data analysis using generalized linear models", Biometrika 73 (1986).
 """
 
 from dataclasses import dataclass
@@ -52,10 +55,13 @@ class LabelledClusters:
 
     def student(self, level: float) -> float:
         """By how much limits are wider because the clusters are few."""
-        if self.n < 2:
-            return np.inf
-        tail = (1 + level) / 2
-        return float(stats.t.ppf(tail, self.n - 1) / stats.norm.ppf(tail))
+        return np.inf if self.n < 2 else float(student(np.array(self.n - 1), level))
+
+
+def student(freedom: Reals, level: float) -> Reals:
+    """By how much limits of Student's t are wider than those of the normal distribution."""
+    tail = (1 + level) / 2
+    return np.asarray(stats.t.ppf(tail, freedom) / stats.norm.ppf(tail))
 
 
 def cluster_sums(values: Reals, clusters: Codes) -> Reals:
@@ -64,16 +70,52 @@ def cluster_sums(values: Reals, clusters: Codes) -> Reals:
     return np.column_stack([np.bincount(codes, weights=column) for column in values.T])
 
 
-def design_effect(values: Reals, clusters: Codes, labelled: LabelledClusters, unit: Reals) -> Reals:
-    """The variance of sums of columns of values over that of independent rows, (n_columns,).
+def cluster_means(values: Reals, clusters: Codes) -> Reals:
+    """The mean within each cluster."""
+    codes = np.unique(clusters, return_inverse=True)[1].ravel()
+    return np.asarray(np.bincount(codes, weights=values) / np.maximum(np.bincount(codes), 1))
 
-    unit: the square of what one error adds to the sum, (n_columns,).
+
+@dataclass(frozen=True, eq=False)
+class DesignEffect:
+    """The variance of sums of columns over that of independent rows, (n_columns,).
+
+    freedom: its degrees of freedom, (n_columns,).
+    """
+
+    ratio: Reals
+    freedom: Reals
+
+
+def design_effect(
+    values: Reals,
+    clusters: Codes,
+    labelled: LabelledClusters,
+    unit: Reals,
+    *,
+    others: tuple[Reals, Codes] | None = None,
+) -> DesignEffect:
+    """That of sums of columns of values, (n, n_columns).
+
+    unit: the square of what one error adds to the sum, (n_columns,). others: values and clusters of
+    further rows, if no cluster of labelled ones is among them.
     """
     by_rows = (values**2).sum(axis=0) + UNSEEN * unit
-    by_clusters = (cluster_sums(values, clusters) ** 2).sum(axis=0)
-    by_clusters = by_clusters * labelled.n / max(labelled.n - 1, 1)
-    by_clusters += UNSEEN * labelled.size * unit
-    return np.asarray(np.divide(by_clusters, by_rows, out=np.ones_like(by_rows), where=by_rows > 0))
+    by_clusters = _squares(values, clusters, labelled.n) + UNSEEN * labelled.size * unit
+    freedom = np.full(len(unit), max(labelled.n - 1.0, 1.0))
+    if others is not None:
+        n_others = len(np.unique(others[1]))
+        more = _squares(*others, n_others)
+        parts = by_clusters**2 / freedom + more**2 / max(n_others - 1, 1)
+        by_rows, by_clusters = by_rows + (others[0] ** 2).sum(axis=0), by_clusters + more
+        freedom = np.divide(by_clusters**2, parts, out=freedom, where=parts > 0)
+    ratio = np.divide(by_clusters, by_rows, out=np.ones_like(by_rows), where=by_rows > 0)
+    return DesignEffect(np.asarray(ratio), freedom)
+
+
+def _squares(values: Reals, clusters: Codes, n: int) -> Reals:
+    """The variance of the sums of columns by n independent clusters."""
+    return np.asarray((cluster_sums(values, clusters) ** 2).sum(axis=0) * n / max(n - 1, 1))
 
 
 def labelled_together(known: Flags, clusters: Codes, chances: Reals) -> bool:

@@ -85,6 +85,21 @@ class ReadItems:
         """Which items have a label."""
         return np.asarray(self.labels >= 0)
 
+    @property
+    def undecided(self) -> Flags:
+        """On which of the items people are undecided."""
+        if self.other_labels is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.other_labels != self.labels)
+
+    def otherwise_decided(self) -> "ReadItems":
+        """The same with the other label where people are undecided."""
+        return self if self.other_labels is None else replace(self, labels=self.other_labels)
+
+    def only_decided(self) -> "ReadItems":
+        """The same without a label where people are undecided."""
+        return replace(self, labels=np.where(self.undecided, -1, self.labels))
+
     def take(self, positions: NDArray[Any]) -> "ReadItems":
         """Some of the items, in the order asked for."""
         return ReadItems(
@@ -105,7 +120,7 @@ class ReadItems:
 class JudgedTable:
     """All that was read; external: items that are not among `items`, all of them labelled.
 
-    beside: further columns of the items.
+    beside: further columns of the items; beside_external: of those that are not among them.
     """
 
     name: str
@@ -116,6 +131,7 @@ class JudgedTable:
     rows: tuple[Rows, ...]
     warnings: tuple[str, ...]
     beside: pl.DataFrame
+    beside_external: pl.DataFrame | None = None
     votes: Votes | None = None
 
 
@@ -174,24 +190,27 @@ def read_judged(
             "table",
             arguments=["labelled"],
         )
-    cells = _cells(opened, options, options.label if has_labels else None)
-    if options.annotator is not None:
-        cells = _one_row_an_item(cells, options)
-    others: _Cells | None = None
-    joined: list[Rows] = []
+    beside = None
     if labelled is not None:
         if options.label is None:
             raise UserError("name the column of the labels", arguments=["label"])
         beside = open_table(labelled, name="the labelled table", lenient=options.lenient)
-        if not options.external and is_drawn(beside, opened.columns):
-            cells, rows = _with_sheet(cells, beside, options)
-            joined.append(rows)
-        elif options.id is not None and not options.external:
-            cells, rows = _with_labels_by_id(cells, beside, options)
-            joined.append(rows)
-        else:
-            others = _labelled_elsewhere(beside, options)
-    return _coded(cells, others, joined, options)
+    is_sheet = beside is not None and not options.external and is_drawn(beside, opened.columns)
+    of_others = options.external or (not is_sheet and options.id is None)
+    read = options
+    if beside is not None and of_others:
+        # Judges may err by columns of either table.
+        read = options.scanning_only(opened.columns)
+    cells = _cells(opened, read, options.label if has_labels else None)
+    if options.annotator is not None:
+        cells = _one_row_an_item(cells, options)
+    if beside is None:
+        return _coded(cells, None, [], options)
+    if of_others:
+        return _coded(cells, _labelled_elsewhere(beside, options), [], options)
+    join = _with_sheet if is_sheet else _with_labels_by_id
+    cells, rows = join(cells, beside, options)
+    return _coded(cells, None, [rows], options)
 
 
 def _check_roles(options: JudgeOptions) -> None:
@@ -504,8 +523,9 @@ def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _C
 
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
     here = [name if name in beside.columns else None for name in (options.cluster, options.weights)]
-    wanted = replace(options, id=None, by=None, cluster=here[0], weights=here[1])
-    wanted = replace(wanted, first=None, errors_by=(), every_column=False)
+    wanted = options.scanning_only(beside.columns)
+    wanted = replace(wanted, id=None, by=None, cluster=here[0], weights=here[1])
+    wanted = replace(wanted, first=None, every_column=False)
     cells = _cells(beside, wanted, options.label)
     labelled = cells.labels.is_not_null().to_numpy()
     kept = np.flatnonzero(labelled)
@@ -560,6 +580,7 @@ def _coded(
         rows=(*(part.rows for part in both), *joined),
         warnings=tuple(warnings),
         beside=cells.beside,
+        beside_external=None if others is None else both[1].beside,
         votes=cells.votes,
     )
 

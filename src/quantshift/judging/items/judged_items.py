@@ -16,6 +16,8 @@ from quantshift.judging.sensitivity import GivenRates
 from quantshift.prevalence.weights import checked_weights
 
 AUTO, RATES, VERDICTS = "auto", "rates", "verdicts"
+FEWEST_TO_AGREE = 10
+"""Labels from which on it is strange that all of them agree with the verdicts."""
 ASSUMPTIONS = (AUTO, RATES, VERDICTS)
 """What carries over from labels elsewhere."""
 
@@ -308,7 +310,11 @@ class JudgedItems:
         if self.verdicts is not None and self.verdicts.shape[1] == 1:
             if len(np.unique(self.verdicts)) == 1:
                 found.append("All verdicts are the same: the judge adds nothing to the labels.")
-            elif said is not None and np.array_equal(self.class_of_verdicts(0)[said], y):
+            elif (
+                said is not None
+                and len(y) >= FEWEST_TO_AGREE
+                and np.array_equal(self.class_of_verdicts(0)[said], y)
+            ):
                 found.append(
                     "All labels agree with the verdicts: were they given without seeing them?"
                 )

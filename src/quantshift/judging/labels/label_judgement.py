@@ -23,11 +23,12 @@ FORMAT = 4
 class LabelRate(AbstractLabelShare):
     """The true rate of one label in one batch.
 
-    verdict: the column of the judge; n_labelled: items that people have labelled.
+    verdict: the column of the judge, or those of several with a + between them; n_labelled: items
+        that people have labelled.
     low, high: limits that hold for this label on its own; low_for_all, high_for_all: for all labels
         at once (Bonferroni).
     naive: the share by the verdicts alone, None if they do not say it. kappa: the agreement of the
-        judge with people.
+        judge with people. Of several judges both are those of the first.
     design: how the labelled items were chosen. kind: what the limits are; reason: why there is no
         estimate, if there is none.
     """

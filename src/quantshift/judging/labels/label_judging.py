@@ -17,6 +17,7 @@ from quantshift.errors import UserError
 from quantshift.judging.items.inputs import NO_VERDICT
 from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
 from quantshift.judging.labels.label_pairs import (
+    JOINED,
     LabelPair,
     SeparatedPair,
     in_memory,
@@ -30,12 +31,12 @@ from quantshift.statistics.multiple_tests import level_for_all
 from quantshift.tables.reading import OpenTable, open_table
 
 FOR_ONE_LABEL = (
-    *("score", "annotator", "compare", "wins", "first", "errors_by", "cut", "misjudged"),
+    *("score", "compare", "wins", "first", "errors_by", "cut", "misjudged"),
     *("classes", "positive", "sensitivity", "specificity"),
 )
 """What can be asked of one label at a time."""
 
-ROLES = ("id", "by", "cluster", "weights")
+ROLES = ("id", "by", "annotator", "cluster", "weights")
 """Columns that are the same for all labels."""
 
 
@@ -49,12 +50,7 @@ class PairedTables:
 
     def of(self, pair: LabelPair) -> tuple[OpenTable, OpenTable | None]:
         """Both tables without the columns of the other labels."""
-        others = {
-            column
-            for other in self.pairs
-            if other != pair
-            for column in (other.verdict, other.label)
-        }
+        others = {column for other in self.pairs if other != pair for column in other.columns}
         if self.labelled is None:
             return with_columns(self.table, {}, others), None
         return with_columns(self.table, {}, others), with_columns(self.labelled, {}, others)
@@ -76,7 +72,8 @@ def judge_labels(asked: Mapping[str, Any], judge: Callable[..., Any]) -> LabelJu
     wider: dict[str, Judgement] = {}
     for pair in tables.pairs:
         table, labelled = tables.of(pair)
-        given = {**own, "labelled": labelled, "verdict": pair.verdict, "label": pair.label}
+        label = pair.labels if len(pair.labels) > 1 else pair.labels[0]
+        given = {**own, "labelled": labelled, "verdict": pair.verdicts, "label": label}
         given |= {"classes": pair.classes, "positive": pair.name}
         try:
             answers[pair.name] = judge(table, **given)
@@ -124,8 +121,8 @@ def _paired_tables(asked: Mapping[str, Any]) -> PairedTables:
     missing = None if asked["missing"] is None else as_names(asked["missing"])
     meant = labels_by_verdict(asked["map"] or {})
     if asked["pairs"] is not None:
-        pairs = named_pairs(asked["pairs"])
-        columns = [column for pair in pairs for column in (pair.verdict, pair.label)]
+        pairs = named_pairs(asked["pairs"], {name for table in tables for name in table.columns})
+        columns = [column for pair in pairs for column in pair.columns]
         tables = _read(tables, columns, asked)
         tables = [paired_cells(table, pairs, meant, missing) for table in tables]
     else:
@@ -195,7 +192,7 @@ def _unknown(pair: LabelPair, design: str) -> LabelRate:
     """The rate of a label in a group in which no item has a verdict on it."""
     return LabelRate(
         label=pair.name,
-        verdict=pair.verdict,
+        verdict=JOINED.join(pair.verdicts),
         n_labelled=0,
         estimate=None,
         low=0.0,
@@ -221,7 +218,7 @@ def _rate(pair: LabelPair, batch: JudgedBatch, wider: JudgedBatch) -> LabelRate:
     agreement = batch.judges[0].agreement
     return LabelRate(
         label=pair.name,
-        verdict=pair.verdict,
+        verdict=JOINED.join(pair.verdicts),
         n_labelled=batch.n_labelled,
         estimate=own.estimate,
         low=own.low,

@@ -6,13 +6,14 @@
     0           0            0     1                           none
 
 Each label has a column of verdicts and one of labels, or the cells of two columns hold all of them.
+Several judges or people may have a column each for a label: gpt_spam+claude_spam=ann_spam+ben_spam.
 In a column of labels an empty cell means that nobody has labelled the item. So where people found
 no label, the cell of a separated column says "none". A judge has seen every item: an empty cell of
 its separated column means that it found none.
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -30,6 +31,9 @@ from quantshift.tables.columns.labels import (
 )
 from quantshift.tables.columns.spelling import usual_spellings
 
+JOINED = "+"
+"""Between the columns of several judges, or of several people."""
+
 MOST_LABELS = 100
 """More labels than people look at one by one."""
 
@@ -39,11 +43,16 @@ NONE_FOUND = "none"
 
 @dataclass(frozen=True)
 class LabelPair:
-    """A label with the columns of its verdicts and of what people say."""
+    """A label with the columns of its verdicts, one for each judge, and of what people say."""
 
     name: str
-    verdict: str
-    label: str
+    verdicts: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.verdicts + self.labels
 
     @property
     def classes(self) -> tuple[str, str]:
@@ -51,10 +60,25 @@ class LabelPair:
         return f"not {self.name}", self.name
 
 
-def named_pairs(pairs: Mapping[str, str]) -> tuple[LabelPair, ...]:
-    """The labels of paired columns; each label is called as its column."""
-    columns = as_names([*pairs.keys(), *pairs.values()])
-    twice = next((name for name, n in Counter(columns).items() if n > 1), None)
+Columns = str | Sequence[str]
+"""One column; or several, as names or as one text: "gpt_spam+claude_spam"."""
+
+
+def named_pairs(
+    pairs: Mapping[str | tuple[str, ...], Columns], known: Collection[str]
+) -> tuple[LabelPair, ...]:
+    """The labels of paired columns; each label is called as its column.
+
+    known: columns of the tables, one of which may have a name with a +.
+    """
+    found = tuple(
+        LabelPair(JOINED.join(labels), verdicts, labels)
+        for verdicts, labels in (
+            (_several(left, known), _several(right, known)) for left, right in pairs.items()
+        )
+    )
+    counts = Counter(column for pair in found for column in pair.columns)
+    twice = next((name for name, n in counts.items() if n > 1), None)
     if not pairs or twice is not None:
         problem = "name a pair" if not pairs else f"the column {twice!r} is named twice"
         raise UserError(
@@ -62,7 +86,13 @@ def named_pairs(pairs: Mapping[str, str]) -> tuple[LabelPair, ...]:
             arguments=["pairs"],
         )
     _check_number(len(pairs), "the call")
-    return tuple(LabelPair(label, verdict, label) for verdict, label in pairs.items())
+    return found
+
+
+def _several(named: Columns, known: Collection[str]) -> tuple[str, ...]:
+    if not isinstance(named, str) or named in known:
+        return as_names(named)
+    return as_names([part.strip() for part in named.split(JOINED) if part.strip()])
 
 
 def in_memory(table: OpenTable, wanted: Iterable[str]) -> OpenTable:
@@ -118,7 +148,7 @@ def paired_cells(
     meant: the truth value that a verdict stands for, where the user says so.
     """
     known = dict(TRUTHS)
-    verdicts = [pair.verdict for pair in pairs if pair.verdict in table.columns]
+    verdicts = [name for pair in pairs for name in pair.verdicts if name in table.columns]
     given = {name for v in verdicts for name in label_names(column_of(table, v)).drop_nulls()}
     for verdict, label in meant.items():
         if verdicts and verdict not in given:
@@ -131,24 +161,30 @@ def paired_cells(
         known[verdict.casefold()] = TRUTHS[label.casefold()]
     columns: dict[str, pl.Series] = {}
     for pair in pairs:
-        if pair.verdict in table.columns:
-            names = label_names(column_of(table, pair.verdict))
-            # What is no truth value stays a verdict of its own.
-            columns[pair.verdict] = _classes(names, pair, known, names)
-        if pair.label in table.columns:
-            names = label_names(column_of(table, pair.label), missing)
-            said = _classes(names, pair, dict(TRUTHS), None)
-            wrong = (said.is_null() & names.is_not_null()).arg_true()
-            if len(wrong):
-                row = int(wrong[0])
-                raise DataError(
-                    f"{table.name}: row {row + 1}, column {pair.label!r}: {shown(names[row])} does "
-                    "not say whether the item has the label; write 0 or 1, yes or no, true or "
-                    "false",
-                    arguments=["pairs"],
-                )
-            columns[pair.label] = said
+        for column in pair.verdicts:
+            if column in table.columns:
+                names = label_names(column_of(table, column))
+                # What is no truth value stays a verdict of its own.
+                columns[column] = _classes(names, pair, known, names)
+        for column in pair.labels:
+            if column in table.columns:
+                names = label_names(column_of(table, column), missing)
+                columns[column] = _labels(names, pair, f"{table.name}: row {{}}, column {column!r}")
     return with_columns(table, columns)
+
+
+def _labels(names: pl.Series, pair: LabelPair, where: str) -> pl.Series:
+    """What people say of a label; where: a column, with a place for the row."""
+    said = _classes(names, pair, dict(TRUTHS), None)
+    wrong = (said.is_null() & names.is_not_null()).arg_true()
+    if len(wrong):
+        row = int(wrong[0])
+        raise DataError(
+            f"{where.format(row + 1)}: {shown(names[row])} does not say whether the item has the "
+            "label; write 0 or 1, yes or no, true or false",
+            arguments=["pairs"],
+        )
+    return said
 
 
 def _classes(
@@ -231,13 +267,14 @@ class SeparatedPair:
             )
         _check_number(len(names), f"{tables[0].name}, column {self.label!r}")
         pairs = tuple(
-            LabelPair(name, f"{self.verdict}: {name}", f"{self.label}: {name}") for name in names
+            LabelPair(name, (f"{self.verdict}: {name}",), (f"{self.label}: {name}",))
+            for name in names
         )
         spread = []
         for table, (verdicts, labels) in zip(tables, given, strict=True):
             columns: dict[str, pl.Series] = {}
             for pair in pairs:
-                for sets, column in ((verdicts, pair.verdict), (labels, pair.label)):
+                for sets, column in zip((verdicts, labels), pair.columns, strict=True):
                     if sets is not None:
                         columns[column] = _said(sets, pair, usual)
             spread.append(with_columns(table, columns, without=(self.verdict, self.label)))

@@ -18,6 +18,7 @@ from quantshift.judging.labels.label_rates_text import (
     judge_texts,
     label_rows,
     marks_of,
+    people_text,
 )
 from quantshift.judging.output.text import design_text
 from quantshift.report.page.shell import render_shell
@@ -74,7 +75,8 @@ def _batch(result: LabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
     rows = []
     for rate, cells in zip(batch.labels, label_rows(result, batch)[1:], strict=True):
         found = result.answers[rate.label].overall
-        judged = ", ".join(judge_texts(result, rate.label))
+        judged = "; ".join(judge_texts(result, rate.label))
+        people = people_text(result.answers[rate.label])
         rows.append(
             {
                 "cells": cells[:-1],
@@ -86,6 +88,7 @@ def _batch(result: LabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
                 "marks": marks_of(result, rate),
                 "sentences": [
                     *([f"Judge: {judged}."] if judged else []),
+                    *([f"People: {people}."] if people else []),
                     f"Labels: {design_text(found)}.",
                     f"Assumed: {found.assumed}.",
                 ],

@@ -12,7 +12,7 @@ from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
 from quantshift.judging.output.text import design_text
-from quantshift.judging.result import JudgedBatch
+from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
 
 FOR_ALL = "for all labels at once"
 """The header of the limits that hold for all labels."""
@@ -114,9 +114,28 @@ def alarms(result: LabelJudgement) -> Iterator[str]:
 
 
 def judge_texts(result: LabelJudgement, label: str) -> list[str]:
-    """How well the judge of a label does, in a few words each."""
+    """How well the judges of a label do, in a few words each."""
     found = result.answers[label]
-    judge = found.overall.judges[0]
+    judges = found.overall.judges
+    texts = [(judge.name, ", ".join(_quality_texts(found, judge))) for judge in judges]
+    known = [(name, text) for name, text in texts if text]
+    return [text if len(judges) == 1 else f"{shortened(name)}: {text}" for name, text in known]
+
+
+def people_text(found: Judgement) -> str:
+    """How far people agree about a label; empty if one person labelled each item."""
+    people = found.people
+    if people is None:
+        return ""
+    bounds = f"{people.low:.2f} to {people.high:.2f}"
+    undecided = f", undecided about {people.n_undecided:,}" if people.n_undecided else ""
+    return (
+        f"two agree on {percent(people.agreement)} of the {counted(people.n_items, 'item')} that "
+        f"several labelled (Krippendorff's alpha {people.alpha:.2f}, {bounds}){undecided}"
+    )
+
+
+def _quality_texts(found: Judgement, judge: JudgeQuality) -> list[str]:
     texts = [] if judge.agreement is None else [f"kappa {judge.agreement.kappa:.2f}"]
     texts += [
         f"{what} {percent(rate.estimate)}"
@@ -131,10 +150,18 @@ def judge_texts(result: LabelJudgement, label: str) -> list[str]:
 
 def _judges(result: LabelJudgement) -> list[str]:
     rows = [
-        [shortened(label, LONGEST_LABEL), ", ".join(judge_texts(result, label))]
+        [shortened(label, LONGEST_LABEL), text]
+        for label in result.labels
+        for text in judge_texts(result, label)
+    ]
+    people = [
+        [shortened(label, LONGEST_LABEL), people_text(result.answers[label])]
         for label in result.labels
     ]
-    return list(headed("Judges", aligned([row for row in rows if row[1]])))
+    return [
+        *headed("Judges", aligned(rows)),
+        *headed("People", aligned([row for row in people if row[1]])),
+    ]
 
 
 def _said(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[str]]) -> list[str]:

@@ -41,6 +41,8 @@ def judge_comparison_lines(result: Judgement) -> Iterator[str]:
             unit = ""
         several = f", p = {found.p_adjusted:.2g}" * (len(result.judge_comparisons) > 1)
         chance = "more than chance" if found.more_than_chance else decided_by(found)
+        if (found.labels_to_decide or 0) > result.overall.n_items:
+            chance = "could be chance, and labels of all items would hardly decide"
         yield (
             f"{shortened(better)} {agrees}, {shortened(worse)} {other}: {apart}{unit} "
             f"({low} to {high}{several}), {chance}"

@@ -32,6 +32,7 @@ from quantshift.judging.output.text import (
     moved_rows,
     needed_text,
     summary_rows,
+    weighting,
 )
 from quantshift.judging.result import (
     JudgedBatch,
@@ -131,7 +132,7 @@ def _found(result: Judgement, label: str) -> Headline:
             lead=f"{answer(replace(result, headline=label), overall)}.",
             numbers=_numbers(result, share),
         )
-    items = counted(overall.n_items, "item")
+    items, where = counted(overall.n_items, "item"), f"{where}{weighting(overall)}"
     if overall.mean is not None and label == result.headline:
         # Of ordered classes the mean comes first.
         return Headline(

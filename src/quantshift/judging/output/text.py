@@ -85,15 +85,21 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
     lead = shown(result, share.label)
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.no_estimate_reason}"
+    weighted = weighting(batch)
     if batch.kind == RANGE:
-        return estimate_in_a_line(result, batch, RANGE)
+        return estimate_in_a_line(result, batch, RANGE, weighted=weighted)
     if share.high - share.low > TOO_WIDE:
         return (
             f"{lead}: anywhere from {limits(share.low, share.high)} of the "
-            f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}; the labels do not say "
-            f"more (best guess {estimate_text(share)})"
+            f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}; the labels do "
+            f"not say more (best guess {estimate_text(share)})"
         )
-    return estimate_in_a_line(result, batch)
+    return estimate_in_a_line(result, batch, weighted=weighted)
+
+
+def weighting(batch: JudgedBatch) -> str:
+    """How items count, as the end of a clause; empty if they count alike."""
+    return "" if batch.weights is None else f", weighted by {shortened(batch.weights)}"
 
 
 def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
@@ -122,9 +128,9 @@ def mean_text(result: Judgement, batch: JudgedBatch, found: MeanLevel) -> str:
     """The mean of ordered classes."""
     what = RANGE if is_range(batch.kind) else f"{100 * result.level:g}% interval"
     interval = f"{what} {found.low:.2f} to {found.high:.2f}"
-    items = f"of the {counted(batch.n_items, 'item')} in {shortened(batch.name)}"
+    items = f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighting(batch)}"
     naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:.2f}"
-    return f"mean: {found.estimate:.2f} {items} ({interval}){naive}"
+    return f"mean: {found.estimate:.2f} over the {items} ({interval}){naive}"
 
 
 def summary_of(result: Judgement) -> Summary:
@@ -199,6 +205,8 @@ def design_text(batch: JudgedBatch) -> str:
     design = design_named(labels.design)
     if not design.uses_labels:
         return design.words
+    if batch.is_known and not (labels.stated or labels.guessed):
+        return f"{batch.n_labelled:,}, of all items"
     how = "as stated" if labels.stated else design.source
     if labels.guessed:
         how = design.source or "guessed: you did not say"
@@ -209,13 +217,15 @@ def needed_text(batch: JudgedBatch) -> str:
     """How many labels half the width takes; empty if there are no labels to add to."""
     if not design_named(batch.labels.design).uses_labels:
         return ""
+    if batch.is_known:
+        return "all items are labelled: the share among them is known"
     if batch.labels_for_half_width is None:
         what = RANGE if is_range(batch.kind) else "interval"
         return f"more labels like these cannot halve the {what}"
     if batch.n_labelled < FEWEST:
+        if batch.n_items <= RECOMMENDED:
+            return "labels of all items, since these are few"
         return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
-    if batch.n_labelled == batch.n_items:
-        return "all items are labelled: the share among them is known"
     clusters = batch.clusters_for_half_width
     where = "" if clusters is None else f", in {counted(clusters, 'cluster')},"
     needed = f"about {batch.labels_for_half_width:,} labels in all{where}"
@@ -303,6 +313,8 @@ def _judges(result: Judgement) -> Iterator[str]:
         lines = [shortened(judge.name) + _kappa(judge, weighted=result.ordered)]
         if judge.rates:
             lines += aligned(rate_rows(result, judge))
+        elif judge.agreement is None:
+            continue
         # Lines of a table keep their indentation.
         for i, line in enumerate(lines):
             yield f"{'Judge' if i == 0 else '':9}{'' if i == 0 else '  '}{line}"

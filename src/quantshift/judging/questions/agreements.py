@@ -164,21 +164,24 @@ def _limits(labelled: LabelledItems, apart: Reals, level: float) -> tuple[float,
 
 
 def labels_alone(
-    items: JudgedItems, judged: Judged, lead: int, settings: Settings
+    labellings: Sequence[JudgedItems], judged: Judged, lead: int, settings: Settings
 ) -> LabelsAlone | None:
     """What as many random labels would say of a class without the judge.
 
-    None where labels say nothing without one, or too little. Of labels that were chosen by verdict
-    it is what random ones would be expected to say.
+    labellings: the items, twice if people are undecided, with either label. None where labels say
+    nothing without a judge, or too little. Of labels that were chosen by verdict it is what random
+    ones would be expected to say.
     """
     design, shares, k = judged.design, judged.shares, judged.n_labelled
+    items = labellings[0]
     can_do_without = design.labelled_are_items and items.external is None
     if not can_do_without or k < FEWEST_LABELS or shares.no_estimate_reason:
         return None
-    alone = _limits_alone(items, judged, design, settings)
-    if alone is None:
+    found = [_limits_alone(one, judged, design, settings) for one in labellings]
+    alone = [(low[lead], high[lead]) for low, high in filter(None, found)]
+    if len(alone) < len(found):
         return None
-    low, high = float(alone[0][lead]), float(alone[1][lead])
+    low, high = map(float, np.mean(alone, axis=0))
     width = float(shares.high[lead] - shares.low[lead])
     ratio = width / (high - low) if high > low else 1.0
     n, finite = len(items), settings.of_items

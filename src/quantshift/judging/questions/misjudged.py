@@ -15,9 +15,9 @@ HEADER = ("row", "id", "judge", "verdict", "label")
 
 
 def misjudged_items(run: JudgeRun) -> Iterator[MisjudgedItem]:
-    """Of each judge; verdicts that say no class are not called wrong."""
+    """Of each judge; verdicts that say no class, or of undecided items, are not called wrong."""
     table = run.table
-    yield from _misjudged(run, table.items, table.rows[0].source)
+    yield from _misjudged(run, table.items.only_decided(), table.rows[0].source)
     if table.external is not None:
         yield from _misjudged(run, table.external, table.rows[1].source)
 
@@ -52,7 +52,7 @@ def misjudged_csv(run: JudgeRun, left_out: Sequence[str | None]) -> str:
     place = {number: i for i, number in enumerate(run.table.items.numbers.tolist())}
     names = (f"{name} (column)" if name in HEADER else name for name in beside.columns)
     writer.writerow([*HEADER, *map(escaped, names)])
-    for item in _misjudged(run, run.table.items, ""):
+    for item in _misjudged(run, run.table.items.only_decided(), ""):
         cells = [item.row, item.id or "", item.judge, item.verdict, item.label]
         cells += ["" if cell is None else cell for cell in beside.row(place[item.row])]
         writer.writerow([escaped(str(cell)) for cell in cells])

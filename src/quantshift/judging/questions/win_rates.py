@@ -3,10 +3,12 @@
 A win counts 1, a loss 0 and a tie a half, so that a win rate is a mean of ordered classes and its
 limits are those of such a mean. A judge that prefers the answer it sees first gives an answer a
 higher win rate where it comes first. If the order was random the difference of both is the bias of
-the judge; verdicts of all items show it, without any label.
+the judge; verdicts of all items show it, without any label. Items with weights count by them in
+both.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
@@ -87,9 +89,11 @@ def position_biases(run: JudgeRun, column: str) -> Iterator[PositionBias]:
         )
     worth = np.append(worth_of_classes(run), EVEN)  # The last is that of verdicts without a class.
     clusters = None if items.clusters is None else items.clusters[known]
+    weights = np.ones(int(known.sum())) if items.weights is None else items.weights[known]
     for j, name in enumerate(run.judges):
         says = np.array(run.meaning.says[j])[items.verdicts[known, j]]
-        yield _bias(name, worth[says], came_first[known], clusters, run.settings.level)
+        compared = _Compared(worth[says], came_first[known], weights, clusters)
+        yield compared.bias(name, run.settings.level)
 
 
 def _came_first(run: JudgeRun, column: str) -> tuple[Flags, Flags]:
@@ -106,34 +110,58 @@ def _came_first(run: JudgeRun, column: str) -> tuple[Flags, Flags]:
     return names.is_not_null().to_numpy(), (names == win).fill_null(False).to_numpy()
 
 
-def _bias(
-    judge: str, score: Reals, first: Flags, clusters: Codes | None, level: float
-) -> PositionBias:
-    """score: 1 if the verdict is a win, 0 if a loss; first: whether that answer came first."""
-    n_first, n_second = int(first.sum()), int((~first).sum())
-    if min(n_first, n_second) < 2:
-        raise DataError(
-            f"the same answer comes first in {max(n_first, n_second):,} of {len(first):,} items: "
-            "whether its place moves the judge cannot be seen",
-            arguments=["first"],
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """Verdicts where an answer came first, and where it came second.
+
+    score: 1 if the verdict is a win, 0 if a loss; first: whether that answer came first. weights:
+    by which items count; those of weight 0 do not.
+    """
+
+    score: Reals
+    first: Flags
+    weights: Reals
+    clusters: Codes | None
+
+    def bias(self, judge: str, level: float) -> PositionBias:
+        """The difference of both win rates, with Student's limits."""
+        n_first, n_second = (
+            int((side & (self.weights > 0)).sum()) for side in (self.first, ~self.first)
         )
-    means = float(score[first].mean()), float(score[~first].mean())
-    added = np.where(first, (score - means[0]) / n_first, -(score - means[1]) / n_second)
-    sums = added if clusters is None else cluster_sums(added[:, np.newaxis], clusters)[:, 0]
-    n = len(sums)
-    error = float(np.sqrt((sums**2).sum() * n / max(n - 1, 1)))
-    difference = means[0] - means[1]
-    t = stats.t(max(n - 1, 1))
-    reach = float(t.ppf((1 + level) / 2)) * error
-    p_value = float(2 * t.sf(abs(difference) / error)) if error else float(difference == 0)
-    return PositionBias(
-        judge=judge,
-        n_first=n_first,
-        n_second=n_second,
-        if_first=means[0],
-        if_second=means[1],
-        difference=difference,
-        low=max(difference - reach, -1.0),
-        high=min(difference + reach, 1.0),
-        p_value=p_value,
-    )
+        if min(n_first, n_second) < 2:
+            raise DataError(
+                f"the same answer comes first in {max(n_first, n_second):,} of "
+                f"{n_first + n_second:,} items: whether its place moves the judge cannot be seen",
+                arguments=["first"],
+            )
+        means = self._mean(self.first), self._mean(~self.first)
+        error, n = self._error(means)
+        difference = means[0] - means[1]
+        t = stats.t(max(n - 1, 1))
+        reach = float(t.ppf((1 + level) / 2)) * error
+        p_value = float(2 * t.sf(abs(difference) / error)) if error else float(difference == 0)
+        return PositionBias(
+            judge=judge,
+            n_first=n_first,
+            n_second=n_second,
+            if_first=means[0],
+            if_second=means[1],
+            difference=difference,
+            low=max(difference - reach, -1.0),
+            high=min(difference + reach, 1.0),
+            p_value=p_value,
+        )
+
+    def _mean(self, side: Flags) -> float:
+        return float(np.average(self.score[side], weights=self.weights[side]))
+
+    def _error(self, means: tuple[float, float]) -> tuple[float, int]:
+        """The standard error of the difference, and of how many items or clusters it is."""
+        first, w = self.first, self.weights
+        apart = self.score - np.where(first, *means)
+        added = apart * w / np.where(first, w[first].sum(), -w[~first].sum())
+        sums = added[w > 0]
+        if self.clusters is not None:
+            sums = cluster_sums(sums[:, np.newaxis], self.clusters[w > 0])[:, 0]
+        n = len(sums)
+        return float(np.sqrt((sums**2).sum() * n / max(n - 1, 1))), n

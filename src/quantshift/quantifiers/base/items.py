@@ -67,7 +67,9 @@ class Items:
         return self.posteriors is not None or bool(self._sizes())
 
     def take(self, rows: Indices) -> "Items":
-        """The items at these positions."""
+        """The items at these positions; all of them, in their order, are not copied."""
+        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
+            return self
         return Items(
             None if self.posteriors is None else self.posteriors[rows],
             None if self.committee is None else self.committee[:, rows],
@@ -117,7 +119,7 @@ def dense_features(items: Items, method: str, why: str = "") -> NDArray[np.float
     """
     if items.features is None:
         raise UserError(f"{method} needs features: give those of the items")
-    shape = getattr(items.features, "shape", ())
+    shape: tuple[int, ...] = getattr(items.features, "shape", ())
     if len(shape) == 2 and shape[1] > MOST_FEATURES:
         raise UserError(
             f"{method} {why or 'compares items feature by feature'}, and "

@@ -196,13 +196,13 @@ class ScoredTraining:
         return ShiftEvidence(
             p_hat,
             np.sqrt(np.square(null.prevalence - p_drawn).mean(axis=0)),
-            score=_p_value(-null.over_tilt, -ratio),
-            fit=_p_value(null.smooth, observed.smooth[0]),
-            column=_p_value(np.abs(null_z).max(axis=1, initial=0.0), np.abs(z).max(initial=0.0)),
-            columns=_p_value(np.square(null_z).sum(axis=1), float(np.square(z).sum())),
+            score=p_value(-null.over_tilt, -ratio),
+            fit=p_value(null.smooth, observed.smooth[0]),
+            column=p_value(np.abs(null_z).max(axis=1, initial=0.0), np.abs(z).max(initial=0.0)),
+            columns=p_value(np.square(null_z).sum(axis=1), float(np.square(z).sum())),
             doubles=max(
-                _p_value(tilted.over_tilt, ratio),
-                _p_value(stepped.over_step, observed.over_step[0]),
+                p_value(tilted.over_tilt, ratio),
+                p_value(stepped.over_step, observed.over_step[0]),
             ),
             power=float(np.mean(tilted.over_tilt < np.quantile(null.over_tilt, LEVEL))),
         )
@@ -376,7 +376,7 @@ def smooth_statistic(counts: Reals, expected: Reals, orders: Sequence[Codes]) ->
     return total
 
 
-def _p_value(null: Reals, value: float) -> float:
+def p_value(null: Reals, value: float) -> float:
     """Share of the null distribution that is as large as the value, itself included."""
     return float((np.sum(null >= value - 1e-9) + 1) / (len(null) + 1))
 

@@ -12,9 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.compiled import compiled, compiled_inline, compiled_sums
+from quantshift.base.compiled import compiled
 from quantshift.base.types import Indices, Ints, Reals
 from quantshift.prevalence.weights import Weights
+from quantshift.statistics.fixed_sums import multiply_add, sum_of_products
 
 CHUNK = 32
 """Items that are computed together, or skipped together."""
@@ -172,7 +173,9 @@ def _sums_of_samples(
                     _set_exponents(points, begin, zeros, items[near[i]], scale, tile[i])
                 _split_exponents(part, powers, len(part))
                 _shift(bits, len(part))
-                _set_products(part, powers, len(part))
+                _set_rests(part, len(part))
+                for j in range(len(part)):
+                    part[j] *= powers[j]
             for i in range(n_near):
                 tile[i] *= weights[near[i]]
             for s in range(n_samples):
@@ -227,7 +230,7 @@ def _add(total: Reals, values: Reals) -> None:
         total[j] += values[j]
 
 
-@compiled_inline
+@compiled
 def _set_sums(
     items: Reals,
     ends: Ints,
@@ -279,7 +282,8 @@ def _set_sums(
                 n += many
             _split_exponents(values, powers, n)
             _shift(bits, n)
-            sums[g, i] = _total(values, powers, n)
+            _set_rests(values, n)
+            sums[g, i] = sum_of_products(values, powers, n)
 
 
 @compiled
@@ -293,7 +297,7 @@ def _set_distances(low: Reals, high: Reals, point: Reals, distances: Reals) -> N
             distances[c] += beyond * beyond
 
 
-@compiled_sums
+@compiled
 def _set_exponents(
     items: Reals, begin: int, log_weights: Reals, point: Reals, scale: float, exponents: Reals
 ) -> None:
@@ -305,22 +309,26 @@ def _set_exponents(
     if n_dimensions >= 3:
         three, c = items[2, begin:end], point[2]
         for j in range(len(exponents)):
-            square = (one[j] - a) ** 2 + (two[j] - b) ** 2 + (three[j] - c) ** 2
-            exponents[j] = scale * square + added[j]
+            x, y, z = one[j] - a, two[j] - b, three[j] - c
+            square = multiply_add(x, x, multiply_add(y, y, z * z))
+            exponents[j] = multiply_add(scale, square, added[j])
         done = 3
     else:
         for j in range(len(exponents)):
-            exponents[j] = scale * ((one[j] - a) ** 2 + (two[j] - b) ** 2) + added[j]
+            x, y = one[j] - a, two[j] - b
+            exponents[j] = multiply_add(scale, multiply_add(x, x, y * y), added[j])
     while done + 1 < n_dimensions:
         one, two = items[done, begin:end], items[done + 1, begin:end]
         a, b = point[done], point[done + 1]
         for j in range(len(exponents)):
-            exponents[j] += scale * ((one[j] - a) ** 2 + (two[j] - b) ** 2)
+            x, y = one[j] - a, two[j] - b
+            exponents[j] = multiply_add(scale, multiply_add(x, x, y * y), exponents[j])
         done += 2
     if done < n_dimensions:
         one, a = items[done, begin:end], point[done]
         for j in range(len(exponents)):
-            exponents[j] += scale * (one[j] - a) ** 2
+            x = one[j] - a
+            exponents[j] = multiply_add(scale, x * x, exponents[j])
 
 
 @compiled
@@ -339,24 +347,14 @@ def _shift(bits: Ints, n: int) -> None:
         bits[j] = (bits[j] + 1023) << 52
 
 
-@compiled_sums
-def _total(rests: Reals, powers: Reals, n: int) -> float:
-    """Sum of the powers times two to the rest."""
-    total = 0.0
+@compiled
+def _set_rests(rests: Reals, n: int) -> None:
+    """Set each rest to two to the rest."""
     for j in range(n):
         r = rests[j]
-        high = (((_9 * r + _8) * r + _7) * r + _6) * r + _5
-        total += (((((high * r + _4) * r + _3) * r + _2) * r + _1) * r + 1.0) * powers[j]
-    return total
-
-
-@compiled_sums
-def _set_products(rests: Reals, powers: Reals, n: int) -> None:
-    """Set each rest to two to the rest, times its power."""
-    for j in range(n):
-        r = rests[j]
-        high = (((_9 * r + _8) * r + _7) * r + _6) * r + _5
-        rests[j] = (((((high * r + _4) * r + _3) * r + _2) * r + _1) * r + 1.0) * powers[j]
+        high = multiply_add(multiply_add(multiply_add(_9, r, _8), r, _7), r, _6)
+        middle = multiply_add(multiply_add(multiply_add(high, r, _5), r, _4), r, _3)
+        rests[j] = multiply_add(multiply_add(multiply_add(middle, r, _2), r, _1), r, 1.0)
 
 
 @compiled

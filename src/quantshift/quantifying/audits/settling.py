@@ -13,7 +13,7 @@ from quantshift.base.types import Posteriors
 from quantshift.labelling.deciding import FIRST, SECOND, TRUST, decide, expected_labels
 from quantshift.labelling.sequence import Scores
 from quantshift.quantifiers.base.guarding import AGREEING, NO_EVIDENCE
-from quantshift.quantifying.estimating.decision import Evidence
+from quantshift.quantifying.estimating.decision import JOINT, Evidence
 from quantshift.quantifying.estimating.sample import ScoredBatch
 from quantshift.quantifying.output.result import Settled
 
@@ -37,7 +37,9 @@ class Question:
     def of(cls, evidence: Evidence, classes: Sequence[str]) -> "Question | None":
         """What the items leave open; None if it is not "either this or that"."""
         known = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
-        if evidence.decision.reason != NO_EVIDENCE or not {EITHER, OR} <= known.keys():
+        decision = evidence.decision
+        is_open = decision.reason == NO_EVIDENCE and decision.rests_on != JOINT
+        if not is_open or not {EITHER, OR} <= known.keys():
             return None
         apart = [abs(known[EITHER][label] - known[OR][label]) for label in classes]
         # Of two classes both are equally far apart: the second, which is the positive one.

@@ -51,13 +51,11 @@ def batch_of(
     audit_options: AuditOptions,
     *,
     declared: Declaration = NOTHING_DECLARED,
-    warned: bool = False,
 ) -> Batch:
     """A batch in plain numbers and words.
 
     change: classes whose share differs from that of the batch before. declared: what the user has
-    declared about the shift. warned: whether there are
-    warnings about more than this batch.
+    declared about the shift.
     """
     n_items, decision, shift = scored.n_items, evidence.decision, evidence.shift
     unaudited = _unaudited(model, scored, evidence)
@@ -91,7 +89,6 @@ def batch_of(
             cure=evidence.cure,
             n_items=n_items,
             level=evidence.interval.level,
-            warned=warned or bool(warnings) or evidence.none_of_these is not None,
         )
     )
     kind, reason = decision.kind, decision.reason
@@ -125,8 +122,21 @@ def batch_of(
         reason=reason,
         unaudited_kind=CANNOT if untold else decision.kind,
         none_of_these=evidence.none_of_these,
-        command=_command(scored, audit, advice, n_deciding),
+        command=_command(scored, audit, n_deciding),
     )
+
+
+def heeding_warnings(batch: Batch, general: Sequence[str]) -> Batch:
+    """The batch with nothing to do only if nothing is warned of.
+
+    general: warnings about more than this batch.
+    """
+    if advising.NOTHING_TO_DO not in batch.advice:
+        return batch
+    if not general and not batch.warnings and batch.none_of_these is None:
+        return replace(batch, command="")
+    advice = (advising.WARNED if a == advising.NOTHING_TO_DO else a for a in batch.advice)
+    return replace(batch, advice=tuple(advice))
 
 
 def _deciding_labels(
@@ -139,11 +149,9 @@ def _deciding_labels(
     return n_labels if n_labels <= MOST_DECIDING else None
 
 
-def _command(
-    scored: ScoredBatch, audit: Audited | None, advice: Sequence[str], n_deciding: int | None
-) -> str:
-    """The command that draws the items to label, if that is the advice."""
-    if audit is not None or advising.NOTHING_TO_DO in advice:
+def _command(scored: ScoredBatch, audit: Audited | None, n_deciding: int | None) -> str:
+    """The command that draws the items to label."""
+    if audit is not None:
         return ""
     return scored.command if n_deciding is None else scored.deciding_command
 
@@ -165,6 +173,7 @@ def _explained(
         assumption=tags.in_words,
         interval_note=tags.interval_note,
         groups=None if model.groups is None else model.groups.column,
+        in_time=model.groups is not None and model.groups.in_time,
         declared=declared.sentence,
     )
 

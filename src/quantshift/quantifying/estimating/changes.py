@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quantshift.answers.repeated_warnings import TO_A_LESSER_DEGREE, some_names
+from quantshift.base.types import Flags, Reals
 from quantshift.diagnosis.column_changes import (
     FEWEST_ROWS,
     LEVEL,
@@ -38,6 +39,7 @@ from quantshift.diagnosis.training_profile import (
 )
 from quantshift.quantifying.output.result import Batch, ColumnChange
 from quantshift.quantifying.reading.pool import Compared
+from quantshift.tables.columns.dates import DAY
 from quantshift.tables.columns.kinds import DATE, shown
 
 MOST_CHANGES = 10
@@ -171,12 +173,14 @@ def more_gaps(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity
 
 
 def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
-    """Numbers outside the range of training. Dates are exempt, because later ones are expected."""
+    """Numbers outside the range of training, and dates whose parts training does not have."""
     if not isinstance(known, ScaleProfile) or not isinstance(cells, ScaleCells):
         return None
-    if known.column.kind == DATE or not len(known.thresholds):
+    if not len(known.thresholds):
         return None
     outside = (cells.values < known.lowest) | (cells.values > known.highest)
+    if known.column.kind == DATE:
+        outside &= _unknown_dates(known, cells.values)
     share = batch.share(outside)
     n_before = min(batch.expected.n_expected, batch.expected.items.sum() - known.gaps.sum())
     if share < WORTH_SAYING:
@@ -192,7 +196,22 @@ def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -
         return None
     low, high = (on_scale(value, known.column.kind) for value in (known.lowest, known.highest))
     sentence = f"{percent(share)} of the rows lie outside {low} to {high}, the range of training"
+    if known.column.kind == DATE:
+        sentence += "; leave out the column unless such dates say something about the label"
     return Oddity(known.column.name, share, sentence)
+
+
+def _unknown_dates(known: ScaleProfile, days: Reals) -> Flags:
+    """Dates of months without training dates. Later ones are expected where the day is not used.
+
+    days: since 1970, as in the profile.
+    """
+    if DAY in known.column.parts:
+        return np.ones(len(days), dtype=bool)
+    first, last = (np.datetime64(round(end), "D") for end in (known.lowest, known.highest))
+    seen = np.arange(first.astype("M8[M]"), last.astype("M8[M]") + 1).astype(np.int64) % 12
+    whole = np.nan_to_num(np.floor(days)).astype("M8[D]")
+    return np.asarray(~np.isin(whole.astype("M8[M]").astype(np.int64) % 12, seen))
 
 
 def new_levels(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:

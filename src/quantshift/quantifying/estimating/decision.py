@@ -43,8 +43,12 @@ ASSUMED = "assumed"
 LABELS, NO_ITEMS = "labels", "no items"
 """Reasons for the kind of an answer beside those of guarded methods."""
 
-GROUPS, LIKE_GROUPS = "groups", "like the groups"
-"""What an estimate rests on if left-out groups have taught it, and the name of that assumption."""
+GROUPS, LIKE_GROUPS, LIKE_PERIODS = "groups", "like the groups", "like earlier periods"
+"""What an estimate rests on if left-out groups have taught it, and the names of that assumption."""
+
+JOINT, JOINT_SHIFT = "joint", "joint shift"
+"""What an estimate rests on if several labels are answered together, which is also the kind of
+shift that explains the items, and the name of that assumption."""
 
 METHOD = "method"
 """What an estimate rests on if the user has chosen the method: the method's own assumption."""
@@ -55,7 +59,7 @@ class Decision:
     """The kind of an answer without labels, why, and the assumption behind its estimate.
 
     reason: evidence, agreement, declared, refuted or no evidence.
-    rests_on: prior, covariate, between, groups or method.
+    rests_on: prior, covariate, between, groups, joint or method.
     too_wide: whether nothing can be estimated because the range allows too much.
     """
 

@@ -44,7 +44,13 @@ from quantshift.quantifiers.likelihood.shift_models import (
     training_evidence,
 )
 from quantshift.quantifying.declaration import makes_its_own_assumption
-from quantshift.quantifying.estimating.decision import GROUPS, LIKE_GROUPS, Decision, Evidence
+from quantshift.quantifying.estimating.decision import (
+    GROUPS,
+    LIKE_GROUPS,
+    LIKE_PERIODS,
+    Decision,
+    Evidence,
+)
 from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples
 from quantshift.quantifying.options import AUTO, EstimationOptions
 from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
@@ -150,7 +156,7 @@ def _by_chosen_method(
     assumptions = []
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
         if subclasses is None or shift is None:
-            posteriors = model.posteriors(items.take(rows))
+            posteriors = model.posteriors(items)[rows]
             assumptions.append(_plain(model, posteriors, p_hat[i]))
             continue
         weighed = _Weighed.of(subclasses, estimate, i, int(drawn.sizes[i]), shift)
@@ -195,12 +201,9 @@ def _taught_by_groups(model: Model, evidence: Evidence) -> Evidence:
         for name in ("prior shift", "covariate shift")
     )
     p_hat = lesson.estimate(np.asarray(model.base.prior_), covariate, prior)
-    found = lesson.limits(p_hat, interval.level)
-    low, high = found or (
-        np.minimum(interval.low, p_hat),
-        np.maximum(interval.high, p_hat),
-    )
-    learnt = Assumption(LIKE_GROUPS, model.method, _by_label(model, p_hat))
+    low, high = lesson.limits(p_hat, interval.level, interval.low, interval.high)
+    name = LIKE_PERIODS if lesson.in_time else LIKE_GROUPS
+    learnt = Assumption(name, model.method, _by_label(model, p_hat))
     return replace(
         evidence,
         interval=replace(interval, prevalence=p_hat, low=low, high=high),

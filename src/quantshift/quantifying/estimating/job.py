@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from quantshift.answers.batch_names import compared_batches, in_sequence
 from quantshift.answers.conditions import check_conditions
 from quantshift.answers.options import PRECISION
+from quantshift.answers.rows import besides_rows, is_much
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
@@ -21,7 +22,12 @@ from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.intervals.targets import ITEMS
 from quantshift.quantifying.audits.audited import read_audit
 from quantshift.quantifying.declaration import Declaration
-from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
+from quantshift.quantifying.estimating.batches import (
+    batch_of,
+    changed_classes,
+    empty_batch,
+    heeding_warnings,
+)
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample
 from quantshift.quantifying.options import (
@@ -71,6 +77,7 @@ def quantify(
     missing: str | Sequence[str] | None = None,
     positive: str | None = None,
     groups: str | None = None,
+    time: str | None = None,
     lenient: bool = False,
     audit: Source | None = None,
     sequential: bool = False,
@@ -108,7 +115,7 @@ def quantify(
     the result has an answer for each label, and limits for all of them at once. parents: labels
     within others, such as {"hate": "abuse"}, whose shares they never exceed. rows: a CSV file with
     a line for every row, its probability as trained and corrected. The other arguments are those of
-    `train`; with a model, `groups` are those it was trained with.
+    `train`; with a model, `groups` and `time` are those it was trained with.
     """
     given = locals()
     request = Request(
@@ -200,6 +207,9 @@ def estimate_sample(
     sizes = sample.sizes()
     evidence = sample.evidence(options, seed, progress)
     compared, warnings = compared_batches(list(sizes)), sample.warnings()
+    tables = [*([model.training.rows] if model.is_trained else []), *sample.rows()]
+    few_rows = [rows for rows in tables if not is_much(rows)]
+    general = besides_rows(warnings, few_rows)
     batches: list[Batch] = []
     before: PrevalenceInterval | None = None
     for name in sizes:
@@ -217,9 +227,8 @@ def estimate_sample(
             change,
             audit,
             declared=options.declared,
-            warned=bool(warnings),
         )
-        batches.append(sample.completed(batch, shown))
+        batches.append(heeding_warnings(sample.completed(batch, shown), general))
         before = shown.interval if sizes[name] >= SMALL else before
     return Quantification(
         classes=model.classes,

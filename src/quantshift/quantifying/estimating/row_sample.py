@@ -134,7 +134,13 @@ class RowSample(AbstractSample):
         unlike: Sequence[float | None] = [None] * len(filled)
         if isinstance(self.model.guard, OffersPositions):
             samples = list(filled.values())
-            unlike = unlike_every_class(self.model.guard, self.pool.items, samples, seed=seed)
+            unlike = unlike_every_class(
+                self.model.guard,
+                self.pool.items,
+                samples,
+                ignored=self.model.from_dates,
+                seed=seed,
+            )
         return {
             name: replace(self._unless_unknown(name, evidence), none_of_these=share)
             for name, evidence, share in zip(
@@ -155,7 +161,7 @@ class RowSample(AbstractSample):
         position = {row: i for i, row in enumerate(rows.tolist())}
         return ScoredBatch(
             name=name,
-            posteriors=self.model.posteriors(self.pool.items.take(rows)),
+            posteriors=self.model.posteriors(self.pool.items)[rows],
             n_items=self.pool.sizes[name],
             n_left_out=self.pool.left_out[name],
             # The order of the sheet is the order of labelling: a sequential audit relies on it.

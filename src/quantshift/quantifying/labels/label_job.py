@@ -1,8 +1,9 @@
 """`quantify` with several labels: the answer to each label, over one reading of the tables.
 
 Each label is answered as if it were the only one, with its own tests. A change of another label
-changes what the items of this one look like, which refutes that only its own share changed: then
-its answer is a range, and says so. Limits for all labels at once are taken at a higher level.
+changes what the items of this one look like, which refutes that only its own share changed. Where
+its own answer is a range, the labels are answered together if they can be (`joint_sample`). Limits
+for all labels at once are taken at a higher level.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,13 @@ from scipy.special import ndtri
 from quantshift.answers.conditions import Condition
 from quantshift.answers.repeated_warnings import said_of, some_names
 from quantshift.answers.shares import Share, share_of
-from quantshift.base.progress import OnProgress
+from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifying.estimating.batches import allow_for_left_out
-from quantshift.quantifying.estimating.evidence import examine
+from quantshift.quantifying.estimating.decision import JOINT
 from quantshift.quantifying.estimating.job import estimate_sample
 from quantshift.quantifying.estimating.row_sample import RowSample
+from quantshift.quantifying.labels.joint_sample import LabelsTogether, SampleOfLabel
 from quantshift.quantifying.labels.label_folder import (
     is_label_models,
     label_folder_name,
@@ -57,6 +59,8 @@ def quantify_labels(request: Request, progress: OnProgress) -> LabelQuantificati
         progress=progress,
         weights=request.columns.weights or models.models[0].columns.weights,
     )
+    pool = read.pool(models.models[0])
+    together = LabelsTogether(models, pool.items, pool.batches, request.training.seed)
     answers: dict[str, Quantification] = {}
     wider: dict[str, dict[str, Limits]] = {}
     options = request.estimation_with(models.models[0].declared)
@@ -64,7 +68,8 @@ def quantify_labels(request: Request, progress: OnProgress) -> LabelQuantificati
     for number, (label, model) in enumerate(zip(models.labels, models.models, strict=True), 1):
         progress(f"label {number} of {len(models.labels)}: {label}", 0, 0)
         own = _request_of(label, request)
-        sample = RowSample.of_pool(read.classified_pool(model), tables, model, own)
+        alone = RowSample.of_pool(read.classified_pool(model), tables, model, own)
+        sample = SampleOfLabel(alone, together, label)
         seed = request.training.seed
         found = estimate_sample(sample, options, request.audit, seed, progress)
         answers[label] = found
@@ -201,7 +206,7 @@ def _request_of(label: str, request: Request) -> Request:
 
 
 def _limits_at(
-    sample: RowSample, found: Quantification, options: EstimationOptions, seed: int
+    sample: SampleOfLabel, found: Quantification, options: EstimationOptions, seed: int
 ) -> dict[str, Limits]:
     """The limits of the label in each batch at a higher level.
 
@@ -209,24 +214,21 @@ def _limits_at(
     would put them.
     """
     model: Model = sample.model
-    filled = {name: rows for name, rows in sample.pool.batches.items() if len(rows)}
-    shown = examine(model, sample.pool.items, list(filled.values()), options, seed=seed)
+    shown = sample.evidence(options, seed, silent)
     tails = [(1 + level) / 2 for level in (options.level, found.level)]
     ratio = float(ndtri(tails[0]) / ndtri(tails[1]))
     code = model.classes.index(model.headline)
     limits = {batch.name: (0.0, 1.0) for batch in found.batches}
-    for (name, evidence), batch in zip(
-        zip(filled, shown, strict=True),
-        [batch for batch in found.batches if batch.name in filled],
-        strict=True,
-    ):
-        interval = evidence.interval
+    for batch in found.batches:
+        if batch.name not in shown:
+            continue
+        interval = shown[batch.name].interval
         low, high = allow_for_left_out(
             float(interval.low[code]), float(interval.high[code]), batch.n_items, batch.left_out
         )
         own = share_of(batch, model.headline)
         centre = float(interval.prevalence[code]) if own.estimate is None else own.estimate
-        limits[name] = (
+        limits[batch.name] = (
             max(0.0, min(low, own.low, centre - ratio * (centre - own.low))),
             min(1.0, max(high, own.high, centre + ratio * (own.high - centre))),
         )
@@ -237,6 +239,7 @@ def _answer(result: Quantification, batch: Batch, share: Share, for_all: Share) 
     """The answer to one label in one batch. share, for_all: after they were made to fit."""
     training = result.training.prevalence[share.label]
     shift = batch.shift
+    is_joint = shift is not None and shift.kind == JOINT
     return LabelAnswer(
         label=share.label,
         estimate=share.estimate,
@@ -246,7 +249,7 @@ def _answer(result: Quantification, batch: Batch, share: Share, for_all: Share) 
         high_for_all=for_all.high,
         training=training,
         change=None if share.estimate is None else share.estimate - training,
-        method=result.method,
+        method=batch.assumptions[0].method if is_joint else result.method,
         kind=batch.kind,
         reason=batch.reason,
         can_be_estimated=batch.can_be_estimated,

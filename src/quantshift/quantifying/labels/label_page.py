@@ -29,9 +29,10 @@ ABOUT_LABELS = (
     "share in training."
 )
 ABOUT_TESTS = (
-    "Each label is tested on its own. If the share of another label has changed, the items with "
-    "this label look different too: the test then says that more has changed, and the limits are "
-    "a range."
+    "Each label is tested on its own first. If the share of another label has changed, the items "
+    "with this label look different too; then the labels are estimated together, if changed shares "
+    "of the labels and of their combinations explain the items. If they do not, more has changed, "
+    "and the limits are a range."
 )
 
 

@@ -28,10 +28,11 @@ class LabelAnswer(AbstractLabelShare):
     low, high: limits that hold for this label on its own; low_for_all, high_for_all: for all labels
         at once (Bonferroni).
     training: its share in training; change: how far the estimate is from that.
-    method: of the estimate and its limits.
-    kind, reason: as for a single label, from its own tests.
-    shift: whether more has changed than the share of this label, such as that of another label;
-        None where nothing was tested.
+    method: of the estimate and its limits; TiltedLabelSets where the labels were estimated
+        together, because the label alone would have had a range.
+    kind, reason: as for a single label, from its own tests or from those of all labels together.
+    shift: whether more has changed than the share of this label and, as far as the labels can be
+        estimated together, of the others; None where nothing was tested.
     changed: whether the share differs from that of the batch before.
     cut: whether the estimate or a limit was above that of the parent label.
     """

@@ -157,7 +157,7 @@ def _findings(result: LabelQuantification, *, verbose: bool) -> Iterator[str]:
     else:
         yield from _shifts_in_short(result)
     if any(answer.shift for batch in result.batches for answer in batch.labels):
-        yield "         (a changed share of another label is such a change too)"
+        yield "         (changed shares of the other labels do not explain it either)"
     cut = sorted({a.label for batch in result.batches for a in batch.labels if a.cut})
     if cut:
         parents = ", ".join(f"{label} within {result.parents[label]}" for label in cut)
@@ -213,8 +213,25 @@ def method_facts(result: LabelQuantification) -> list[tuple[str, str]]:
     """How the answers were found, each with its name."""
     first = result.first
     methods = sorted({found.method for found in result.answers.values()})
+    together = {
+        answer.label: answer.method
+        for batch in result.batches
+        for answer in batch.labels
+        if answer.method not in methods
+    }
+    facts = [("Method", f"{', '.join(methods)}, for each label on its own: {first.reason}")]
+    if together:
+        jointly = ", ".join(sorted(set(together.values())))
+        labels = some_names([shortened(label) for label in result.labels if label in together])
+        facts.append(
+            (
+                "Together",
+                f"{labels}, by {jointly}, because nothing contradicts that only the shares of the "
+                "labels and of their combinations have changed",
+            )
+        )
     return [
-        ("Method", f"{', '.join(methods)}, for each label on its own: {first.reason}"),
+        *facts,
         ("Assumes", first.plain_assumption),
         ("Limits", f"{FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"),
         ("Trained", f"on {first.training.n_items:,} rows of {first.training.source}"),

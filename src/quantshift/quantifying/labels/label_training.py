@@ -195,7 +195,7 @@ def _read(
         table,
         names,
         weights=options.weights,
-        grouping=None if options.groups is None else Grouping(options.groups),
+        grouping=None if options.left_out_by is None else Grouping(options.left_out_by),
         kept=cells.columns,
     )
     labelled = (cells.labelled(table, part) for part in parts)

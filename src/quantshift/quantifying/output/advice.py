@@ -17,7 +17,7 @@ from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.estimating.decision import spread
 from quantshift.quantifying.output.result import Audited, Settled
 from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, Explained
-from quantshift.quantifying.training.group_errors import FORWARD, GroupErrors
+from quantshift.quantifying.training.group_errors import GroupErrors
 
 APART = 0.05
 """If estimates under different assumptions differ by more, labels are worth the effort."""
@@ -79,12 +79,8 @@ def groups_text(groups: GroupErrors) -> str:
     )
     method_used = f"{groups.method}, the method used here, would have been off by {_points(groups)}"
     other_methods = ", ".join(f"{m} by {100 * groups.errors[m]:.1f}" for m in others)
-    n_groups = f"{len(groups.groups)} groups"
-    if groups.design == FORWARD:
-        n_groups = f"{len(groups.groups)} {groups.every or 'year'}s"
-        how = "each estimated from those before it"
-    else:
-        how = "each left out in turn"
+    n_groups = counted(len(groups.groups), groups.noun)
+    how = "each estimated from those before it" if groups.in_time else "each left out in turn"
     baseline = f"assuming the training prevalence by {100 * groups.errors[BASELINE]:.1f}"
     return (
         f"On your own {groups.column!r} ({n_groups}, {how}) {method_used}, {other_methods}; "
@@ -133,12 +129,10 @@ def advice(
     cure: str,
     n_items: int,
     level: float,
-    warned: bool,
 ) -> Iterator[str]:
     """What to do next.
 
-    cure: what would make it possible to estimate, if anything is known. warned: whether there are
-    warnings, which come first.
+    cure: what would make it possible to estimate, if anything is known.
     """
     if about.audit is not None:
         if about.audit.settled is not None:
@@ -180,7 +174,7 @@ def advice(
             f"{next_commands}"
         )
     else:
-        yield WARNED if warned else NOTHING_TO_DO
+        yield NOTHING_TO_DO
 
 
 def _deciding_text(about: Explained, n_labels: int) -> str:

@@ -62,7 +62,7 @@ def _options(sources: Sources, recipe: Recipe) -> list[str] | None:
 
 def _given(options: ColumnOptions, *, by: str | None, trained: bool) -> Iterator[tuple[str, str]]:
     """The options that say what columns mean. Unlike training, a model ignores other columns."""
-    others = (options.weights, options.groups, by) if trained else ()
+    others = (options.weights, options.left_out_by, by) if trained else ()
     drop = dict.fromkeys((*options.drop, *(name for name in others if name is not None)))
     for name, value in (
         ("label", _listed(() if options.label is None else (options.label,))),

@@ -240,7 +240,8 @@ def _groups(
         ],
         "means": [f"{100 * error:.1f}" for error in groups.errors.values()],
         "notes": groups.notes,
-        "held": _held(left_out),
+        "noun": groups.noun,
+        "legend": _legend(groups, left_out),
     }
 
 
@@ -267,12 +268,19 @@ def _left_out(result: Quantification) -> list[LeftOutAnswer]:
     )
 
 
-def _held(answers: Sequence[LeftOutAnswer]) -> str:
-    """How often the range of a left-out group held its true shares, in a sentence."""
+def _legend(groups: GroupErrors, answers: Sequence[LeftOutAnswer]) -> str:
+    """What the chart of the left-out groups shows, and how often their ranges held."""
+    if groups.in_time:
+        return (
+            f"Dots: the share that the earlier {groups.noun}s would have given; diamonds: the "
+            "truth. The range of a sample also depends on its items, and is not shown here."
+        )
     known = [answer.holds for answer in answers if answer.holds is not None]
+    dots = "the share and range that the other groups would have given; diamonds: the truth."
     if not known:
-        return "The others are too few, or in time, to give it a range."
-    return f"The range held the true shares of {sum(known)} of {len(known)} groups."
+        return f"Dots: {dots} The others are too few to give a range."
+    held = f"The range held the true shares of {sum(known)} of {len(known)} groups."
+    return f"Dots with dashed lines: {dots} {held}"
 
 
 def _state(batch: Batch) -> tuple[str, str, str]:

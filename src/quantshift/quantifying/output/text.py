@@ -8,7 +8,7 @@ from statistics import median
 from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.repeated_warnings import batches_text, merged, said_of
-from quantshift.answers.rows import Rows, is_much, row_warnings, rows_of_tables
+from quantshift.answers.rows import Rows, besides_rows, is_much, row_warnings, rows_of_tables
 from quantshift.answers.shares import headline_first, headline_share, share_of
 from quantshift.answers.text import (
     LONGEST_COLUMN,
@@ -361,10 +361,15 @@ def _advice_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str]:
         yield f"         and likewise for {len(commands) - 1:,} more; the verbose text shows them"
 
 
+def shown_warnings(result: Quantification) -> list[str]:
+    """Everything that is said as a warning, about all batches or one of them."""
+    of_batches = (warning for batch in result.batches for warning in batch.warnings)
+    return [*alarms(result), *_warnings(result), *of_batches]
+
+
 def _warnings(result: Quantification) -> list[str]:
     """The warnings that are not about a single batch, except those repeated under `Rows`."""
-    about_rows = {warning for rows in _all_rows(result) for warning in row_warnings(rows)}
-    return [warning for warning in result.warnings if warning not in about_rows]
+    return besides_rows(result.warnings, _all_rows(result))
 
 
 def _changes(batch: Batch) -> Iterator[str]:

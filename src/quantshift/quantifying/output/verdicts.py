@@ -18,7 +18,10 @@ from quantshift.quantifying.estimating.decision import (
     ASSUMED,
     GROUPS,
     IN_DOUBT,
+    JOINT,
+    JOINT_SHIFT,
     LIKE_GROUPS,
+    LIKE_PERIODS,
     METHOD,
     Decision,
 )
@@ -30,9 +33,11 @@ CHANGES: Mapping[str, str] = MappingProxyType(
         "covariate": "The mix of {parts} has changed",
         "local": "The mix of {parts} within a class has changed",
         "outside": "The items are unlike the training items",
+        JOINT: "Only the shares of the labels and of their combinations seem to have changed",
     }
 )
-"""What each kind of shift means to SubclassSLD; parts are topics of texts, or subgroups."""
+"""What each kind of shift means to SubclassSLD, and one to several labels; parts are topics of
+texts, or subgroups."""
 
 ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -42,7 +47,9 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
         "local shift": "if {parts} changed within a class",
         "between the two": "if something between the two holds",
         "no change": "if nothing changed",
+        JOINT_SHIFT: "if only the shares of the labels and of their combinations changed",
         LIKE_GROUPS: "if it differs as your own groups do",
+        LIKE_PERIODS: "if it changes as it did before",
     }
 )
 """The assumptions about what has changed, without technical terms."""
@@ -65,9 +72,9 @@ class Explained:
 
     lead: the class whose estimates are given; name: how it is shown. topics: whether the items are
     texts. assumption: the method's own, in plain words; interval_note: the method's. groups: the
-    column of the groups whose errors widen a range. declared: what the user has declared about the
-    shift; empty if nothing. n_deciding: about how many labels decide between two shares, if that is
-    what the items leave open.
+    column of the groups whose errors widen a range; in_time: whether they are periods. declared:
+    what the user has declared about the shift; empty if nothing. n_deciding: about how many labels
+    decide between two shares, if that is what the items leave open.
     """
 
     decision: Decision
@@ -81,6 +88,7 @@ class Explained:
     assumption: str
     interval_note: str = ""
     groups: str | None = None
+    in_time: bool = False
     declared: str = ""
     n_deciding: int | None = None
 
@@ -156,7 +164,8 @@ def _what_changed(about: Explained) -> str:
             "that, a classifier still tells new items from training items with an AUC of "
             f"{shift.auc:.2f} (0.5 is chance)."
         )
-    nothing = "Nothing contradicts that only the shares of the classes have changed"
+    shares = _changed_shares(decision)
+    nothing = f"Nothing contradicts that only {shares} have changed"
     if decision.reason == EVIDENCE and shift.p_doubles is not None:
         return (
             f"{nothing}, and a changed mix of items would look different "
@@ -205,23 +214,34 @@ def basis(about: Explained) -> str:
         return "assumes that your posteriors are right for these items"
     if decision.rests_on == METHOD:
         return _carried_by_method(about)
+    shares = _changed_shares(decision)
     if decision.reason == EVIDENCE:
         return (
-            "assumes that only the shares of the classes have changed; the items support that, "
+            f"assumes that only {shares} have changed; the items support that, "
             "since a changed mix of items would look different"
         )
     if decision.reason == AGREEMENT:
-        return (
-            "similar whether the shares of the classes or the mix of items has changed; "
-            "the interval covers both"
-        )
+        return f"similar whether {shares} or the mix of items has changed; the interval covers both"
     if decision.reason == DECLARED:
         said = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
         return f"assumes, as you declared, that {said}"
     return _carried_by_range(about, shift)
 
 
+def _changed_shares(decision: Decision) -> str:
+    """Whose shares have changed if nothing else has."""
+    if decision.rests_on == JOINT:
+        return "the shares of the labels and of their combinations"
+    return "the shares of the classes"
+
+
 def _learnt_from_groups(about: Explained) -> str:
+    if about.in_time:
+        return (
+            f"learnt from the periods of {about.groups!r}, each estimated from those before it: "
+            "how far to go from the training share. The range covers the assumptions, and errors "
+            "as large as on these periods; it is not a confidence interval"
+        )
     return (
         f"learnt from the groups of {about.groups!r} that were left out in turn: how far to go "
         "from the training share. The range comes from the errors on these groups; it is not a "
@@ -236,9 +256,10 @@ def _carried_by_range(about: Explained, shift: Shift | None) -> str:
     group_errors = f", and errors as large as on your own {about.groups!r}" if about.groups else ""
     range_is = f"allows for more{group_errors}; it is not a confidence interval"
     if decision.reason != REFUTED:
+        shares = about.share_if(JOINT_SHIFT if decision.rests_on == JOINT else "prior shift")
         return (
             "the items cannot tell what has changed: "
-            f"{about.share_if('prior shift')} if only the shares of the classes, "
+            f"{shares} if only {_changed_shares(decision)}, "
             f"{about.share_if('covariate shift')} if only the mix of items. The range covers both "
             f"and {range_is}"
         )

@@ -95,18 +95,30 @@ class Reservoir(Generic[T]):
         keys = np.where(marks >= 0, -1.0, self.rng.random(len(batches)))
         self._parts.append(Kept(values, batches, numbers, marks, keys))
         if sum(map(len, self._parts)) > SLACK * self.most:
-            self._parts = [self._cut()]
+            self._cut()
 
     def kept(self) -> Kept[T]:
         """The items that are kept."""
         if not self._parts:
             nothing = np.empty(0, dtype=np.int64)
             return Kept(self.nothing, nothing, nothing, nothing, np.empty(0))
-        return self._cut()
+        self._cut()
+        self._parts = [Kept.joined(self._parts)]
+        return self._parts[0]
 
-    def _cut(self) -> Kept[T]:
-        whole = Kept.joined(self._parts)
-        return whole[smallest_keys(whole, common_size(self.sizes, self.most))]
+    def _cut(self) -> None:
+        """Leave out what is too much, part by part: copies of all at once would need memory."""
+        batches, marks, keys = (
+            np.concatenate([getattr(part, name) for part in self._parts])
+            for name in ("batches", "marks", "keys")
+        )
+        chosen = smallest_keys(keys, batches, marks, common_size(self.sizes, self.most))
+        ends = np.cumsum([len(part) for part in self._parts])
+        rows = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+        for i, (end, inside) in enumerate(zip(ends, rows, strict=True)):
+            part = self._parts[i]
+            if len(inside) < len(part):
+                self._parts[i] = part[inside - (end - len(part))]
 
 
 def common_size(sizes: Indices, most: int) -> int:
@@ -123,10 +135,12 @@ def common_size(sizes: Indices, most: int) -> int:
     return low
 
 
-def smallest_keys(items: Kept[T], size: int) -> Indices:
+def smallest_keys(
+    keys: NDArray[np.float64], batches: Indices, marks: Indices, size: int
+) -> Indices:
     """Positions of the items with the `size` smallest keys of each batch, and of marked items."""
-    order = np.lexsort((items.keys, items.batches))
-    counts = np.bincount(items.batches)
+    order = np.lexsort((keys, batches))
+    counts = np.bincount(batches)
     first = np.cumsum(counts) - counts
-    rank = np.arange(len(items)) - first[items.batches[order]]
-    return np.sort(order[(rank < size) | (items.marks[order] >= 0)])
+    rank = np.arange(len(keys)) - first[batches[order]]
+    return np.sort(order[(rank < size) | (marks[order] >= 0)])

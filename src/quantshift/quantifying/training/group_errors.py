@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
 LEAVE_ONE_OUT, FORWARD = "leave-one-out", "forward"
 
+YEARS = range(1900, 2100)
+
+
+def is_year(name: str) -> bool:
+    """Whether a group is a year."""
+    return name.isdecimal() and int(name) in YEARS
+
 
 @dataclass(frozen=True)
 class LeftOutGroup:
@@ -37,8 +44,8 @@ class GroupErrors:
     """Each group of a column, estimated by models that have not seen it.
 
     column: the column of the groups. design: "leave-one-out", trained on all other groups; or
-        "forward", for dates and years, trained on the earlier groups. every: the period by which
-        dates were grouped, or nothing.
+        "forward", for dates, years and numbered periods, trained on the earlier ones. every: the
+        period by which dates were grouped, or nothing.
     method: the one that the model uses.
     errors: by method, the mean of the groups' errors.
     notes: which groups were pooled or left out, in sentences.
@@ -51,6 +58,19 @@ class GroupErrors:
     groups: tuple[LeftOutGroup, ...]
     errors: Mapping[str, float]
     notes: tuple[str, ...]
+
+    @property
+    def in_time(self) -> bool:
+        """Whether each group was estimated from those before it."""
+        return self.design == FORWARD
+
+    @property
+    def noun(self) -> str:
+        """What one of them is called: group, month, year, period."""
+        if not self.in_time:
+            return "group"
+        years = all(is_year(group.name) for group in self.groups)
+        return self.every or ("year" if years else "period")
 
     def to_frame(self) -> Any:
         """A data frame with a row per group, method and class: pandas if it is installed."""

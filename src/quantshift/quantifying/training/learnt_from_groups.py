@@ -3,11 +3,13 @@
 Each group g was estimated without it: by its training share pi_g, by the mean posterior (PCC_g) and
 under prior shift (SLD_g), and its labels give the truth. A ridge regression of truth - pi on
 PCC - pi and SLD - PCC, shrunk to (1, 0), which is PCC, says how far to go from doing nothing
-towards PCC and beyond it towards SLD; all classes have the same coefficients. The limits are those
-of the t distribution with the errors on each group of coefficients from the others.
+towards PCC and beyond it towards SLD; all classes have the same coefficients. The estimate is half
+way between PCC and that. The limits are those of the t distribution with the errors on each group
+of coefficients from the others.
 
-Time is extrapolation: dates and years, each estimated from those before it, teach how far to go
-towards PCC, and the range of the assumptions stays.
+Time is extrapolation: periods, each estimated from those before it, teach how far to go towards
+PCC. Errors on a few periods are too small a guide to the next, so the range of the assumptions
+stays, and is at least as wide as the largest of them.
 """
 
 import math
@@ -18,13 +20,17 @@ from scipy.special import stdtrit
 
 from quantshift.base.types import Prevalences, Reals
 from quantshift.quantifiers.baselines import BASELINE
-from quantshift.quantifying.training.group_errors import FORWARD, GroupErrors
+from quantshift.quantifying.training.group_errors import GroupErrors
 
 RIDGE = (0.01, 0.1)
 """Penalties on the distance of the coefficients from TARGET, in squared shares."""
 
 TARGET = np.array([1.0, 0.0])
 """The coefficients of PCC."""
+
+TRUST = 0.5
+"""How far to go from PCC to the coefficients: a handful of groups does not teach two of them well
+(`benchmarks/left_out_groups.py`)."""
 
 FEWEST_GROUPS = 5
 """Fewer groups teach nothing."""
@@ -34,15 +40,20 @@ FEWEST_GROUPS = 5
 class GroupLesson:
     """How far to go from the training share, and how far off that was on the groups.
 
-    towards_covariate, towards_prior: the coefficients of PCC - pi and SLD - PCC. spread: for each
-    class, the standard deviation of the errors on the groups, each by coefficients from the others;
-    None if the groups are in time. n_groups: how many there were.
+    towards_covariate, towards_prior: the coefficients of PCC - pi and SLD - PCC. errors: of the
+    shares of each group, (n_groups, n_classes), by coefficients from the others, or in time by
+    these coefficients. in_time: whether the groups are periods.
     """
 
     towards_covariate: float
     towards_prior: float
-    spread: Reals | None
-    n_groups: int
+    errors: Reals
+    in_time: bool
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups taught it."""
+        return len(self.errors)
 
     @classmethod
     def of(cls, groups: GroupErrors, covariate: str, prior: str) -> "GroupLesson | None":
@@ -57,20 +68,18 @@ class GroupLesson:
 
         nothing, mean, sld = shares(BASELINE), shares(covariate), shares(prior)
         truth = np.array([[g.prevalence[label] for label in labels] for g in usable])
-        steps = np.stack([mean - nothing, sld - mean], axis=-1)
-        if groups.design == FORWARD:
+        moved, steps = truth - nothing, np.stack([mean - nothing, sld - mean], axis=-1)
+        if groups.in_time:
             steps[..., 1] = 0.0
-            coefficients = _ridge(steps, truth - nothing)
-            return cls(float(coefficients[0]), 0.0, None, len(usable))
-        coefficients = _ridge(steps, truth - nothing)
-        errors = np.empty_like(truth)
-        for i in range(len(usable)):
+            coefficients = _ridge(steps, moved)
+        else:
+            coefficients = _halfway(steps, moved)
+        errors = moved - steps @ coefficients
+        for i in range(0 if groups.in_time else len(usable)):
             others = np.arange(len(usable)) != i
-            own = _ridge(steps[others], (truth - nothing)[others])
-            errors[i] = truth[i] - nothing[i] - steps[i] @ own
-        spread = np.sqrt((errors**2).mean(axis=0))
+            errors[i] = moved[i] - steps[i] @ _halfway(steps[others], moved[others])
         first, second = map(float, coefficients)
-        return cls(first, second, spread, len(usable))
+        return cls(first, second, errors, groups.in_time)
 
     def estimate(
         self, training: Prevalences, covariate: Prevalences, prior: Prevalences
@@ -80,20 +89,27 @@ class GroupLesson:
         shares = np.maximum(training + moved + self.towards_prior * (prior - covariate), 0.0)
         return np.asarray(shares / shares.sum())
 
-    def limits(self, estimate: Prevalences, level: float) -> tuple[Reals, Reals] | None:
-        """The limits of the range; None if the groups do not give any."""
-        if self.spread is None:
-            return None
-        quantile = float(stdtrit(self.n_groups - 1, 0.5 + level / 2))
-        reach = quantile * self.spread * math.sqrt(1 + 1 / self.n_groups)
-        return np.maximum(estimate - reach, 0.0), np.minimum(estimate + reach, 1.0)
+    def limits(
+        self, estimate: Prevalences, level: float, low: Reals, high: Reals
+    ) -> tuple[Reals, Reals]:
+        """The limits of the range. low, high: those of the assumptions, which time only widens."""
+        if self.in_time:
+            reach = np.abs(self.errors).max(axis=0)
+            low, high = np.minimum(low, estimate - reach), np.maximum(high, estimate + reach)
+        else:
+            quantile = float(stdtrit(self.n_groups - 1, 0.5 + level / 2))
+            spread = np.sqrt((self.errors**2).mean(axis=0))
+            reach = quantile * spread * math.sqrt(1 + 1 / self.n_groups)
+            low, high = estimate - reach, estimate + reach
+        return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOutAnswer:
     """What the other groups would have made of a group: shares of the classes, with their limits.
 
-    low, high: None if the other groups do not give any.
+    low, high: None if the other groups do not give any, or are periods, whose range also depends on
+    what the items of the group allow.
     """
 
     name: str
@@ -120,7 +136,7 @@ def left_out_answers(
     answers = []
     for i, group in enumerate(groups.groups):
         known = groups.groups[:i]
-        if groups.design != FORWARD:
+        if not groups.in_time:
             known += groups.groups[i + 1 :]
         estimates = (group.estimates[method] for method in (BASELINE, covariate, prior))
         truth, nothing, by_mean, by_prior = (
@@ -129,9 +145,16 @@ def left_out_answers(
         )
         lesson = GroupLesson.of(replace(groups, groups=known), covariate, prior)
         estimate = by_mean if lesson is None else lesson.estimate(nothing, by_mean, by_prior)
-        limits = None if lesson is None else lesson.limits(estimate, level)
-        answers.append(LeftOutAnswer(group.name, truth, estimate, *(limits or (None, None))))
+        low = high = None
+        if lesson is not None and not groups.in_time:
+            low, high = lesson.limits(estimate, level, estimate, estimate)
+        answers.append(LeftOutAnswer(group.name, truth, estimate, low, high))
     return answers
+
+
+def _halfway(steps: Reals, moved: Reals) -> Reals:
+    """Coefficients between TARGET and those of the ridge regression."""
+    return np.asarray(TARGET + TRUST * (_ridge(steps, moved) - TARGET))
 
 
 def _ridge(steps: Reals, moved: Reals) -> Reals:

@@ -2,8 +2,9 @@
 
 Regions, years or hospitals in the training table differ from each other as the next sample may
 differ from them. Each group serves as a sample: a model is trained without it, several methods
-estimate its shares, and its labels show how far off they are. Dates and years are estimated only
-from earlier ones, so that nothing is learnt from the future.
+estimate its shares, and its labels show how far off they are. Times (dates and years, or the
+numbered periods of a column that is named as time) are estimated only from earlier ones, so that
+nothing is learnt from the future.
 
 If label shift is refuted, the errors widen the range of the assumptions (`reach`): the sample is
 one more group, and if it is exchangeable with the others, the error of the estimate is at most the
@@ -38,6 +39,7 @@ from quantshift.quantifying.training.group_errors import (
     LEAVE_ONE_OUT,
     GroupErrors,
     LeftOutGroup,
+    is_year,
 )
 from quantshift.quantifying.training.learning import Labelled, Learnt, learn
 from quantshift.quantifying.training.methods import (
@@ -65,13 +67,18 @@ ENOUGH_PERIODS = 6
 
 POOLED = "(small groups)"
 
-YEARS = range(1900, 2100)
+CHUNKS = (2 * ENOUGH_PERIODS, ENOUGH_PERIODS)
+"""Numbered periods of few rows each are joined to so many, or else so many."""
 
 
 def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupErrors:
     """The errors of the methods on every group of the column, which they were not trained on."""
     names, notes = data.items.groups, []
-    design = FORWARD if _in_time(names) else LEAVE_ONE_OUT
+    in_time = _in_time(names)
+    if data.options.time is not None and not in_time:
+        _check_periods(data, column, names)
+        in_time = True
+    design = FORWARD if in_time else LEAVE_ONE_OUT
     if NO_GROUP in names:
         n = int((names == NO_GROUP).sum())
         notes.append(f"{counted(n, 'row')} without a group {'is' if n == 1 else 'are'} not used")
@@ -131,11 +138,20 @@ def reach(groups: GroupErrors, method: str, level: float) -> NDArray[np.float64]
 def _in_time(names: pl.Series) -> bool:
     """Whether the groups are dates or years."""
     known = [name for name in names.unique().to_list() if name != NO_GROUP]
-    return bool(known) and (all(map(_is_date, known)) or all(map(_is_year, known)))
+    return bool(known) and (all(map(_is_date, known)) or all(map(is_year, known)))
 
 
-def _is_year(name: str) -> bool:
-    return name.isdecimal() and int(name) in YEARS
+def _check_periods(data: Labelled, column: str, names: pl.Series) -> None:
+    """Refuse a column of time with a cell that is no date and no number."""
+    known = names.filter(names != NO_GROUP)
+    numbers = known.cast(pl.Float64, strict=False)
+    wrong = known.filter(numbers.is_null() | numbers.is_infinite() | numbers.is_nan())
+    if len(wrong):
+        raise DataError(
+            f"{data.table.name}: column {column!r} holds {wrong[0]!r}, which is neither a date, a "
+            "year nor a number; name another column as time, or name this one as groups",
+            arguments=["time", "groups"],
+        )
 
 
 def _is_date(name: str) -> bool:
@@ -158,13 +174,13 @@ def _pooled(names: pl.Series) -> tuple[pl.Series, list[str]]:
 
 def _protocol(data: Labelled, column: str, names: pl.Series, design: str) -> GroupShift:
     """The protocol with its groups; dates are grouped by a period that suits them."""
-    dates = design == FORWARD and not all(_is_year(n) for n in names.unique() if n != NO_GROUP)
     best: GroupShift | None = None
-    for every in PERIODS if dates else ("",):
+    for every, chunks in _divisions(names, design):
         tried = GroupShift(
             by=column,
             design=design,  # type: ignore[arg-type]
             every=every,  # type: ignore[arg-type]
+            chunks=chunks,
             smallest=SMALLEST,
             train_size=MOST_ROWS,
             seed=data.training.seed,
@@ -181,9 +197,19 @@ def _protocol(data: Labelled, column: str, names: pl.Series, design: str) -> Gro
         raise DataError(
             f"{data.table.name}: leaving out the groups of {column!r} needs at least two groups of "
             f"{SMALLEST} rows or more, and rows of every class outside each; name another column",
-            arguments=["groups"],
+            arguments=["groups" if data.options.time is None else "time"],
         )
     return best
+
+
+def _divisions(names: pl.Series, design: str) -> list[tuple[str, int | None]]:
+    """How groups can be made of the values: periods of dates, the values, chunks of them."""
+    if design != FORWARD:
+        return [("", None)]
+    known = names.filter(names != NO_GROUP).unique().to_list()
+    if all(map(_is_date, known)) and not all(map(is_year, known)):
+        return [(every, None) for every in PERIODS]
+    return [("", None), *(("", chunks) for chunks in CHUNKS)]
 
 
 def _names(protocol: GroupShift) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import polars as pl
 from quantshift.answers.rows import Rows
 from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
-from quantshift.base.types import Codes, Posteriors
+from quantshift.base.types import Codes, Flags, Posteriors
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.diagnosis.training_profile import POSTERIOR, TrainingProfile
 from quantshift.errors import DataError, UserError
@@ -31,7 +31,7 @@ from quantshift.quantifying.training.methods import (
     IF_COVARIATE_SHIFT,
     POSTERIORS,
 )
-from quantshift.tables.columns.kinds import CATEGORY
+from quantshift.tables.columns.kinds import CATEGORY, DATE
 from quantshift.tables.formats.frames import given_frame, plain
 
 
@@ -126,6 +126,14 @@ class Model:
             return {}
         names = [column.name for column in self.columns.features if column.kind == CATEGORY]
         return dict(zip(names, self.preparation.levels, strict=True))
+
+    @property
+    def from_dates(self) -> Flags | None:
+        """Which features come from dates; None if the items are not prepared."""
+        if self.preparation is None:
+            return None
+        is_date = np.array([column.kind == DATE for column in self.preparation.columns])
+        return np.asarray(is_date[self.preparation.sources])
 
     @uses_tables
     def items(self, frame: Any, weights: Weights | None = None) -> Items:

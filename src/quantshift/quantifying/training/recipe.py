@@ -102,6 +102,13 @@ def check_same(model: Model, recipe: Recipe) -> None:
             options.groups,
             model.groups is not None and options.groups == model.groups.column,
         ),
+        (
+            "time",
+            options.time,
+            model.groups is not None
+            and model.groups.in_time
+            and options.time == model.groups.column,
+        ),
         ("positive", options.positive, options.positive in (model.headline, model.positive)),
         ("method", method, name_of(training.method) == model.method),
         ("classifier", classifier, classifier == model.training.classifier),

@@ -86,6 +86,7 @@ def train(
     missing: Sequence[str] | None = None,
     positive: str | None = None,
     groups: str | None = None,
+    time: str | None = None,
     lenient: bool = False,
     method: str = AUTO,
     classifier: str = AUTO,
@@ -102,10 +103,11 @@ def train(
     posteriors: columns with posteriors of the user's own model instead, for items it was not
     trained on. drop: columns that are not used. `id` and `weights` are not used either; weights
     says how many items a row stands for. missing: cells that mean no label, in addition to empty
-    ones (default: NA, N/A, NaN, NULL, null, None, nan). positive: the class whose share is shown
-    first. groups: a column of regions, years or the like: each is left out in turn, and
-    `model.groups` has the errors of the methods on it. lenient: read a CSV file line by line if its
-    quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
+    ones (default: NA, N/A, n/a, NaN, NULL, null, None, nan). positive: the class whose share is
+    shown first. groups: a column of regions, sites or the like: each is left out in turn, and
+    `model.groups` has the errors of the methods on it. time: the same for a column of dates, years
+    or numbered periods, each of which is estimated from those before it. lenient: read a CSV file
+    line by line if its quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
     `package.module:name` of any scikit-learn classifier. method: a name of the catalogue, or
     `package.module:Class` or `FILE.py:Class` of your own quantifier; such a model cannot be saved.
     assume, columns: what is declared about every sample, unless `quantify` is told otherwise there.
@@ -161,11 +163,11 @@ def model_from(
     accuracy = float(np.average(is_right, weights=base.held_out_.weights))
     notes = [*notes, *learnt.notes, *training_warnings.doubt_about_accuracy(accuracy)]
     groups = None
-    if options.groups is not None:
+    if options.left_out_by is not None:
         # Imported here because most calls have no groups.
         from quantshift.quantifying.training.left_out_groups import left_out_errors
 
-        groups = left_out_errors(data, options.groups, progress)
+        groups = left_out_errors(data, options.left_out_by, progress)
     reason = reason_for(training.method, known)
     return Model(
         columns=learnt.columns,
@@ -229,7 +231,7 @@ def _labelled(
         missing=options.missing,
         posteriors=bool(options.posteriors),
         weights=options.weights,
-        grouping=None if options.groups is None else Grouping(options.groups),
+        grouping=None if options.left_out_by is None else Grouping(options.left_out_by),
     )
     items, n_labelled = drawn_rows(table, parts, seed, progress)
     if not len(items.rows):

@@ -105,6 +105,7 @@ class CountSample(AbstractSample):
             n_bootstrap=options.replicates,
             seed=seed,
             simultaneous=options.simultaneous,
+            of=options.of,
             progress=progress,
         ).of(filled, grouped(self.sketch, self.batches, filled, self.order))
         progress("testing for shift", 0, 0)

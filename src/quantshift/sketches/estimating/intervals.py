@@ -9,6 +9,10 @@ Poisson draw with that mean, which for the shares is the bootstrap over its item
 cells are put together for this. Large samples, whose own error is small beside that of the training
 side, get `FEW_REPLICATES`.
 
+Limits for the share among the counted items themselves (`of`) come from samples that are simulated
+with exactly known shares or, of methods that take scores as they are, from the labels that scores
+leave open. Methods that draw from a posterior keep the limits of the population, which are wider.
+
 Counts are numbers of items: a million items have the error of a million, which the intervals of
 survey weights (`quantshift.intervals.prediction`) would not grant them.
 """
@@ -19,10 +23,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Prevalences, Reals
+from quantshift.classify.calibration.calibration import AUTO, calibration_called
 from quantshift.intervals.engine import (
     N_REFITS,
     AbstractDrawer,
@@ -33,6 +39,8 @@ from quantshift.intervals.engine import (
 from quantshift.intervals.information import FEWEST, IMPOSSIBLE, told_apart
 from quantshift.intervals.limits import inner, stretched
 from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.intervals.targets import ITEMS, POPULATION
+from quantshift.prevalence.simplex import whole_counts
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.base.items import Items
 from quantshift.sketches.about import MOST_VALUES
@@ -73,9 +81,11 @@ class CountIntervals:
         n_bootstrap: int,
         seed: int,
         simultaneous: bool = False,
+        of: str = POPULATION,
         progress: OnProgress = silent,
     ) -> None:
         check_replicates(quantifier, level, n_bootstrap)
+        self.target = of
         self.quantifier, self.level, self.seed = quantifier, level, seed
         self.n_bootstrap, self.simultaneous, self.progress = n_bootstrap, simultaneous, progress
 
@@ -88,8 +98,16 @@ class CountIntervals:
         """
         q = self.quantifier
         p_hat = np.concatenate([point_estimates(q, s) for s in samples])
-        drawer = CountDraws(q, names, samples, p_hat, n_bootstrap=self.n_bootstrap, seed=self.seed)
-        engine = Engine(q, drawer, p_hat, level=self.level, seed=self.seed)
+        drawer = CountDraws(
+            q,
+            names,
+            samples,
+            p_hat,
+            n_bootstrap=self.n_bootstrap,
+            exactly=self.target == ITEMS,
+            seed=self.seed,
+        )
+        engine = CountEngine(drawer, level=self.level)
         for number, _ in enumerate(engine.estimates(), start=1):
             self.progress("resampling", number, drawer.n_refits)
         low, high = engine.limits()
@@ -117,8 +135,35 @@ class CountIntervals:
         return intervals, engine.alike
 
 
+class CountEngine(Engine):
+    """The replicates of counts, and limits for the population or for the items themselves."""
+
+    def __init__(self, counts: "CountDraws", *, level: float) -> None:
+        super().__init__(counts.quantifier, counts, counts.p_hat, level=level, seed=counts.seed)
+        self.counts = counts
+        if counts.exactly:
+            self.exact = self._by_size()
+
+    def _limits(self) -> tuple[Reals, Reals]:
+        if not self.counts.exactly or self.draws is not None:
+            return self._population_limits()
+        if self.counts.adjusted and not self.counts.inverts:
+            return self._limits_of_values(labels_known=False)
+        least, most = self._population_limits()
+        if self.counts.inverts:
+            low, high = self._known_limits(self.exact)
+        else:
+            margin = ndtri(0.5 + self.level / 2) * self.counts.label_errors()
+            low, high = self.p_hat - margin, self.p_hat + margin
+        low, high = np.maximum(low, least), np.minimum(high, most)
+        return np.minimum(low, self.p_hat), np.maximum(high, self.p_hat)
+
+
 class CountDraws(AbstractDrawer):
-    """Draws counts again: those of the samples, or of samples simulated from the training items."""
+    """Draws counts again: those of the samples, or of samples simulated from the training items.
+
+    exactly: whether simulated samples have exactly the shares they are simulated at.
+    """
 
     new_items = False
 
@@ -130,10 +175,11 @@ class CountDraws(AbstractDrawer):
         p_hat: Prevalences,
         *,
         n_bootstrap: int,
+        exactly: bool,
         seed: int,
     ) -> None:
         self.quantifier, self.samples, self.p_hat = quantifier, samples, p_hat
-        self.n_bootstrap, self.seed = n_bootstrap, seed
+        self.n_bootstrap, self.exactly, self.seed = n_bootstrap, exactly, seed
         n_classes = len(quantifier.classes_)
         held_out, codes = quantifier.held_out_posteriors_, quantifier.held_out_codes_
         self.training = CountedClasses.of(held_out, codes, n_classes) if len(held_out) else None
@@ -212,14 +258,39 @@ class CountDraws(AbstractDrawer):
             # Each by itself: which prevalences are needed depends on the other batches.
             rng = generator(
                 self.seed,
-                purpose="counts at a known prevalence",
+                purpose="counts of known shares" if exact else "counts at a known prevalence",
                 size=size,
                 number=number,
                 prevalence=float(prevalence[1]),
             )
+            if exact:
+                counts[i] = self._composed(prevalence, size, 1, rng)[0]
+                continue
             mixed = prevalence @ self.training.shares
             counts[i] = rng.multinomial(size, mixed / mixed.sum())
         return estimates(again, self.training.posteriors, counts)[:, 1:2]
+
+    def label_errors(self) -> Reals:
+        """Standard errors of the shares if only labels vary, (n_samples, n_classes)."""
+        held_out, codes = self.quantifier.held_out_posteriors_, self.quantifier.held_out_codes_
+        weights = self.quantifier.held_out_.weights
+        errors = []
+        for group in self.samples:
+            pool = group.posteriors
+            if len(held_out):
+                pool = calibration_called(AUTO)(held_out, codes, weights)(pool)
+            variances = group.counts @ (pool * (1 - pool))
+            errors.append(np.sqrt(variances) / group.sizes[:, np.newaxis])
+        return np.concatenate(errors)
+
+    def _composed(
+        self, prevalence: Prevalences, size: int, n: int, rng: np.random.Generator
+    ) -> Reals:
+        """Counts of n samples with exactly these shares of the training classes, (n, n_cells)."""
+        assert self.training is not None
+        of_classes = zip(whole_counts(prevalence, size), self.training.shares, strict=True)
+        drawn = [rng.multinomial(k, shares / shares.sum(), n) for k, shares in of_classes]
+        return np.asarray(np.sum(drawn, axis=0), dtype=np.float64)
 
     @cached_property
     def _refit(self) -> Callable[[Indices], Any]:
@@ -251,7 +322,8 @@ class CountDraws(AbstractDrawer):
     ) -> None:
         """Estimate resampled counts of the batches that are due; start: the first of the group."""
         posteriors, means = group.posteriors, group.counts
-        if self.adjusted and not self.inverts:
+        simulates = self.adjusted and not self.inverts
+        if simulates:
             assert self.training is not None
             posteriors = self.training.posteriors
             centre = inner(self.p_hat[start : start + len(means)], group.sizes)
@@ -259,6 +331,10 @@ class CountDraws(AbstractDrawer):
         counts = []
         for i in due:
             n, mean = -(-self._n_replicates[i] // self.n_refits), means[i - start]
+            if simulates and self.exactly:
+                size = int(group.sizes[i - start])
+                counts.append(self._composed(centre[i - start], size, n, self._rngs[i]))
+                continue
             counts.append(_filled(self._rngs[i].poisson(mean, (n, len(mean))), mean))
         p = estimates(again, posteriors, np.concatenate(counts))
         first = 0

@@ -10,6 +10,7 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.intervals.targets import ITEMS
 from quantshift.quantifiers.base.guarding import COVARIATE
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.job import estimate_sample
@@ -50,6 +51,7 @@ def quantify_sketch(
     level: float = 0.95,
     replicates: int = 1000,
     simultaneous: bool = False,
+    of: str = ITEMS,
     assume: str | None = None,
     columns: str | None = None,
     audit: Source | None = None,
@@ -71,6 +73,8 @@ def quantify_sketch(
         has any. audit_columns: the names of its columns `label` and `batch`, where others.
     sequential: limits of the audit that hold at every look, for audits that go on until they are
         `precision` to either side; the column `place` has the order of labelling, from 1.
+    of: whose share the intervals are for, "items" (that were counted) or "population" (that they
+        were drawn from).
     assume: "prior" declares that only the shares of the classes have changed, which scores alone
         can contradict but not show; so does columns="effects" (of the label).
     conditions: on shares, such as "spam>5%"; one on an unknown class is refused before the work.

@@ -9,7 +9,7 @@ import polars as pl
 from quantshift.errors import DataError
 from quantshift.tables.columns.kinds import names_of, shown
 
-MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
+MISSING_LABELS = ("NA", "N/A", "n/a", "NaN", "NULL", "null", "None", "nan")
 """Cells that mean no label, in addition to empty ones."""
 
 TRUTHS: Mapping[str, bool] = MappingProxyType(

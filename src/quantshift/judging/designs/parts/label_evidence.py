@@ -75,6 +75,8 @@ class LabelEvidence:
     """Verdicts and labels of labelled items, as counts, and how likely they are for random ones.
 
     verdict_counts: labelled items by verdict, of each judge and, of several, of all together.
+    may_be_chosen: of each of these, whether items may have been chosen by it: among those of one
+        verdict the labelled ones then have the other verdicts of all.
     p_value: of the test that labelled items have the verdicts (or scores) of all items.
     difference: in what they differ most, as a part of a sentence.
     lacks_cells: whether no item with some verdicts of all judges is labelled, which is hardly
@@ -87,6 +89,7 @@ class LabelEvidence:
     p_value: float
     difference: str
     lacks_cells: bool = False
+    may_be_chosen: tuple[bool, ...] = ()
     other_clues: tuple[Clue, ...] = ()
 
     @classmethod
@@ -95,10 +98,12 @@ class LabelEvidence:
         if items.external is not None and not items.known.any():
             said, y = items.labelled()
             counts = () if said is None else (np.bincount(said),)
-            return cls(counts, np.bincount(y, minlength=items.n_classes), 1.0, "")
+            labels = np.bincount(y, minlength=items.n_classes)
+            return cls(counts, labels, 1.0, "", may_be_chosen=(True,) * len(counts))
         known, verdicts, score = items.known, items.verdicts, items.raw_score
         p_value, difference, lacks = 1.0, "", False
         by_judge: list[NDArray[np.int64]] = []
+        chosen: list[bool] = []
         if verdicts is not None:
             patterns, codes = np.unique(verdicts, axis=0, return_inverse=True)
             codes = codes.ravel()
@@ -107,6 +112,7 @@ class LabelEvidence:
             columns = [verdicts[:, j] for j in range(verdicts.shape[1])]
             columns += [codes] if len(columns) > 1 else []
             by_judge = [_counted(column, known) for column in columns]
+            chosen = [_may_be_chosen_by(column, items, codes) for column in columns]
             unlike = ~np.isin(codes, codes[known])
             lacks = verdicts.shape[1] > 1 and not missed_by_chance(items, unlike)
         if score is not None and known.any() and not known.all():
@@ -115,7 +121,7 @@ class LabelEvidence:
                 difference = "the labelled items have other scores than the others"
             p_value = min(1.0, by_score if verdicts is None else 2 * min(by_score, p_value))
         labels = np.bincount(items.labels[known], minlength=items.n_classes)
-        return cls(tuple(by_judge), labels, p_value, difference, lacks)
+        return cls(tuple(by_judge), labels, p_value, difference, lacks, tuple(chosen))
 
     @property
     def not_random(self) -> bool:
@@ -125,7 +131,7 @@ class LabelEvidence:
     @property
     def chosen_verdicts(self) -> NDArray[np.int64] | None:
         """The first counts of verdicts that are even; None if there are none, or too few labels."""
-        return next((c for c in self.verdict_counts if _chosen_evenly(c)), None)
+        return next((c for c in self._possible_counts if _chosen_evenly(c)), None)
 
     @property
     def even_verdicts(self) -> bool:
@@ -140,7 +146,13 @@ class LabelEvidence:
     @property
     def tens_of_verdicts(self) -> NDArray[np.int64] | None:
         """The first counts of verdicts that are tens, of items that are surely not random ones."""
-        return next((c for c in self.verdict_counts if self.not_random and _tens(c)), None)
+        return next((c for c in self._possible_counts if self.not_random and _tens(c)), None)
+
+    @property
+    def _possible_counts(self) -> list[NDArray[np.int64]]:
+        """Of verdicts by which items may have been chosen."""
+        pairs = zip(self.verdict_counts, self.may_be_chosen, strict=True)
+        return [counts for counts, possible in pairs if possible]
 
     @property
     def tens_of_labels(self) -> bool:
@@ -247,6 +259,15 @@ def _pattern_p_value(items: JudgedItems, codes: Codes) -> float:
     effect = _pattern_effect(np.eye(n)[codes[known]], np.bincount(codes, minlength=n), clusters)
     within = freedom * max(LabelledClusters.of(clusters).n - 1, 1)
     return float(stats.f.sf(statistic / effect / freedom, freedom, within))
+
+
+def _may_be_chosen_by(verdicts: Codes, items: JudgedItems, codes: Codes) -> bool:
+    """Whether labelled items of each verdict of a judge may be random ones of those that have it.
+
+    codes: the verdicts of all judges together, as one.
+    """
+    groups = verdicts if items.groups is None else items.groups * (verdicts.max() + 1) + verdicts
+    return _pattern_p_value(replace(items, groups=groups), codes) >= SURELY
 
 
 def _without_rare(table: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,12 +7,16 @@ judge that hardly tells the classes apart carries nothing over: the
 rate follows from its verdicts by a division by Youden's J, sensitivity + specificity - 1, which
 multiplies every error of the rates.
 
+With more verdicts (or pairs of verdicts of two judges) than classes, the verdicts of the items also
+test that rates carry over: no shares of the classes may give them (`fit_p_value`).
+
 Reference: W. Youden, "Index for rating diagnostic tests", Cancer 3 (1950).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special, stats
 
 from quantshift.base.types import Prevalences, Reals
 from quantshift.judging.designs.parts.judge_quality import rate_limits
@@ -22,6 +26,8 @@ INFORMATIVE = 0.2
 """The lower limit of Youden's J from which on a judge tells the classes apart."""
 MOVED = 0.05
 """By how much an error rate is moved to see how far the share moves."""
+MOST_STEPS, NEGLIGIBLE = 300, 1e-6
+"""Of the search for the likeliest rates and shares, and what a step then still gains."""
 
 
 @dataclass(frozen=True)
@@ -80,3 +86,32 @@ def agree(estimate: Prevalences, low: Reals, high: Reals, other: Reals) -> bool:
     theirs, their_low, their_high = other
     near = (their_low <= estimate) & (estimate <= their_high) & (low <= theirs) & (theirs <= high)
     return bool(near.all())
+
+
+def fit_p_value(labelled: Reals, verdicts: Reals) -> float:
+    """Of the verdicts of items following from the rates of labelled ones, by any shares of classes.
+
+    labelled: items by class and verdict, random ones of their class, (n_classes, n_verdicts);
+    verdicts: counts of the other items. The likelihood-ratio test against any verdicts of these;
+    rates and shares are found by EM. 1 if there are no more verdicts than classes to test it by.
+    """
+    seen = labelled.sum(axis=0) + verdicts > 0
+    F, N = labelled[labelled.sum(axis=1) > 0][:, seen], verdicts[seen]
+    freedom = F.shape[1] - len(F)
+    if freedom < 1 or len(F) < 2 or not N.sum():
+        return 1.0
+    rates = F + N / N.sum()
+    p, before = np.full(len(F), 1 / len(F)), -np.inf
+    for _ in range(MOST_STEPS):
+        rates /= rates.sum(axis=1, keepdims=True)
+        mixed = p @ rates
+        found = float(special.xlogy(F, rates).sum() + special.xlogy(N, mixed).sum())
+        if found - before < NEGLIGIBLE:
+            break
+        before = found
+        split = (
+            p[:, np.newaxis] * rates * np.divide(N, mixed, out=np.zeros_like(N), where=mixed > 0)
+        )
+        p, rates = split.sum(axis=1) / N.sum(), F + split
+    at_best = sum(float(special.xlogy(c, c / max(c.sum(), 1)).sum()) for c in (*F, N))
+    return float(stats.chi2.sf(2 * max(at_best - found, 0.0), freedom))

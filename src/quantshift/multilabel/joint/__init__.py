@@ -1,0 +1,1 @@
+"""Whether the labels of a sample may be estimated together, and with which limits."""
