@@ -73,7 +73,7 @@ def test_layers_and_channels_are_those_of_the_paper():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"depth": 12}, "depth=12: give 10, 16"),
+        ({"depth": 12}, "depth=12: a wide residual network has 10, 16"),
         ({"shape": (7, 8)}, "64 pixels are not 7 x 8"),
         ({"device": "nowhere"}, "device='nowhere' cannot be used: .*; give cpu"),
     ],

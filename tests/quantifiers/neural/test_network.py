@@ -1,97 +1,133 @@
-"""The networks: gradients by differences, what symmetry and monotony promise, and learning."""
+"""The layers of the set network, against closed forms, differences and the measures."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift import metrics
-from quantshift.quantifiers.neural.learning import LabelledSamples, learn
-from quantshift.quantifiers.neural.losses import LOSSES
-from quantshift.quantifiers.neural.network import MonotoneNetwork, PooledNetwork, SampleInputs
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: quantshift[neural]")
 
-NETWORKS = {"pooled": PooledNetwork(5), "monotone": MonotoneNetwork()}
+from quantshift.metrics import measure  # noqa: E402
+from quantshift.optimise.mixture_likelihood import maximise_mixtures  # noqa: E402
+from quantshift.quantifiers.neural.losses import LOSSES  # noqa: E402
+from quantshift.quantifiers.neural.network import (  # noqa: E402
+    KNOTS,
+    WIDEST,
+    Samples,
+    Shape,
+    as_tensors,
+    class_histograms,
+    estimates,
+    hats,
+    item_scores,
+    likelihood_estimates,
+)
 
 
-def samples(n=6, n_classes=3, seed=0):
+def drawn(n_samples=4, size=60, n_classes=3, seed=0):
+    """Samples with whole counts, and the classes of their items."""
     rng = np.random.default_rng(seed)
-    start = rng.dirichlet(np.ones(n_classes), n)
-    seen = SampleInputs(start, rng.normal(size=(n, n_classes, 4)))
-    return LabelledSamples(seen, rng.dirichlet(np.ones(n_classes), n))
+    codes = rng.integers(0, n_classes, (n_samples, size))
+    scores = 2 * np.eye(n_classes)[codes] + rng.normal(size=(n_samples, size, n_classes))
+    counts = rng.integers(0, 4, (n_samples, size)).astype(float)
+    return Samples(torch.log_softmax(torch.tensor(scores), -1), torch.tensor(counts)), codes
 
 
-def random_weights(network, seen):
+@pytest.mark.parametrize("alpha", [1.0, 3.0])
+def test_the_start_is_the_maximum_of_the_likelihood(alpha):
+    samples, _ = drawn()
+    likelihoods = samples.scores.exp().numpy().reshape(-1, 3).T.copy()
+    expected, _, _ = maximise_mixtures(
+        likelihoods,
+        np.arange(240).reshape(4, 60),
+        np.full(3, 1 / 3),
+        tol=1e-11,
+        max_iter=100_000,
+        weights=samples.counts.numpy().ravel(),
+        added=None if alpha == 1 else np.full(4, alpha - 1),
+    )
+    assert_allclose(likelihood_estimates(samples, alpha), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 3.0])
+def test_the_gradient_of_the_start_is_that_of_differences(alpha):
+    samples, _ = drawn(2)
+    direction = torch.tensor([[1.0, -2, 0.5], [0.3, 1, -1]], dtype=torch.float64)
+
+    def value(scores):
+        return (likelihood_estimates(Samples(scores, samples.counts), alpha) * direction).sum()
+
+    scores = samples.scores.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(value(scores), scores)
+    for place in ((0, 0, 0), (0, 5, 1), (1, 7, 2), (1, 30, 0)):
+        moved = torch.zeros_like(samples.scores)
+        moved[place] = 1e-5
+        slope = (value(samples.scores + moved) - value(samples.scores - moved)) / 2e-5
+        assert_allclose(gradient[place], slope, rtol=0.01, atol=1e-9)  # the ridge
+
+
+def test_hats_interpolate_log_odds():
+    p = torch.tensor([[0.5, 0.5], [0.9, 0.1], [1 - 1e-9, 1e-9]], dtype=torch.float64)
+    found = hats(p.log())
+    assert_allclose(found.sum(-1), 1)
+    knots = torch.linspace(-WIDEST, WIDEST, KNOTS, dtype=torch.float64)
+    expected = [[0, 0], [np.log(9), -np.log(9)], [WIDEST, -WIDEST]]
+    assert_allclose(found @ knots, expected, atol=1e-12)
+
+
+def test_histograms_of_classes_are_weighted_means():
+    samples, codes = drawn(1)
+    found = class_histograms(samples.scores[0], torch.tensor(codes[0]), samples.counts[0])
+    for code in range(3):
+        own = codes[0] == code
+        expected = np.average(
+            hats(samples.scores[0])[own], axis=0, weights=samples.counts[0].numpy()[own]
+        )
+        assert_allclose(found[code], expected)
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+def test_an_untrained_network_returns_the_likelihood_estimate(monotone):
+    samples, _ = drawn()
+    arrays = Shape(3, 2, 8, monotone).initial(np.random.default_rng(0))
+    weights = as_tensors(arrays, torch.device("cpu"))
+    weights["histograms"] = torch.zeros((3, 3, KNOTS), dtype=torch.float64)
+    features = torch.randn((4, 60, 2), dtype=torch.float64, generator=torch.Generator())
+    corrected = item_scores(weights, samples.scores, features)
+    assert_allclose(corrected, samples.scores, atol=1e-12)
+    start = likelihood_estimates(samples, 1.0)
+    assert_allclose(estimates(weights, samples, 1.0), (start + 1e-4) / (1 + 3e-4), atol=1e-9)
+
+
+def test_classes_in_another_order_and_weights_as_counts():
+    """Every weight is random; the layer that sees features is left out."""
     rng = np.random.default_rng(1)
-    weights = network.initial(seen, rng)
-    learnt = [name for name in weights if name not in ("centre", "scale")]
-    return {
-        name: rng.normal(size=array.shape) if name in learnt else array
-        for name, array in weights.items()
+    samples, codes = drawn()
+    arrays = Shape(3, 0, 8, monotone=False).initial(rng)
+    arrays |= {name: rng.normal(size=arrays[name].shape) for name in ("recalibrate", "out")}
+    weights = as_tensors(arrays, torch.device("cpu"))
+    all_scores, all_codes = samples.scores.flatten(0, 1), torch.tensor(codes).flatten()
+    ones = torch.ones(240, dtype=torch.float64)
+    weights["histograms"] = class_histograms(all_scores, all_codes, ones)
+    found = estimates(weights, samples, 2.0)
+    assert (found.max() - found.min()) > 0.1
+    order = torch.tensor([2, 0, 1])
+    turned = weights | {
+        "histograms": class_histograms(all_scores[:, order], order.argsort()[all_codes], ones)
     }
+    assert_allclose(
+        estimates(turned, Samples(samples.scores[..., order], samples.counts), 2.0),
+        found[:, order],
+        atol=1e-10,
+    )
+    times = samples.counts[0].long()
+    repeated = samples.scores[0].repeat_interleave(times, dim=0)[None]
+    alone = estimates(weights, Samples(repeated, torch.ones_like(repeated[..., 0])), 2.0)
+    assert_allclose(alone[0], found[0], atol=1e-10)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", NETWORKS)
-def test_gradients_are_those_of_small_differences(name, loss):
-    network, made = NETWORKS[name], samples()
-    weights = random_weights(network, made.seen)
-
-    def total(changed):
-        p_hat = network.estimates(changed, made.seen)
-        return LOSSES[loss].errors(made.p_true, p_hat, 0.01).sum()
-
-    slopes = LOSSES[loss].slopes(made.p_true, network.estimates(weights, made.seen), 0.01)
-    for array, gradient in network.gradients(weights, made.seen, slopes).items():
-        for place in np.ndindex(gradient.shape):
-            step = np.zeros(gradient.shape)
-            step[place] = 1e-6
-            more = total({**weights, array: weights[array] + step})
-            less = total({**weights, array: weights[array] - step})
-            assert_allclose(gradient[place], (more - less) / 2e-6, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("loss", ["ae", "rae", "se", "kld"])
-def test_losses_are_the_measures(loss):
-    made = samples(20)
-    p_hat = samples(20, seed=5).p_true
-    found = LOSSES[loss].errors(made.p_true, p_hat, 0.01)
-    smoothed = {"smoothing": 0.01} if loss in ("rae", "kld") else {}
-    assert_allclose(found, getattr(metrics, loss)(made.p_true, p_hat, **smoothed))
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_an_untrained_network_returns_the_start_and_classes_are_alike(name):
-    network, seen = NETWORKS[name], samples().seen
-    begun = network.estimates(network.initial(seen, np.random.default_rng(0)), seen)
-    assert_allclose(begun, (seen.start + 1e-4) / (1 + 3e-4))
-    weights, order = random_weights(network, seen), [2, 0, 1]
-    turned = SampleInputs(seen.start[:, order], seen.of_classes[:, order])
-    assert_allclose(network.estimates(weights, turned), network.estimates(weights, seen)[:, order])
-
-
-def test_a_larger_share_stays_larger_in_the_monotone_network():
-    seen = samples(200, 4).seen
-    found = NETWORKS["monotone"].estimates(random_weights(NETWORKS["monotone"], seen), seen)
-    order = np.argsort(seen.start, axis=1)
-    assert (np.diff(np.take_along_axis(found, order, axis=1)) >= 0).all()
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_learning_finds_a_correction_and_keeps_the_start_if_there_is_none(name):
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_are_the_measures(name):
     rng = np.random.default_rng(0)
-
-    def drawn(n, power):
-        start = rng.dirichlet(np.ones(3), n)
-        p_true = start**power / (start**power).sum(axis=1, keepdims=True)
-        return LabelledSamples(SampleInputs(start, np.log(start)[..., np.newaxis]), p_true)
-
-    network, loss = NETWORKS[name], LOSSES["ae"]
-
-    def error(weights, judged):
-        return loss.errors(judged.p_true, network.estimates(weights, judged.seen), 0).mean()
-
-    judged = drawn(100, 2)
-    weights = learn(network, drawn(600, 2), drawn(100, 2), loss, 0.01, rng)
-    assert error(weights, judged) < error(network.initial(judged.seen, rng), judged) / 4
-    stopping = drawn(100, 1)
-    weights = learn(network, drawn(64, 1), stopping, loss, 0.01, rng)
-    assert error(weights, stopping) <= error(network.initial(stopping.seen, rng), stopping)
+    p_true, p_hat = rng.dirichlet(np.ones(4), (2, 10))
+    found = LOSSES[name](torch.tensor(p_true), torch.tensor(p_hat), 0.01)
+    assert_allclose(found, measure(name, p_true, p_hat, smoothing=0.01))

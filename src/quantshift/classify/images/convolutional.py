@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import Tensor, nn
 from torch.nn import functional
 
+from quantshift.base.devices import AUTO, torch_device
 from quantshift.classify.images.residual_network import WideResidualNetwork, moved
 from quantshift.errors import DataError, UserError
 
@@ -77,7 +78,7 @@ class ConvolutionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.n_features_in_ = pixels.shape[1]
         self.shape_ = _image_shape(self.shape, pixels.shape[1])
         self.scale_ = _Scale(float(pixels.mean()), float(pixels.std()) or 1.0)
-        device = _device(self.device)
+        device = torch_device(self.device or AUTO)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             network = WideResidualNetwork(1, len(self.classes_), self.depth, self.width)
@@ -148,16 +149,6 @@ def _rate(done: float) -> float:
     if done < WARM_UP:
         return done / WARM_UP
     return 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP)))
-
-
-def _device(name: str | None) -> torch.device:
-    if name is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        return torch.zeros(0, device=name).device
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"device={name!r} cannot be used: {reason}; give cpu") from error
 
 
 def _half_precision(device: torch.device) -> torch.autocast:

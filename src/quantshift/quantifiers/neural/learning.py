@@ -1,82 +1,244 @@
-"""Learning the weights of a network: Adam in batches, until validation no longer improves.
+"""Learning the weights of set networks: bags of a part of the items, until validation is worse.
 
-D. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+The items are in parts. For each part a network learns from bags of the others, stops by the bags
+of one of them, and is judged by bags of the part, which it has never seen. The histograms that a
+bag is compared with are those of other parts, too. New bags are drawn for every step, so that no
+bag can be learnt by heart.
+
+D. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR 2015; I. Loshchilov and
+F. Hutter, "Decoupled weight decay regularization", ICLR 2019.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
 
-from quantshift.base.types import Prevalences
-from quantshift.quantifiers.neural.losses import Loss
-from quantshift.quantifiers.neural.network import AbstractNetwork, NetworkWeights, SampleInputs
+from quantshift.base.devices import one_thread, torch_device
+from quantshift.base.types import Indices, Reals
+from quantshift.quantifiers.neural.bags import Bags, BagSource, LearningItems
+from quantshift.quantifiers.neural.losses import LOSSES
+from quantshift.quantifiers.neural.network import (
+    FIXED,
+    NetworkWeights,
+    Samples,
+    Shape,
+    TensorWeights,
+    as_arrays,
+    as_tensors,
+    class_histograms,
+    class_inputs,
+    estimates,
+    hats,
+    item_scores,
+    likelihood_estimates,
+)
 
-BATCH = 64
-EPOCHS = 40
+ALPHAS = (1.0, 2.0, 5.0, 10.0)
+"""Dirichlet priors of the likelihood estimate to choose from; 1 is none."""
+
+BATCH = 32
+JUDGED = 256
+"""Bags of each part for validation."""
+
 PATIENCE = 8
 """Learning ends after so many epochs without a smaller validation error."""
 
 LEARNING_RATE = 3e-3
-DECAYS = (0.9, 0.99)
-"""Of Adam's means of gradients and of their squares."""
+DECAY = 1e-3
+LARGEST_GRADIENT = 1.0
+
+ITEM_LOSS = 0.02
+"""Weight of the cross-entropy of the items, from which a layer that sees features learns faster."""
+
+MOST_OF_A_CLASS = 500
+"""The most items of a class and part for the histograms of a step."""
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """How to learn; as in the constructor of SetNetwork."""
+
+    measure: str
+    sample_size: int
+    n_samples: int
+    epochs: int
+    width: int
+    concentration: float
+    monotone: bool
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledSamples:
-    """Samples and their true prevalences."""
+class Learnt:
+    """alpha: the prior of the likelihood estimate. networks: their weights, one for each part.
 
-    seen: SampleInputs
-    p_true: Prevalences
+    errors: mean loss on bags of each part, (n_parts, 2), of the likelihood estimate and of the
+    network that has not seen the part.
+    """
+
+    alpha: float
+    networks: list[NetworkWeights]
+    errors: Reals
 
 
-def learn(
-    network: AbstractNetwork,
-    training: LabelledSamples,
-    validation: LabelledSamples,
-    loss: Loss,
-    smoothing: float,
+def learn_networks(
+    items: LearningItems,
+    options: LearningOptions,
     rng: np.random.Generator,
-) -> NetworkWeights:
-    """The weights with the smallest error in validation, perhaps those to begin with."""
-    weights = network.initial(training.seen, rng)
-
-    def validation_error() -> float:
-        p_hat = network.estimates(weights, validation.seen)
-        return float(loss.errors(validation.p_true, p_hat, smoothing).mean())
-
-    best, smallest, best_epoch = dict(weights), validation_error(), 0
-    optimiser = _Adam()
-    n_samples = len(training.p_true)
-    for epoch in range(1, EPOCHS + 1):
-        rate = LEARNING_RATE * (1 + np.cos(np.pi * (epoch - 1) / EPOCHS)) / 2
-        for rows in np.array_split(rng.permutation(n_samples), max(1, n_samples // BATCH)):
-            seen, p_true = training.seen.take(rows), training.p_true[rows]
-            slopes = loss.slopes(p_true, network.estimates(weights, seen), smoothing) / len(rows)
-            optimiser.step(weights, network.gradients(weights, seen, slopes), rate)
-        error = validation_error()
-        if error < smallest:
-            best, smallest, best_epoch = dict(weights), error, epoch
-        if epoch - best_epoch >= PATIENCE:
-            break
-    return best
+    device: str,
+    *,
+    enough: Callable[[], bool] = lambda: False,
+) -> Learnt:
+    """Choose the prior, and learn a network for each part. enough: asked after every epoch."""
+    with one_thread():
+        return _Learning(items, options, rng, torch_device(device)).learnt(enough)
 
 
-class _Adam:
-    """Steps along gradients, scaled by their means and squares."""
+class _Learning:
+    """Items on a device, and the bags of their parts."""
 
-    def __init__(self) -> None:
-        self._means: NetworkWeights = {}
-        self._squares: NetworkWeights = {}
-        self._steps = 0
+    def __init__(
+        self,
+        items: LearningItems,
+        options: LearningOptions,
+        rng: np.random.Generator,
+        device: torch.device,
+    ) -> None:
+        self.options, self.rng, self.device = options, rng, device
+        n_classes = items.scores.shape[1]
+        self.shape = Shape(n_classes, items.features.shape[1], options.width, options.monotone)
+        self.scores, self.features, self.counts = (
+            torch.from_numpy(np.ascontiguousarray(array, dtype=np.float64)).to(device)
+            for array in (items.scores, items.features, items.counts)
+        )
+        self.codes = torch.from_numpy(items.codes).to(device)
+        self.n_parts = int(items.parts.max()) + 1
+        rows = [np.flatnonzero(items.parts == part) for part in range(self.n_parts)]
+        self.sources = [BagSource(r, items.codes[r], items.counts[r], n_classes) for r in rows]
+        self.shown = [_some_of_each_class(source) for source in self.sources]
+        self.judging = [self._drawn(source, JUDGED) for source in self.sources]
 
-    def step(self, weights: NetworkWeights, gradients: NetworkWeights, rate: float) -> None:
-        """Replace the weights that have gradients; their arrays stay as they are."""
-        self._steps += 1
-        first, second = DECAYS
-        for name, gradient in gradients.items():
-            mean = self._means.get(name, 0.0) * first + (1 - first) * gradient
-            square = self._squares.get(name, 0.0) * second + (1 - second) * gradient**2
-            self._means[name], self._squares[name] = mean, square
-            scaled = mean / (1 - first**self._steps)
-            size = np.sqrt(square / (1 - second**self._steps)) + 1e-8
-            weights[name] = weights[name] - rate * scaled / size
+    def learnt(self, enough: Callable[[], bool]) -> Learnt:
+        priors = [
+            [self._likelihood_error(part, alpha) for part in range(self.n_parts)]
+            for alpha in ALPHAS
+        ]
+        best = int(np.argmin(np.mean(priors, axis=1)))
+        alpha = ALPHAS[best]
+        networks, errors = [], []
+        for part in range(self.n_parts):
+            weights = self._network(part, alpha, enough)
+            networks.append(as_arrays(weights))
+            others = [other for other in range(self.n_parts) if other != part]
+            errors.append([priors[best][part], self._error(weights, part, others, alpha)])
+        return Learnt(alpha, networks, np.array(errors))
+
+    def _network(self, judged: int, alpha: float, enough: Callable[[], bool]) -> TensorWeights:
+        """The weights with the smallest error in validation, perhaps those to begin with."""
+        stopping, *training = [(judged + k) % self.n_parts for k in range(1, self.n_parts)]
+        training = training or [stopping]
+        known = [part for part in range(self.n_parts) if part != judged]
+        weights = as_tensors(self.shape.initial(self.rng), self.device)
+        self._set_scale(weights, training[0], known, alpha)
+        learnt = [weights[name].requires_grad_() for name in weights.keys() - FIXED]
+        optimiser = torch.optim.AdamW(learnt, LEARNING_RATE, weight_decay=DECAY)
+        steps = max(1, self.options.n_samples // BATCH)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
+            optimiser, self.options.epochs * steps
+        )
+        best = {name: tensor.detach().clone() for name, tensor in weights.items()}
+        smallest, best_epoch = self._error(weights, stopping, known, alpha), 0
+        for epoch in range(1, self.options.epochs + 1):
+            for step in range(steps):
+                part = training[(epoch * steps + step) % len(training)]
+                optimiser.zero_grad()
+                self._loss(weights, part, known, alpha).backward()
+                torch.nn.utils.clip_grad_norm_(learnt, LARGEST_GRADIENT)
+                optimiser.step()
+                schedule.step()
+            error = self._error(weights, stopping, known, alpha)
+            if error < smallest:
+                best = {name: tensor.detach().clone() for name, tensor in weights.items()}
+                smallest, best_epoch = error, epoch
+            if epoch - best_epoch >= PATIENCE or enough():
+                break
+        return best
+
+    def _loss(
+        self, weights: TensorWeights, part: int, known: Sequence[int], alpha: float
+    ) -> Tensor:
+        """The mean loss of new bags of a part, and the cross-entropy of their items."""
+        bags = self._drawn(self.sources[part], BATCH)
+        samples = self._samples(weights, bags.index)
+        compared = {**weights, "histograms": self._histograms(weights, part, known)}
+        loss = self._errors(bags, estimates(compared, samples, alpha)).mean()
+        if not self.shape.n_features:
+            return loss
+        log_p = torch.log(torch.from_numpy(bags.p_true).to(self.scores) + 1e-12).unsqueeze(1)
+        of_items = functional.cross_entropy(
+            (samples.scores + log_p).flatten(0, 1), self._at(self.codes, bags.index).flatten()
+        )
+        return loss + ITEM_LOSS * of_items
+
+    def _error(
+        self, weights: TensorWeights, part: int, known: Sequence[int], alpha: float
+    ) -> float:
+        with torch.no_grad():
+            compared = {**weights, "histograms": self._histograms(weights, part, known)}
+            return self._mean_error(part, compared, alpha)
+
+    def _likelihood_error(self, part: int, alpha: float) -> float:
+        with torch.no_grad():
+            return self._mean_error(part, {}, alpha)
+
+    def _mean_error(self, part: int, weights: TensorWeights, alpha: float) -> float:
+        bags = self.judging[part]
+        p_hat = [
+            estimates(weights, self._samples(weights, rows), alpha)
+            for rows in np.array_split(bags.index, max(1, len(bags.index) // BATCH))
+        ]
+        return float(self._errors(bags, torch.cat(p_hat)).mean())
+
+    def _errors(self, bags: Bags, p_hat: Tensor) -> Tensor:
+        p_true = torch.from_numpy(bags.p_true).to(p_hat)
+        return LOSSES[self.options.measure](p_true, p_hat, 1 / (2 * self.options.sample_size))
+
+    def _drawn(self, source: BagSource, n: int) -> Bags:
+        return source.draw(n, self.options.sample_size, self.options.concentration, self.rng)
+
+    def _samples(self, weights: TensorWeights, index: Indices) -> Samples:
+        scores = item_scores(weights, self._at(self.scores, index), self._at(self.features, index))
+        return Samples(scores, torch.ones_like(scores[..., 0]))
+
+    def _histograms(self, weights: TensorWeights, part: int, known: Sequence[int]) -> Tensor:
+        """Of the classes in all known parts but this one, unless it is the only one."""
+        others = [other for other in known if other != part] or [part]
+        rows = np.concatenate([self.shown[other] for other in others])
+        scores = item_scores(weights, self._at(self.scores, rows), self._at(self.features, rows))
+        return class_histograms(scores, self._at(self.codes, rows), self._at(self.counts, rows))
+
+    def _set_scale(
+        self, weights: TensorWeights, part: int, known: Sequence[int], alpha: float
+    ) -> None:
+        """Scale what the set network sees by how it varies over bags."""
+        if "centre" not in weights:
+            return
+        with torch.no_grad():
+            samples = self._samples(weights, self.judging[part].index[: 2 * BATCH])
+            start = likelihood_estimates(samples, alpha)
+            histograms = self._histograms(weights, part, known)
+            seen = class_inputs(samples, hats(samples.scores), start, histograms).flatten(0, 1)
+            weights["centre"] = seen.mean(dim=0)
+            weights["scale"] = seen.std(dim=0) + 1e-3
+
+    def _at(self, tensor: Tensor, index: Indices) -> Tensor:
+        return tensor[torch.from_numpy(index).to(self.device)]
+
+
+def _some_of_each_class(source: BagSource) -> Indices:
+    """Positions of the first items of each class, at most MOST_OF_A_CLASS; items are shuffled."""
+    members = [np.flatnonzero(source.codes == code) for code in range(source.n_classes)]
+    return source.rows[np.concatenate([rows[:MOST_OF_A_CLASS] for rows in members])]

@@ -1,161 +1,257 @@
-"""The set network: what it computes, and the gradients of its weights.
+"""The set network in PyTorch: what it computes of the items of samples.
 
-A sample is a row of numbers for each class. All classes go through the same layers, and each of
-them also sees the mean over all classes, so that the order of the classes has no effect:
+    items     scores of the classes (logarithms of likelihoods), corrected by what a layer sees of
+              the features and by a piecewise linear function of the log-odds
+    start     the maximum of the likelihood of these scores; its gradient is that of the maximum,
+              by the implicit function theorem, whatever the number of passes that found it
+    layer     a soft histogram (hat functions) of the log-odds of each class, and its difference to
+              the histogram that the training classes would give at the start
+    set       two layers that all classes share, the second of which also sees the mean over the
+              classes; or, if monotone, an increasing function of the start
+    estimate  the softmax of the logarithm of the start, corrected
 
-    a_k = relu(x_k W1 + b1)
-    c_k = relu(a_k W2 + mean_j(a_j) V2 + b2)
-    p   = softmax(log(start) + c W3)
+All last layers begin as zero: an untrained network returns the likelihood estimate. The features
+have one output per class; everything else treats the classes alike. Weights are arrays by name, and
+nothing here draws random numbers or keeps a state.
 
-W3 begins as zero: an untrained network returns the start. The monotone network has a single
-increasing, piecewise linear function f instead, p = softmax(f(log(start))), the same for all
-classes. Both are plain NumPy: samples are summarised before training, so that a step of learning
-is a few small products, whatever the number of items.
+Only NumPy and PyTorch are needed, and numbers are of double precision: samples in which items are
+repeated and samples in which they are weighted then have the same estimates.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import softmax
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
 
-from quantshift.base.types import Indices, Prevalences, Reals
+NetworkWeights: TypeAlias = dict[str, NDArray[np.float64]]
+"""Arrays by name, as they are stored."""
 
-NetworkWeights: TypeAlias = dict[str, Reals]
-"""Arrays by name."""
+TensorWeights: TypeAlias = dict[str, Tensor]
+
+FIXED = frozenset({"centre", "scale", "histograms"})
+"""Weights that are set and not learnt."""
+
+KNOTS = 10
+WIDEST = 9.0
+"""Hat functions, and the log-odds of the outermost ones."""
 
 SMALLEST = 1e-4
 """Added to shares before their logarithm."""
 
-KNOTS = np.log(SMALLEST) * np.linspace(1, 0, 9)
-"""Where the slope of the monotone function changes."""
+RAMPS = 8
+"""Pieces of the monotone function."""
+
+PASSES, NEWTON_STEPS = 12, 8
+"""Of the search for the maximum of the likelihood."""
+
+RIDGE = 1e-3
+"""Keeps the gradient of the maximum finite where the likelihood is flat."""
+
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a network."""
+
+    n_classes: int
+    n_features: int
+    width: int
+    monotone: bool
+
+    @property
+    def n_inputs(self) -> int:
+        """Numbers that the set network sees of a class."""
+        return 3 + 3 * KNOTS
+
+    def initial(self, rng: np.random.Generator) -> NetworkWeights:
+        """Random layers, except for the last ones, which are zero."""
+
+        def layer(n_in: int, n_out: int) -> NDArray[np.float64]:
+            return rng.normal(size=(n_in, n_out)) * np.sqrt(2 / n_in)
+
+        width = self.width
+        weights = {"recalibrate": np.zeros(KNOTS)}
+        if self.n_features:
+            weights["features"] = layer(self.n_features, width)
+            weights["features_bias"] = np.zeros(width)
+            weights["features_out"] = np.zeros((width, self.n_classes))
+        if self.monotone:
+            return weights | {"log_slopes": np.zeros(RAMPS)}
+        return weights | {
+            "centre": np.zeros(self.n_inputs),
+            "scale": np.ones(self.n_inputs),
+            "first": layer(self.n_inputs, width),
+            "first_bias": np.zeros(width),
+            "second": layer(width, width) / np.sqrt(2),
+            "second_mean": layer(width, width) / np.sqrt(2),
+            "second_bias": np.zeros(width),
+            "out": np.zeros(width),
+        }
 
 
 @dataclass(frozen=True, eq=False)
-class SampleInputs:
-    """What a network sees of samples.
+class Samples:
+    """Items of samples: scores (n_samples, n_items, n_classes), counts (n_samples, n_items).
 
-    start: an estimate of each sample, (n_samples, n_classes). of_classes: numbers for each class,
-    (n_samples, n_classes, n_numbers).
+    scores: those that `item_scores` returns. counts: how many items each item stands for.
     """
 
-    start: Prevalences
-    of_classes: Reals
+    scores: Tensor
+    counts: Tensor
 
-    def take(self, rows: Indices) -> "SampleInputs":
-        """The samples at these positions."""
-        return SampleInputs(self.start[rows], self.of_classes[rows])
+
+def item_scores(weights: Mapping[str, Tensor], scores: Tensor, features: Tensor) -> Tensor:
+    """Scores of items, (..., n_classes), corrected by their features, (..., n_features)."""
+    if "features" in weights:
+        seen = functional.relu(features @ weights["features"] + weights["features_bias"])
+        scores = scores + seen @ weights["features_out"]
+    return functional.log_softmax(scores, dim=-1)
+
+
+def hats(scores: Tensor) -> Tensor:
+    """Hat functions of the log-odds of the classes, (..., n_classes, KNOTS)."""
+    rest = torch.clamp(-torch.expm1(scores), min=TINY)
+    place = (scores - rest.log() + WIDEST) * ((KNOTS - 1) / (2 * WIDEST))
+    knots = torch.arange(KNOTS, dtype=scores.dtype, device=scores.device)
+    distance = torch.abs(torch.clamp(place, 0, KNOTS - 1).unsqueeze(-1) - knots)
+    return functional.relu(1 - distance)
+
+
+def class_histograms(scores: Tensor, codes: Tensor, counts: Tensor) -> Tensor:
+    """Mean hat functions among the items of each class, (n_classes, n_classes, KNOTS)."""
+    members = functional.one_hot(codes, scores.shape[-1]).to(scores) * counts.unsqueeze(-1)
+    sums = torch.einsum("ij,ikt->jkt", members, hats(scores))
+    return sums / members.sum(dim=0)[:, None, None]
+
+
+def likelihood_estimates(samples: Samples, alpha: float) -> Tensor:
+    """The maximum of the likelihood of scores, (n_samples, n_classes), with its gradient.
+
+    alpha: of a symmetric Dirichlet prior; 1 is none.
+    """
+    with torch.no_grad():
+        search = _Search(samples.scores.exp(), samples.counts, alpha - 1)
+        p = search.maximum()
+    if not samples.scores.requires_grad:
+        return p
+    # p = F(p, scores), so that dp = (1 - dF/dp)^-1 dF/dscores: the value is that of the search,
+    # and only the gradient that of the solution.
+    passed = _Search(samples.scores.exp(), samples.counts, alpha - 1).passed(p)
+    solved = torch.linalg.solve(search.left(p), passed.unsqueeze(-1)).squeeze(-1)
+    return p + (solved - solved.detach())
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The maximum of likelihoods: passes of expectation and maximisation, then Newton's steps.
+
+    All samples have the same number of steps, so that none depends on those beside it. added: how
+    many items the prior adds to each class.
+    """
+
+    likelihoods: Tensor
+    counts: Tensor
+    added: float
+
+    def maximum(self) -> Tensor:
+        n_classes = self.likelihoods.shape[-1]
+        p = torch.full_like(self.likelihoods[:, 0], 1 / n_classes)
+        for _ in range(PASSES):
+            p = self.passed(p)
+        for _ in range(NEWTON_STEPS):
+            passed = self.passed(p)
+            step = torch.linalg.solve(self.left(p), (passed - p).unsqueeze(-1)).squeeze(-1)
+            # A step beyond the border goes most of the way.
+            far = torch.maximum(p + step, p / 10)
+            far = far / far.sum(dim=1, keepdim=True)
+            p = torch.where(self._height(far) >= self._height(passed), far, passed)
+        p = torch.clamp(p, min=TINY)
+        return p / p.sum(dim=1, keepdim=True)
+
+    def passed(self, p: Tensor) -> Tensor:
+        """The prevalence after one pass."""
+        return (p * self._pulls(p) + self.added) / self._total
+
+    def left(self, p: Tensor) -> Tensor:
+        """Unity minus the derivative of a pass, (n_samples, n_classes, n_classes)."""
+        ratios = self.likelihoods / self._mixed(p).unsqueeze(-1)
+        crossed = ratios.transpose(1, 2) @ (ratios * self.counts.unsqueeze(-1))
+        slopes = torch.diag_embed(self._pulls(p)) - p.unsqueeze(-1) * crossed
+        unity = torch.eye(p.shape[1], dtype=p.dtype, device=p.device)
+        return (1 + RIDGE) * unity - slopes / self._total.unsqueeze(-1)
 
     @property
-    def log_start(self) -> Reals:
-        """Logarithms of the shares of the start."""
-        return np.asarray(np.log(self.start + SMALLEST))
+    def _total(self) -> Tensor:
+        return self.counts.sum(dim=1, keepdim=True) + self.likelihoods.shape[-1] * self.added
+
+    def _mixed(self, p: Tensor) -> Tensor:
+        return (self.likelihoods @ p.unsqueeze(-1)).squeeze(-1).clamp(min=TINY)
+
+    def _pulls(self, p: Tensor) -> Tensor:
+        """By which factor the items would change the count of each class."""
+        return ((self.counts / self._mixed(p)).unsqueeze(1) @ self.likelihoods).squeeze(1)
+
+    def _height(self, p: Tensor) -> Tensor:
+        """The logarithm of likelihood and prior, (n_samples, 1)."""
+        prior = self.added * torch.log(p.clamp(min=TINY)).sum(dim=1, keepdim=True)
+        return (self.counts * self._mixed(p).log()).sum(dim=1, keepdim=True) + prior
 
 
-class AbstractNetwork(ABC):
-    """A function of samples with weights that can be learnt."""
+def estimates(weights: Mapping[str, Tensor], samples: Samples, alpha: float) -> Tensor:
+    """Prevalences, (n_samples, n_classes); without weights those of the likelihood.
 
-    @abstractmethod
-    def initial(self, seen: SampleInputs, rng: np.random.Generator) -> NetworkWeights:
-        """Weights to begin with; `seen` samples scale the inputs."""
-
-    @abstractmethod
-    def estimates(self, weights: Mapping[str, Reals], seen: SampleInputs) -> Prevalences:
-        """A prevalence for each sample."""
-
-    @abstractmethod
-    def gradients(
-        self, weights: Mapping[str, Reals], seen: SampleInputs, slopes: Reals
-    ) -> NetworkWeights:
-        """Gradients of a loss; slopes: those of the loss in the estimates of the samples."""
-
-
-@dataclass(frozen=True)
-class PooledNetwork(AbstractNetwork):
-    """Two layers for each class; the second also sees the mean over the classes."""
-
-    width: int
-
-    def initial(self, seen: SampleInputs, rng: np.random.Generator) -> NetworkWeights:
-        """Random layers, except for the last, which is zero."""
-        n_inputs, width = seen.of_classes.shape[2], self.width
-        flat = seen.of_classes.reshape(-1, n_inputs)
-        return {
-            "centre": flat.mean(axis=0),
-            "scale": flat.std(axis=0) + 1e-3,
-            "W1": rng.normal(size=(n_inputs, width)) / np.sqrt(n_inputs),
-            "b1": np.zeros(width),
-            "W2": rng.normal(size=(width, width)) / np.sqrt(width),
-            "V2": rng.normal(size=(width, width)) / np.sqrt(width),
-            "b2": np.zeros(width),
-            "W3": np.zeros(width),
-        }
-
-    def estimates(self, weights: Mapping[str, Reals], seen: SampleInputs) -> Prevalences:
-        """The softmax of the start, corrected."""
-        _, _, c = self._layers(weights, seen)
-        return np.asarray(softmax(seen.log_start + c @ weights["W3"], axis=1))
-
-    def gradients(
-        self, weights: Mapping[str, Reals], seen: SampleInputs, slopes: Reals
-    ) -> NetworkWeights:
-        """By the chain rule, from the last layer to the first."""
-        x, a, c = self._layers(weights, seen)
-        p = softmax(seen.log_start + c @ weights["W3"], axis=1)
-        d_logits = _through_softmax(p, slopes)
-        d_c = d_logits[:, :, np.newaxis] * weights["W3"] * (c > 0)
-        d_mean = d_c.sum(axis=1)
-        d_a = d_c @ weights["W2"].T
-        d_a += (d_mean @ weights["V2"].T)[:, np.newaxis] / a.shape[1]
-        d_a *= a > 0
-        return {
-            "W1": np.tensordot(x, d_a, axes=([0, 1], [0, 1])),
-            "b1": d_a.sum(axis=(0, 1)),
-            "W2": np.tensordot(a, d_c, axes=([0, 1], [0, 1])),
-            "V2": a.mean(axis=1).T @ d_mean,
-            "b2": d_c.sum(axis=(0, 1)),
-            "W3": np.tensordot(d_logits, c, axes=([0, 1], [0, 1])),
-        }
-
-    def _layers(
-        self, weights: Mapping[str, Reals], seen: SampleInputs
-    ) -> tuple[Reals, Reals, Reals]:
-        x = (seen.of_classes - weights["centre"]) / weights["scale"]
-        a = np.maximum(x @ weights["W1"] + weights["b1"], 0)
-        pooled = (a.mean(axis=1) @ weights["V2"])[:, np.newaxis]
-        return x, a, np.maximum(a @ weights["W2"] + pooled + weights["b2"], 0)
+    The weights include `histograms`, those of the training classes.
+    """
+    if not weights:
+        return likelihood_estimates(samples, alpha)
+    of_items = hats(samples.scores)
+    corrected = functional.log_softmax(samples.scores + of_items @ weights["recalibrate"], dim=-1)
+    start = likelihood_estimates(Samples(corrected, samples.counts), alpha)
+    # Where the start is at the border, its gradient may lead beyond it.
+    log_start = torch.log(torch.clamp(start, min=0) + SMALLEST)
+    if "log_slopes" in weights:
+        return functional.softmax(_increasing(log_start, weights["log_slopes"]), dim=-1)
+    seen = class_inputs(Samples(corrected, samples.counts), of_items, start, weights["histograms"])
+    x = (seen - weights["centre"]) / weights["scale"]
+    a = functional.relu(x @ weights["first"] + weights["first_bias"])
+    pooled = (a.mean(dim=1) @ weights["second_mean"]).unsqueeze(1)
+    c = functional.relu(a @ weights["second"] + pooled + weights["second_bias"])
+    return functional.softmax(log_start + c @ weights["out"], dim=-1)
 
 
-@dataclass(frozen=True)
-class MonotoneNetwork(AbstractNetwork):
-    """An increasing function of the start: a larger share never becomes a smaller one."""
-
-    def initial(self, seen: SampleInputs, rng: np.random.Generator) -> NetworkWeights:
-        """Slopes of one, which return the start; they are stored as logarithms."""
-        return {"log_slopes": np.zeros(len(KNOTS) - 1)}
-
-    def estimates(self, weights: Mapping[str, Reals], seen: SampleInputs) -> Prevalences:
-        """The softmax of the function."""
-        return np.asarray(softmax(_ramps(seen) @ np.exp(weights["log_slopes"]), axis=1))
-
-    def gradients(
-        self, weights: Mapping[str, Reals], seen: SampleInputs, slopes: Reals
-    ) -> NetworkWeights:
-        """Of the logarithms of the slopes."""
-        ramps = _ramps(seen)
-        factors = np.exp(weights["log_slopes"])
-        d_logits = _through_softmax(softmax(ramps @ factors, axis=1), slopes)
-        return {"log_slopes": factors * np.tensordot(d_logits, ramps, axes=([0, 1], [0, 1]))}
+def class_inputs(samples: Samples, of_items: Tensor, start: Tensor, histograms: Tensor) -> Tensor:
+    """What the set network sees of the classes, (n_samples, n_classes, n_inputs)."""
+    shares = samples.counts / samples.counts.sum(dim=1, keepdim=True)
+    seen = torch.einsum("si,sikt->skt", shares, of_items)
+    explained = torch.einsum("sj,jkt->skt", start, histograms)
+    own = histograms.diagonal(dim1=0, dim2=1).T.expand_as(seen)
+    joint = samples.scores + torch.log(start + TINY).unsqueeze(1)
+    chances = functional.softmax(joint, dim=-1)
+    undecided = torch.einsum("si,sik->sk", shares, chances * (1 - chances))
+    numbers = torch.stack([torch.log(start + SMALLEST), start, (undecided + TINY).sqrt()], dim=-1)
+    return torch.cat([numbers, seen, seen - explained, own], dim=-1)
 
 
-def _ramps(seen: SampleInputs) -> Reals:
-    """How much of each stretch between knots lies below the logarithm of a share."""
-    above = seen.log_start[..., np.newaxis] - KNOTS[:-1]
-    return np.asarray(np.clip(above, 0, np.diff(KNOTS)))
+def _increasing(log_start: Tensor, log_slopes: Tensor) -> Tensor:
+    """A piecewise linear function with positive slopes, the identity if they are one."""
+    lowest = float(np.log(SMALLEST))
+    step = -lowest / RAMPS
+    starts = lowest + step * torch.arange(RAMPS, dtype=log_start.dtype, device=log_start.device)
+    ramps = torch.clamp(log_start.unsqueeze(-1) - starts, 0, step)
+    return ramps @ log_slopes.exp()
 
 
-def _through_softmax(p: Prevalences, slopes: Reals) -> Reals:
-    """Slopes in the logits, from slopes in the shares."""
-    return np.asarray(p * (slopes - (slopes * p).sum(axis=1, keepdims=True)))
+def as_tensors(weights: Mapping[str, NDArray[np.float64]], device: torch.device) -> TensorWeights:
+    """The weights on a device."""
+    return {name: torch.from_numpy(array).to(device) for name, array in weights.items()}
+
+
+def as_arrays(weights: Mapping[str, Tensor]) -> NetworkWeights:
+    """The weights as they are stored."""
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in weights.items()}

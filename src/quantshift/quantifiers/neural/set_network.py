@@ -2,84 +2,80 @@
 
 As in the literature on neural quantification, samples of known prevalence are drawn from labelled
 items, and a network learns to estimate the prevalence from all items of a sample at once, with the
-error measure of interest as its loss. Ours starts from what is known: its first layer (`summaries`)
-turns the items into a soft histogram for each class and a likelihood estimate, and the rest
-(`network`) learns to correct that estimate. It treats all classes alike, and an untrained network
-returns the likelihood estimate. How strong a Dirichlet prior that estimate has is learnt from the
-same samples. Training takes seconds and needs NumPy alone.
+error measure of interest as its loss. Ours starts from what is known (`network`): items have
+calibrated likelihoods of the classes, which a layer may correct by their features; the layers after
+it see a likelihood estimate and a soft histogram of the items and learn to correct the estimate. An
+untrained network returns the likelihood estimate. How strong a Dirichlet prior that estimate has is
+learnt from the same samples.
 
-Samples for training come from items whose posteriors have not been used to learn the first layer,
-because on its own items a calibration is better than it is on others. Few training items are easily
-learnt by heart, so the items are in five parts: five networks learn from samples of three parts
-each, stop by those of the fourth and are judged by those of the fifth. If they are better than the
-likelihood estimate, by more than chance, the estimate is their mean; otherwise it stays as it was.
+Few training items are easily learnt by heart, so the items are in five parts: five networks learn
+from samples of three parts each, stop by those of the fourth and are judged by those of the fifth
+(`learning`). If they are better than the likelihood estimate, by more than chance, the estimate is
+their mean; otherwise it stays as it was.
+
+PyTorch is only needed to fit and to estimate; what has been learnt are arrays.
 
 References: O. Perez-Mon et al., "Quantification using permutation-invariant networks based on
 histograms", Neural Computing and Applications 37 (2025); M. Zaheer et al., "Deep sets", NeurIPS
 2017; L. Qi et al., "A framework for deep quantification learning", ECML-PKDD 2020.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from importlib import import_module
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from quantshift.base.extras import missing_package
 from quantshift.base.seeding import generator
-from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
-from quantshift.errors import UserError, unknown_name
-from quantshift.prevalence import simplex
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
-from quantshift.quantifiers.base.items import drawn_weights
-from quantshift.quantifiers.base.simulation import ClassMembers
-from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
-from quantshift.quantifiers.neural.learning import LabelledSamples, learn
-from quantshift.quantifiers.neural.losses import LOSSES
-from quantshift.quantifiers.neural.network import (
-    AbstractNetwork,
-    MonotoneNetwork,
-    NetworkWeights,
-    PooledNetwork,
-    SampleInputs,
-)
-from quantshift.quantifiers.neural.summaries import ItemLayer
+from quantshift.quantifiers.base.estimator import AbstractClassifying, Diagnostics, Reduction
+from quantshift.quantifiers.base.items import Items, drawn_weights
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Tags
+from quantshift.quantifiers.neural.inputs import Likelihoods, ScaledFeatures, learning_items
 
-ALPHAS = (1.0, 2.0, 5.0, 10.0)
-"""Dirichlet priors to choose from; 1 is none."""
+NetworkWeights: TypeAlias = dict[str, NDArray[np.float64]]
 
-PARTS = 5
-"""Parts of the training items, with a network for each that is judged there."""
+MEASURES = ("ae", "rae", "se", "nkld")
 
 CERTAIN = 2.0
 """Networks are used if their relative improvement is at least so many standard errors."""
 
 
-class SetNetwork(AbstractAggregative):
+class SetNetwork(AbstractClassifying):
     """Set Network: a neural network that corrects the likelihood estimate of SLD.
 
-    measure: the loss: "ae", "rae", "se" or "kld". Relative errors are smoothed by 1 / (2 *
+    measure: the loss: "ae", "rae", "se" or "nkld". Relative errors are smoothed by 1 / (2 *
         sample_size).
-    monotone: learn only an increasing function of the likelihood estimate, the same for all
-        classes, instead of a network that sees the histograms of the items.
+    features: whether to learn from the features of the items, too, and not only from their
+        posteriors. They must be at most 1,000 numbers, such as the embeddings of a network.
+    monotone: an increasing function of the likelihood estimate, the same for all classes, instead
+        of a network that sees the histograms of the items.
     sample_size: items in a sample for training; best about the size of the samples to come.
-    n_samples: samples for training, with prevalences uniform on the simplex.
+    n_samples: samples in an epoch. epochs: the most of them.
+    concentration: of the Dirichlet distribution that prevalences are drawn from; 1: uniform on the
+        simplex.
     width: units in a layer.
+    device: "cpu", "cuda" or "auto" (CUDA where there is one). The same seed gives the same network
+        on a CPU; on CUDA, sums in another order change the last digits.
 
-    Fitted state: `alpha_`, the Dirichlet prior of the likelihood estimate; `weights_`, the
-    arrays of each network, none if they are not used; `validation_errors_`, the mean loss on
-    samples of each part, of the likelihood estimate and of the network that has not seen the part.
+    Fitted state: `alpha_`, the Dirichlet prior of the likelihood estimate; `networks_`, the arrays
+    of each network, none if they are not used; `validation_errors_`, the mean loss on samples of
+    each part, of the likelihood estimate and of the network that has not seen the part.
     """
 
-    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=frozenset({"posteriors", "features"}))
 
     order_: Indices
     alpha_: float
-    layer_: ItemLayer
-    weights_: tuple[NetworkWeights, ...]
+    likelihoods_: Likelihoods
+    networks_: tuple[NetworkWeights, ...]
     validation_errors_: NDArray[np.float64]
 
     def __init__(
@@ -87,19 +83,27 @@ class SetNetwork(AbstractAggregative):
         classifier: BaseEstimator | None = None,
         *,
         measure: str = "ae",
+        features: bool = False,
         monotone: bool = False,
         sample_size: int = 500,
-        n_samples: int = 2000,
+        n_samples: int = 512,
+        epochs: int = 40,
+        concentration: float = 1.0,
         width: int = 32,
+        device: str = "auto",
         cv: int = 5,
         seed: int = 0,
     ) -> None:
         self.classifier = classifier
         self.measure = measure
+        self.features = features
         self.monotone = monotone
         self.sample_size = sample_size
         self.n_samples = n_samples
+        self.epochs = epochs
+        self.concentration = concentration
         self.width = width
+        self.device = device
         self.cv = cv
         self.seed = seed
 
@@ -108,111 +112,119 @@ class SetNetwork(AbstractAggregative):
         """True: the likelihood estimate may have a prior."""
         return True
 
+    def reduction(self, features: Any, codes: Codes, weights: Weights | None = None) -> Reduction:
+        """The features in units of their spread, if they are used."""
+        if self.features:
+            return ScaledFeatures.learnt(features, weights)
+        return ScaledFeatures.unused(features)
+
     def refitter(self) -> Callable[[Indices], Self]:
-        """The first layer is refitted; the network stays as it is."""
+        """Calibration and histograms are refitted; the networks stay as they are."""
         self._check_fitted()
         items, codes = self.held_out_, self.held_out_codes_
         posteriors, own_codes = self._in_order(self.held_out_posteriors_, codes)
-        of_layer = self.layer_.refitter(posteriors, own_codes, items.weights)
+        recalibrated = self.likelihoods_.refitter(posteriors, own_codes, items.weights)
 
         def refit(rows: Indices) -> Any:
             replicate = copy(self)
             replicate._set_training(items.take(rows), codes[rows], self.classes_)
-            replicate.layer_ = of_layer(drawn_weights(rows, items.weights, len(codes)))
+            drawn = drawn_weights(rows, items.weights, len(codes))
+            replicate.likelihoods_ = recalibrated(drawn)
+            replicate.networks_ = replicate._with_histograms(
+                self.networks_, items, own_codes, drawn
+            )
             return replicate
 
         return refit
 
-    def _fit_aggregation(
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
-    ) -> None:
+    def _learn(self, items: Items, codes: Codes) -> None:
         self._check_options()
-        self.order_ = _by_first_item(codes, weights)
-        own_posteriors, own_codes = self._in_order(posteriors, codes)
-        self.layer_ = ItemLayer.learnt(own_posteriors, own_codes, weights)
+        self.order_ = _by_first_item(codes, items.weights)
+        posteriors, own_codes = self._in_order(self.held_out_posteriors_, codes)
+        self.likelihoods_ = Likelihoods.learnt(posteriors, own_codes, items.weights)
         rng = generator(self.seed, purpose="set network", n_classes=posteriors.shape[1])
-        loss, smoothing = LOSSES[self.measure], 1 / (2 * self.sample_size)
+        known = learning_items(posteriors, _features(items), own_codes, items.weights, rng)
+        self.alpha_, self.networks_, self.validation_errors_ = 1.0, (), np.empty((0, 2))
+        if not known.parts.any():
+            return
+        learning = _with_torch("learning")
+        names = learning.LearningOptions.__dataclass_fields__
+        options = learning.LearningOptions(**{name: getattr(self, name) for name in names})
+        learnt = learning.learn_networks(known, options, rng, self.device)
+        self.alpha_, self.validation_errors_ = learnt.alpha, learnt.errors
+        if _is_better(learnt.errors):
+            self.networks_ = self._with_histograms(learnt.networks, items, own_codes, items.weights)
 
-        def error(samples: LabelledSamples, p_hat: Prevalences) -> float:
-            return float(loss.errors(samples.p_true, p_hat, smoothing).mean())
-
-        by_alpha = self._drawn(own_posteriors, own_codes, weights, rng)
-        means = {
-            alpha: np.mean([error(samples, samples.seen.start) for samples in drawn] or [0.0])
-            for alpha, drawn in by_alpha.items()
-        }
-        self.alpha_ = min(means, key=means.__getitem__)
-        drawn = by_alpha[self.alpha_]
-        learnt, errors = [], []
-        for place, judged in enumerate(drawn):
-            others = [*drawn[place + 1 :], *drawn[:place]]
-            stopping, *training = others
-            found = learn(
-                self._network, _joined(training or others), stopping, loss, smoothing, rng
-            )
-            learnt.append(found)
-            compared = (judged.seen.start, self._network.estimates(found, judged.seen))
-            errors.append([error(judged, p_hat) for p_hat in compared])
-        self.validation_errors_ = np.array(errors)
-        is_better = _is_better(self.validation_errors_)
-        self.weights_ = tuple(learnt) if is_better else ()
-
-    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return self.layer_.represent(posteriors[:, self.order_])
+    def _represent_items(self, items: Items) -> Reals:
+        """Scores by each network, (n_networks, n_items, n_classes), or by the calibration alone."""
+        if items.posteriors is None:
+            raise UserError("SetNetwork needs posteriors: give those of the items")
+        return self._scores(self.networks_, items.posteriors[:, self.order_], _features(items))
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+        self, representation: Reals, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        seen = self.layer_.inputs(representation, index, weights, alpha=self.alpha_)
-        estimates = [self._network.estimates(weights, seen) for weights in self.weights_]
-        p_hat = np.mean(estimates, axis=0) if estimates else seen.start
-        return p_hat[:, np.argsort(self.order_)], {}
+        estimated = _with_torch("evaluation").sample_estimates
+        p_hats = [
+            estimated(network, scores, index, weights, alpha=self.alpha_, device=self.device)
+            for network, scores in zip(self.networks_ or ({},), representation, strict=True)
+        ]
+        return np.mean(p_hats, axis=0)[:, np.argsort(self.order_)], {}
 
-    @property
-    def _network(self) -> AbstractNetwork:
-        return MonotoneNetwork() if self.monotone else PooledNetwork(self.width)
+    def _scores(
+        self, networks: Sequence[NetworkWeights], posteriors: Posteriors, features: Reals
+    ) -> Reals:
+        scores = self.likelihoods_.scores(posteriors)
+        if not networks:
+            return scores[np.newaxis]
+        n_known = len(networks[0].get("features", ()))
+        if n_known and features.shape[1] != n_known:
+            raise DataError(
+                f"this SetNetwork has learnt from {n_known} features, and the items have "
+                f"{features.shape[1]}: give X, or fit it without features"
+            )
+        corrected = _with_torch("evaluation").corrected_scores
+        return np.asarray(corrected(networks, scores, features, self.device))
+
+    def _with_histograms(
+        self,
+        networks: Sequence[NetworkWeights],
+        items: Items,
+        own_codes: Codes,
+        weights: Weights | None,
+    ) -> tuple[NetworkWeights, ...]:
+        """The networks with the histograms of the training items that they compare with."""
+        if not networks:
+            return ()
+        assert items.posteriors is not None
+        scores = self._scores(networks, items.posteriors[:, self.order_], _features(items))
+        counts = np.ones(len(own_codes)) if weights is None else weights
+        histograms_of = _with_torch("evaluation").histograms_of
+        return tuple(
+            {**network, "histograms": histograms_of(own, own_codes, counts, self.device)}
+            for network, own in zip(networks, scores, strict=True)
+        )
 
     def _in_order(self, posteriors: Posteriors, codes: Codes) -> tuple[Posteriors, Codes]:
         """The same with the classes in the order of their first items, whatever their names."""
         return np.ascontiguousarray(posteriors[:, self.order_]), np.argsort(self.order_)[codes]
 
-    def _drawn(
-        self,
-        posteriors: Posteriors,
-        codes: Codes,
-        weights: Weights | None,
-        rng: np.random.Generator,
-    ) -> dict[float, list[LabelledSamples]]:
-        """Samples of each part of the items, as the layer learnt from the other parts sees them.
-
-        With each alpha; no samples if there is only one part.
-        """
-        parts = _parts(posteriors, codes, weights, rng)
-        n_parts = int(parts.max()) + 1
-        n_classes = posteriors.shape[1]
-        drawn: dict[float, list[LabelledSamples]] = {alpha: [] for alpha in ALPHAS}
-        for part in range(n_parts if n_parts > 1 else 0):
-            own, others = np.flatnonzero(parts == part), np.flatnonzero(parts != part)
-            layer = ItemLayer.learnt(posteriors[others], codes[others], _of(weights, others))
-            p_drawn = simplex.uniform(self.n_samples // n_parts + 1, n_classes, rng)
-            members = ClassMembers(codes[own], n_classes, _of(weights, own))
-            # One by one, because samples that are drawn together share random numbers.
-            index = np.concatenate(
-                [members.draw(p[np.newaxis], self.sample_size, 1, rng) for p in p_drawn]
-            )
-            p_true = np.eye(n_classes)[codes[own][index]].mean(axis=1)
-            representation = layer.represent(posteriors[own])
-            for alpha, samples in drawn.items():
-                seen = layer.inputs(representation, index, alpha=alpha)
-                samples.append(LabelledSamples(seen, p_true))
-        return drawn
-
     def _check_options(self) -> None:
-        if self.measure not in LOSSES:
-            raise unknown_name("loss", self.measure, LOSSES)
-        for name in ("sample_size", "n_samples", "width"):
+        if self.measure not in MEASURES:
+            raise unknown_name("loss", self.measure, MEASURES)
+        for name in ("sample_size", "n_samples", "epochs", "width"):
             if not getattr(self, name) >= 1:
                 raise UserError(f"{name} must be at least 1, got {getattr(self, name)!r}")
+        if not self.concentration > 0:
+            raise UserError(f"concentration must be above 0, got {self.concentration!r}")
+
+
+def _with_torch(module: str) -> Any:
+    """A module of this package that needs PyTorch, which methods can be listed without."""
+    try:
+        return import_module(f"{__package__}.{module}")
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "SetNetwork needs") or error from error
 
 
 def _is_better(errors: NDArray[np.float64]) -> bool:
@@ -223,40 +235,11 @@ def _is_better(errors: NDArray[np.float64]) -> bool:
     return bool(gains.mean() > CERTAIN * gains.std(ddof=1) / np.sqrt(len(gains)))
 
 
-def _of(weights: Weights | None, rows: Indices) -> Weights | None:
-    return None if weights is None else weights[rows]
+def _features(items: Items) -> Reals:
+    return np.empty((len(items), 0)) if items.features is None else np.asarray(items.features)
 
 
 def _by_first_item(codes: Codes, weights: Weights | None) -> Indices:
     """The classes in the order of their first items."""
     counted = codes if weights is None else codes[weights > 0]
     return np.argsort(np.unique(counted, return_index=True)[1])
-
-
-def _parts(
-    posteriors: Posteriors, codes: Codes, weights: Weights | None, rng: np.random.Generator
-) -> Indices:
-    """The part of each item; copies of an item are in one part, and every part has all classes.
-
-    Items of weight zero are in none (-1). A single part, if a class has only copies of one item.
-    """
-    counted = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
-    rows = np.column_stack([codes[counted], posteriors[counted]])
-    distinct, which = np.unique(rows, axis=0, return_inverse=True)
-    distinct_codes = distinct[:, 0].astype(np.int64)
-    n_parts = max(1, min(PARTS, int(np.bincount(distinct_codes).min())))
-    shuffled = rng.permutation(len(distinct))
-    by_class = shuffled[np.argsort(distinct_codes[shuffled], kind="stable")]
-    of_distinct = np.empty(len(distinct), dtype=np.int64)
-    of_distinct[by_class] = np.arange(len(distinct)) % n_parts
-    parts = np.full(len(codes), -1)
-    parts[counted] = of_distinct[which.ravel()]
-    return parts
-
-
-def _joined(parts: list[LabelledSamples]) -> LabelledSamples:
-    seen = SampleInputs(
-        np.concatenate([part.seen.start for part in parts]),
-        np.concatenate([part.seen.of_classes for part in parts]),
-    )
-    return LabelledSamples(seen, np.concatenate([part.p_true for part in parts]))

@@ -1,0 +1,70 @@
+"""What learnt networks say: arrays in, arrays out, computed by PyTorch."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from quantshift.base.devices import one_thread, torch_device
+from quantshift.base.types import Codes, Indices, Prevalences, Reals
+from quantshift.quantifiers.neural.network import (
+    NetworkWeights,
+    Samples,
+    as_tensors,
+    class_histograms,
+    estimates,
+    item_scores,
+)
+
+AT_ONCE = 1 << 18
+"""Scores of items for which hat functions are computed at once."""
+
+
+def corrected_scores(
+    networks: Sequence[NetworkWeights], scores: Reals, features: Reals, device: str
+) -> Reals:
+    """Scores of items as each network corrects them, (n_networks, n_items, n_classes)."""
+    where = torch_device(device)
+    with torch.no_grad(), one_thread():
+        seen = torch.from_numpy(scores).to(where), torch.from_numpy(features).to(where)
+        found = [item_scores(as_tensors(weights, where), *seen) for weights in networks]
+        return np.stack([one.cpu().numpy() for one in found])
+
+
+def histograms_of(scores: Reals, codes: Codes, counts: Reals, device: str) -> Reals:
+    """Histograms of training classes by a network's own scores, as the network compares them."""
+    where = torch_device(device)
+    with torch.no_grad(), one_thread():
+        own, labels, weights = (
+            torch.from_numpy(array).to(where) for array in (scores, codes, counts)
+        )
+        return np.asarray(class_histograms(own, labels, weights).cpu().numpy())
+
+
+def sample_estimates(
+    weights: NetworkWeights,
+    scores: Reals,
+    index: Indices,
+    counts: Reals | None,
+    *,
+    alpha: float,
+    device: str,
+) -> Prevalences:
+    """The estimates of a network (without weights: of the likelihood) for samples of an index.
+
+    scores: of all items of the pool, (n_items, n_classes), by this network; counts: their weights.
+    """
+    where = torch_device(device)
+    tensors = as_tensors(weights, where)
+    n_at_once = max(1, AT_ONCE // (index.shape[1] * scores.shape[1]))
+    found = []
+    with torch.no_grad(), one_thread():
+        pool = torch.from_numpy(scores).to(where)
+        counted = (
+            torch.ones_like(pool[:, 0]) if counts is None else torch.from_numpy(counts).to(pool)
+        )
+        for start in range(0, len(index), n_at_once):
+            rows = torch.from_numpy(index[start : start + n_at_once]).to(where)
+            samples = Samples(pool[rows], counted[rows])
+            found.append(estimates(tensors, samples, alpha).cpu().numpy())
+    return np.concatenate(found)
