@@ -13,11 +13,9 @@ from quantshift.quantifiers.neural.network import (
     as_tensors,
     class_histograms,
     estimates,
+    in_blocks,
     item_scores,
 )
-
-AT_ONCE = 1 << 18
-"""Scores of items for which hat functions are computed at once."""
 
 
 def corrected_scores(
@@ -56,15 +54,14 @@ def sample_estimates(
     """
     where = torch_device(device)
     tensors = as_tensors(weights, where)
-    n_at_once = max(1, AT_ONCE // (index.shape[1] * scores.shape[1]))
     found = []
     with torch.no_grad(), one_thread():
         pool = torch.from_numpy(scores).to(where)
         counted = (
             torch.ones_like(pool[:, 0]) if counts is None else torch.from_numpy(counts).to(pool)
         )
-        for start in range(0, len(index), n_at_once):
-            rows = torch.from_numpy(index[start : start + n_at_once]).to(where)
+        for block in in_blocks(index, scores.shape[1]):
+            rows = torch.from_numpy(block).to(where)
             samples = Samples(pool[rows], counted[rows])
             found.append(estimates(tensors, samples, alpha).cpu().numpy())
     return np.concatenate(found)

@@ -33,6 +33,7 @@ from quantshift.quantifiers.neural.network import (
     class_inputs,
     estimates,
     hats,
+    in_blocks,
     item_scores,
     likelihood_estimates,
 )
@@ -51,7 +52,7 @@ LEARNING_RATE = 3e-3
 DECAY = 1e-3
 LARGEST_GRADIENT = 1.0
 
-ITEM_LOSS = 0.02
+ITEM_LOSS = 0.3
 """Weight of the cross-entropy of the items, from which a layer that sees features learns faster."""
 
 MOST_OF_A_CLASS = 500
@@ -198,7 +199,7 @@ class _Learning:
         bags = self.judging[part]
         p_hat = [
             estimates(weights, self._samples(weights, rows), alpha)
-            for rows in np.array_split(bags.index, max(1, len(bags.index) // BATCH))
+            for rows in in_blocks(bags.index, self.shape.n_classes)
         ]
         return float(self._errors(bags, torch.cat(p_hat)).mean())
 

@@ -54,6 +54,9 @@ RIDGE = 1e-3
 
 TINY = 1e-12
 
+AT_ONCE = 1 << 18
+"""Scores of items for which hat functions are computed at once."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -245,6 +248,12 @@ def _increasing(log_start: Tensor, log_slopes: Tensor) -> Tensor:
     starts = lowest + step * torch.arange(RAMPS, dtype=log_start.dtype, device=log_start.device)
     ramps = torch.clamp(log_start.unsqueeze(-1) - starts, 0, step)
     return ramps @ log_slopes.exp()
+
+
+def in_blocks(index: NDArray[np.int64], n_classes: int) -> list[NDArray[np.int64]]:
+    """Rows of an index matrix, so many at once as hat functions can be computed for."""
+    at_once = max(1, AT_ONCE // (index.shape[1] * n_classes))
+    return [index[start : start + at_once] for start in range(0, len(index), at_once)]
 
 
 def as_tensors(weights: Mapping[str, NDArray[np.float64]], device: torch.device) -> TensorWeights:
