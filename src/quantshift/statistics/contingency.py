@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quantshift.statistics.distributions import binomial_probability, chi_square_above
+from quantshift.statistics.distributions import chi_square_above
+from quantshift.statistics.special_functions import binomial_mass
 
 _ALIKE = 1 + 1e-7
 """Tables are as probable as another if they are so to rounding, as in R's fisher.test."""
@@ -53,11 +54,12 @@ def fisher_p_value(table: ArrayLike) -> float:
     low, high = max(0, drawn - second), min(first, drawn)
     if low == high:
         return 1.0
+    share = drawn / n
+    at_all = binomial_mass(drawn, n, share)
 
     def probability(k: int) -> float:
-        share = drawn / n
-        top = binomial_probability([k, drawn - k], [first, second], share)
-        return float(top[0] * top[1] / binomial_probability(drawn, n, share))
+        of_both = binomial_mass(k, first, share) * binomial_mass(drawn - k, second, share)
+        return of_both / at_all
 
     def beyond(k: int, step: int) -> float:
         """From k on, away from the mode."""

@@ -30,9 +30,9 @@ from quantshift.base.types import Reals
 from quantshift.statistics.special_functions import (
     Tail,
     beta_tail,
+    binomial_mass,
     gamma_tail,
     log_beta,
-    log_beta_density,
 )
 
 _NEARLY = 3e-6
@@ -108,8 +108,8 @@ def chi_square_above(statistic: float, freedom: float) -> float:
 def pearson3_quantile(p: float, skewness: float) -> float:
     """Quantiles of the Pearson type III distribution of mean 0 and variance 1, by its skewness.
 
-    >>> pearson3_quantile([0.5, 0.975], [0.0, 2.0]).round(6).tolist()
-    [0.0, 2.688879]
+    >>> pearson3_quantile(0.975, [0.0, 2.0]).round(6).tolist()
+    [1.959964, 2.688879]
     """
     if skewness < 0:
         # Not 1 - p, which would round a small p away.
@@ -161,7 +161,8 @@ def student_quantile(p: float, freedom: float) -> float:
     if not 0 < p < 1 or p == 0.5 or freedom == inf:
         return _normal_quantile(p)
     outer, inner = 2 * min(p, 1 - p), 2 * abs(p - 0.5)
-    t = exp((log(freedom) - _beta_log_odds(outer, inner, freedom / 2, 0.5)) / 2)
+    log_t = (log(freedom) - _beta_log_odds(outer, inner, freedom / 2, 0.5)) / 2
+    t = exp(log_t) if log_t < _LARGEST_LOGARITHM else inf
     return -t if p < 0.5 else t
 
 
@@ -207,9 +208,7 @@ def binomial_probability(k: float, n: float, p: float) -> float:
     >>> round(float(binomial_probability(1, 3, 0.5)), 6)
     0.375
     """
-    if not 0 < p < 1:
-        return float(k == (n if p else 0))
-    return exp(log_beta_density(k + 1, n - k + 1, p, 1 - p)) / ((n + 1) * p * (1 - p))
+    return binomial_mass(k, n, p)
 
 
 def _normal_quantile(p: float) -> float:
@@ -235,8 +234,11 @@ def _right_skewed(below: float, above: float, skewness: float) -> float:
 
 def _student_above(t: float, freedom: float) -> float:
     """Of t that is not negative."""
-    if t * t == inf or t == 0 or freedom == inf:
+    if t in (0, inf) or freedom == inf:
         return 0.5 * math.erfc(t / sqrt(2))
+    if t * t == inf:
+        log_x = log(freedom) - 2 * log(t)
+        return beta_tail(freedom / 2, 0.5, exp(log_x), 1.0, log_x, 0.0).share(lower=True) / 2
     total = freedom + t * t
     return _beta_share(freedom / total, t * t / total, freedom / 2, 0.5) / 2
 

@@ -175,9 +175,20 @@ def beta_tail(a: float, b: float, x: float, y: float, log_x: float, log_y: float
     return Tail(log_density, -apart, _beta_integral(abs(apart), n, other, near, far), lower)
 
 
-def log_beta_density(a: float, b: float, x: float, y: float) -> float:
+def _log_beta_density(a: float, b: float, x: float, y: float) -> float:
     """log(x^a y^b / B(a, b)), the density of the log-odds, at x = 1 - y."""
     return _log_of_stirling(a, b) - _deviance(a, b, log(x), log(y), b * x - a * y)
+
+
+def binomial_mass(k: float, n: float, p: float) -> float:
+    """The probability of k in n trials; k: a whole number from 0 to n.
+
+    >>> round(binomial_mass(1, 3, 0.5), 6)
+    0.375
+    """
+    if not 0 < p < 1:
+        return float(k == (n if p else 0))
+    return exp(_log_beta_density(k + 1, n - k + 1, p, 1 - p)) / ((n + 1) * p * (1 - p))
 
 
 def _log_of_stirling(a: float, b: float) -> float:
