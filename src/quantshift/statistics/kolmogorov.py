@@ -138,6 +138,6 @@ def _pelz_good(z: float, n: float) -> float:
     third = half**3 * (5 - 30 * z2) + half**2 * (212 * z4 - 60 * z2)
     third = (third + half * (135 * z4 - 96 * z6) - 30 * z6 - 90 * z8) / (6480 * z**10)
     of_half = (1 / z + first / n**0.5 + second / n + third / n**1.5) @ at_half
-    second, third = -whole / (36 * z**3), whole * (3 * z2 - whole) / (216 * z6)
-    of_whole = (second / n + third / n**1.5) @ at_whole
+    more, most = -whole / (36 * z**3), whole * (3 * z2 - whole) / (216 * z6)
+    of_whole = (more / n + most / n**1.5) @ at_whole
     return math.sqrt(np.pi / 2) * float(of_half + of_whole)
