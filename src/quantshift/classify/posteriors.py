@@ -7,14 +7,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from quantshift.base.extras import EXTRA_OF
 from quantshift.base.types import Posteriors
 from quantshift.classify.rounding import ROUNDING, SUM_TOLERANCE
 from quantshift.errors import DataError
 from quantshift.prevalence.masks import real_numbers
-from quantshift.prevalence.sparse_matrices import checked_sparse
+from quantshift.prevalence.sparse_matrices import checked_sparse, is_sparse
 
 Classes: TypeAlias = NDArray[Any] | Sequence[Any] | int | None
 """The label of each class, their number, or None if any number is right."""
@@ -88,7 +87,7 @@ def _numbers(posteriors: Any, classes: Classes) -> Posteriors:
     if type(posteriors) is np.ndarray and posteriors.dtype == np.float64:
         return posteriors
     given: Any = real_numbers(posteriors, "posteriors")
-    if issparse(given):
+    if is_sparse(given):
         given = checked_sparse(given, "posteriors").toarray()
     elif hasattr(given, "columns"):
         given = _in_order(given, classes)

@@ -41,6 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.types import Reals
 from quantshift.errors import UserError
+from quantshift.statistics.distributions import student_quantile
 
 WEIGHT = 0.2
 """Of the newest observation. Chosen with `benchmarks/history_alarms.py`: a larger weight sees a
@@ -174,8 +175,6 @@ def charts(
     values, standard_errors, n_items: (n_series, n_observations). Each observation is judged by
     those before it.
     """
-    from scipy.stats import t as student
-
     weight, hold = options.weight, options.hold
     first = values[:, :n_baseline]
     least = _least_variance(first.mean(axis=1), n_items[:, :n_baseline])
@@ -213,7 +212,7 @@ def charts(
         spread = np.sqrt(of_one * (variance + total**2 * long_run / n_baseline) + extra)
         degrees = moments.degrees * (1 - r**2) / (1 + r**2)
         smoothed[:, i] = average
-        quantile = student.ppf(1 - level / 2, degrees)
+        quantile = student_quantile(1 - level / 2, degrees)
         if options.tails:
             kurtosis = learnt.excess_kurtosis(least) * _kept_kurtosis(weight, i + 1)
             quantile = _heavier(quantile, kurtosis)

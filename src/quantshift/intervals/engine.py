@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Prevalences, Reals
 from quantshift.errors import UserError, check_level
+from quantshift.intervals.counted import as_if_counted
 from quantshift.intervals.limits import (
-    as_if_counted,
     credible_limits,
     limits,
     without_information,

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri, stdtrit
 
 from quantshift.base.types import Prevalences, Reals
+from quantshift.intervals.counted import as_if_counted
 
 
 def limits(
@@ -115,17 +116,6 @@ def expansion(centre: Prevalences, training_sizes: ArrayLike, level: float) -> R
     return np.asarray(np.sqrt(unbiased) * stdtrit(degrees, tail) / ndtri(tail))
 
 
-def as_if_counted(
-    p_hat: Prevalences, low: Reals, high: Reals, sizes: ArrayLike, level: float
-) -> tuple[Reals, Reals]:
-    """Limits around the estimate, no narrower than if the labels of the sample were known."""
-    z = float(ndtri((1 + level) / 2))
-    least, most = wilson_limits(p_hat, np.asarray(sizes, dtype=np.float64)[:, np.newaxis], z)
-    low = np.clip(np.minimum(low, np.minimum(least, p_hat)), 0.0, 1.0)
-    high = np.clip(np.maximum(high, np.maximum(most, p_hat)), 0.0, 1.0)
-    return low, high
-
-
 def inner(p_hat: Prevalences, sizes: ArrayLike) -> Prevalences:
     """Estimates moved away from the border, as by four more items of all kinds (Agresti-Coull)."""
     z = float(ndtri(0.975))
@@ -167,13 +157,3 @@ def stretched(
         np.clip(p_hat - factor * (p_hat - low), 0.0, 1.0),
         np.clip(p_hat + factor * (high - p_hat), 0.0, 1.0),
     )
-
-
-def wilson_limits(
-    p: Prevalences, n: NDArray[np.float64] | float, z: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Wilson's limits of a share p counted among n items, z standard errors to either side."""
-    shrunk = 1 + z * z / n
-    middle = (p + z * z / (2 * n)) / shrunk
-    half = z / shrunk * np.sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
-    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)

@@ -92,12 +92,12 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.base.types import Indices, Prevalences, Reals
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError
-from quantshift.intervals.limits import as_if_counted as as_if_counted
+from quantshift.intervals.counted import as_if_counted as as_if_counted
+from quantshift.intervals.counted import wilson_limits as wilson_limits
 from quantshift.intervals.limits import credible_limits as credible_limits
 from quantshift.intervals.limits import inner as inner
 from quantshift.intervals.limits import limits as limits
 from quantshift.intervals.limits import stretched as stretched
-from quantshift.intervals.limits import wilson_limits as wilson_limits
 from quantshift.intervals.limits import without_information as without_information
 from quantshift.intervals.replicates import Replicates as Replicates
 from quantshift.intervals.targets import POPULATION

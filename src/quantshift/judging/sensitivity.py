@@ -4,9 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
 
 from quantshift.errors import UserError
+from quantshift.statistics.distributions import beta_quantile
+from quantshift.statistics.roots import root_between
 
 CERTAIN = 1e9
 """Items that a rate without limits is taken to be known from."""
@@ -61,13 +62,13 @@ class GivenRate:
 
         def excess(log_n: float) -> float:
             n = np.exp(log_n)
-            found = stats.beta.ppf([0.025, 0.975], n * mean, n * (1 - mean))
+            found = beta_quantile([0.025, 0.975], n * mean, n * (1 - mean))
             return float(found[1] - found[0]) - (high - low)
 
         ends = (np.log(0.1), np.log(CERTAIN))
         if excess(ends[0]) < 0:
             return 0.5, 0.5
-        n = float(np.exp(optimize.brentq(excess, *ends)))
+        n = float(np.exp(root_between(excess, *ends)))
         return n * mean, n * (1 - mean)
 
 

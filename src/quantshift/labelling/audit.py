@@ -50,6 +50,7 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.errors import DataError, PoolTooSmallError, UserError, check_level, unknown_name
 from quantshift.prevalence.weights import Weights, checked_weights
+from quantshift.statistics.distributions import beta_quantile, pearson3_quantile
 
 FEWEST_LABELS = 10
 """With fewer labelled items an interval is uninformative and its approximation breaks down."""
@@ -369,22 +370,17 @@ def _reach_of_labels(counted: Prevalences, k: float, level: float) -> NDArray[np
 
     With Dirichlet weights the share of a class has a beta distribution.
     """
-    # Imported inside functions: the import takes half a second, and most samples have no audit.
-    from scipy import stats
-
     share = np.stack([1 - counted, counted])
     seen = k * share
     added = _added(UNSEEN_LABEL, seen)
     # Where all labels are of the class, the limit is 1 and the beta distribution is not defined.
-    others = np.maximum(k - seen, np.finfo(np.float64).tiny)
-    limit = np.where(share < 1, stats.beta.ppf((1 + level) / 2, seen + added, others), 1.0)
+    others = np.where(share < 1, k - seen, 1.0)
+    limit = np.where(share < 1, beta_quantile((1 + level) / 2, seen + added, others), 1.0)
     return np.asarray(limit - share)
 
 
 def _reach_of_residuals(spread: _Spread, k: float, level: float) -> NDArray[np.float64]:
     """Distances from the mean of k residuals to the limits of its expectation, (2, n_classes)."""
-    from scipy import stats
-
     cube = np.stack([-spread.cube, spread.cube])
     tail = np.stack([spread.below, spread.above])
     extreme = np.stack([spread.bottom, spread.top])
@@ -398,7 +394,7 @@ def _reach_of_residuals(spread: _Spread, k: float, level: float) -> NDArray[np.f
     third = 2 * (cube - 3 * shift * square + 2 * shift**3) / ((total + 1) * (total + 2))
     deviation = np.sqrt(variance)
     skewness = third / np.where(deviation > 0, deviation, 1.0) ** 3
-    limit = shift + deviation * stats.pearson3.ppf((1 + level) / 2, skewness)
+    limit = shift + deviation * pearson3_quantile((1 + level) / 2, skewness)
     # One degree of freedom is lost to the mean and one to the slope.
     return np.asarray(limit / np.sqrt(max(k - 2, 1) / k))
 

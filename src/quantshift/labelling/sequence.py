@@ -44,6 +44,8 @@ from numpy.typing import ArrayLike, NDArray
 from quantshift.base.types import Reals
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError, check_level
+from quantshift.statistics.roots import root_between
+from quantshift.statistics.special_functions import log_beta
 
 FRACTIONS = np.geomspace(0.005, 0.95, 16)
 """Fractions of the highest possible stake, on either side; each bet starts with equal capital."""
@@ -115,20 +117,17 @@ def counted_sequence(seen: float, n: int, *, level: float) -> tuple[float, float
     >>> round(low, 3), round(high, 3)
     (0.772, 0.971)
     """
-    # Imported inside functions, as in `audit`.
-    from scipy import optimize, special
-
     if not n:
         return 0.0, 1.0
-    mean = special.betaln(seen + 0.5, n - seen + 0.5) - special.betaln(0.5, 0.5)
+    mean = log_beta(seen + 0.5, n - seen + 0.5) - math.log(math.pi)
     bound = mean + math.log(1 - level)
 
     def excess(share: float) -> float:
-        return float(special.xlogy(seen, share) + special.xlogy(n - seen, 1 - share) - bound)
+        return seen * math.log(share) + (n - seen) * math.log1p(-share) - bound
 
     middle, least = seen / n, 1e-12
-    low = 0.0 if middle <= least else float(optimize.brentq(excess, least, middle))
-    high = 1.0 if middle >= 1 - least else float(optimize.brentq(excess, middle, 1 - least))
+    low = 0.0 if middle <= least else root_between(excess, least, middle)
+    high = 1.0 if middle >= 1 - least else root_between(excess, middle, 1 - least)
     return low, high
 
 

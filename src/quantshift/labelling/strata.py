@@ -39,10 +39,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from quantshift.base.types import Codes, Prevalences, Reals
 from quantshift.labelling.audit import Unseen
+from quantshift.statistics.distributions import pearson3_quantile
 
 UNSEEN = Unseen(weight=0.45, halved_at=5.0)
 """Of an item that is added to find a limit. Items seen are counted by their weight beside its."""
@@ -162,6 +162,6 @@ def _reach(
     third = 2 * W**3 * a * b * (b - a) / (total**3 * (total + 1) * (total + 2))
     error = np.sqrt(spread.sum(axis=0) + by_shares)
     skewness = (third * wider**1.5).sum(axis=0) / np.where(error > 0, error, 1.0) ** 3
-    quantile = stats.pearson3.ppf((1 + level) / 2, np.where(error > 0, skewness, 0.0))
+    quantile = pearson3_quantile((1 + level) / 2, np.where(error > 0, skewness, 0.0))
     moved = (W * (mean - seen / n)).sum(axis=0)
     return np.asarray(np.where(heaviest > 0, np.maximum(moved + error * quantile, 0.0), 0.0))

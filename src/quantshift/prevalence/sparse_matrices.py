@@ -1,12 +1,14 @@
 """Sparse matrices: their indices are checked once, on input.
 
 SciPy's constructors trust them, and its compiled loops then use memory that is not theirs.
+
+SciPy is not imported to see that something is no sparse matrix: whoever has one has imported it.
 """
 
+import sys
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from quantshift.errors import DataError
 
@@ -16,9 +18,19 @@ MOST_COLUMNS = 100_000_000
 """The most columns of a sparse matrix: a model needs a number for each."""
 
 
+def is_sparse(value: Any) -> bool:
+    """Whether it is a sparse matrix or array of SciPy.
+
+    >>> is_sparse(np.eye(2))
+    False
+    """
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(value))
+
+
 def checked_sparse(matrix: Any, name: str) -> Any:
     """The matrix, dense or sparse; a sparse one is refused if its indices do not fit its shape."""
-    if not issparse(matrix):
+    if not is_sparse(matrix):
         return matrix
     if matrix.ndim == 2 and matrix.shape[1] > MOST_COLUMNS:
         raise DataError(

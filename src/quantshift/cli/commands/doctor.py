@@ -10,10 +10,11 @@ from rich.table import Table
 
 from quantshift.cli.machine import n_cores
 
-REQUIRED = ("lazy-loader", "numpy", "polars", "psutil", "pydantic", "rich", "scipy", "typer")
+REQUIRED = ("lazy-loader", "numpy", "polars", "psutil", "pydantic", "rich", "typer")
 OPTIONAL_PACKAGES = {
     "numba": "quantify, and every quantifier (extra quantify)",
     "scikit-learn": "quantify, and every quantifier (extra quantify)",
+    "scipy": "quantify, and every quantifier (extra quantify)",
     "skops": "saved models (extra quantify)",
     "threadpoolctl": "experiments (extra quantify)",
     "pyarrow": "Parquet, pandas frames, sketches, saved models, experiments (extra parquet)",

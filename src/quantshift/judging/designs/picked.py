@@ -8,7 +8,6 @@ the items without a label.
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
 from quantshift.answers.kinds import RANGE
 from quantshift.judging.designs.design import Check
@@ -28,6 +27,7 @@ from quantshift.judging.designs.parts.ranges import (
 from quantshift.judging.designs.parts.share_estimate import Alternative, ShareEstimate
 from quantshift.judging.designs.ranged import AbstractRangedDesign
 from quantshift.judging.items.judged_items import JudgedItems, Settings
+from quantshift.statistics.distributions import binomial_below
 
 
 class Picked(AbstractRangedDesign):
@@ -92,4 +92,4 @@ def _errs_more_than_chance(items: JudgedItems, judge: int) -> bool:
     if not len(y):
         return False
     by_lot = float((np.bincount(said, minlength=2) * np.bincount(y, minlength=2)).sum()) / len(y)
-    return bool(stats.binom.cdf(int((said == y).sum()), len(y), by_lot / len(y)) < SURELY)
+    return bool(binomial_below(int((said == y).sum()), len(y), by_lot / len(y)) < SURELY)

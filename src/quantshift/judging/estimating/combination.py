@@ -9,7 +9,6 @@ not, the labels from elsewhere say nothing of these items and are left aside.
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
 from quantshift.base.types import Reals
 from quantshift.errors import UserError
@@ -17,6 +16,7 @@ from quantshift.judging.designs.parts.share_estimate import labelled_table
 from quantshift.judging.estimating.differences import correlation, distances_to_limits
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.items.judged_items import JudgedItems
+from quantshift.statistics.contingency import ChiSquare, chi_square
 
 EQUAL = 0.05
 """The p-value from which on rates are taken to be equal."""
@@ -88,9 +88,9 @@ def equal_rates(among_items: Reals, external: Reals) -> float:
         table = pair[:, pair.sum(axis=0) > 0]
         if table.shape[1] < 2 or (table.sum(axis=1) == 0).any():
             continue
-        found = stats.chi2_contingency(table, correction=False)
-        statistic, freedom = statistic + float(found.statistic), freedom + int(found.dof)
-    return float(stats.chi2.sf(statistic, freedom)) if freedom else 1.0
+        found = chi_square(table)
+        statistic, freedom = statistic + found.statistic, freedom + found.freedom
+    return ChiSquare(statistic, freedom).p_value
 
 
 def weight_of_first(a: Reals, b: Reals, r: Reals) -> float:

@@ -7,11 +7,11 @@ of a 95% interval is 0, so that intervals, probabilities and p-values never cont
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from quantshift.base.types import Reals
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.judged import Judged
+from quantshift.statistics.distributions import normal_above, normal_below, normal_quantile
 
 POWER = 0.8
 """The chance with which the number of labels that is said to decide a question decides it."""
@@ -100,7 +100,7 @@ def probability_above(
     0.975
     """
     return float(
-        stats.norm.cdf(_standard_errors(estimate - bound, estimate - low, high - estimate, level))
+        normal_below(_standard_errors(estimate - bound, estimate - low, high - estimate, level))
     )
 
 
@@ -111,7 +111,7 @@ def p_value_of(estimate: float, low: float, high: float, level: float, bound: fl
     0.05
     """
     z = _standard_errors(estimate - bound, estimate - low, high - estimate, level)
-    return float(2 * stats.norm.sf(abs(z)))
+    return float(2 * normal_above(abs(z)))
 
 
 def _standard_errors(apart: float, down: float, up: float, level: float) -> float:
@@ -119,7 +119,7 @@ def _standard_errors(apart: float, down: float, up: float, level: float) -> floa
     distance = down if apart > 0 else up
     if apart == 0 or distance <= 0:
         return float(np.sign(apart) * np.inf) if apart else 0.0
-    return float(apart / distance * stats.norm.ppf((1 + level) / 2))
+    return float(apart / distance * normal_quantile((1 + level) / 2))
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ def labels_to_decide(
     apart, k, n = abs(apart), made_of.n_labels, made_of.n_items
     if not apart or distance < apart or not k:
         return None
-    z, total = stats.norm.ppf((1 + level) / 2), made_of.by_labels + made_of.by_items
-    narrower = apart / distance * z / (z + stats.norm.ppf(POWER))
+    z, total = float(normal_quantile((1 + level) / 2)), made_of.by_labels + made_of.by_items
+    narrower = apart / distance * z / (z + float(normal_quantile(POWER)))
     if total <= 0:
         # Without an error among the labels the distance falls as their number rises.
         needed = k / narrower

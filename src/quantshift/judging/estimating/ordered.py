@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from quantshift.errors import DataError
 from quantshift.judging.estimating.differences import check_comparable, correlation, mover
 from quantshift.judging.estimating.judged import Judged
+from quantshift.statistics.distributions import normal_quantile
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def mean(judged: Judged, values: ArrayLike) -> Mean:
     moved = np.concatenate(parts) / len(shares.influence)
     errors = np.sqrt((moved**2).sum(axis=0))
     error = float(np.sqrt(((moved @ worth) ** 2).sum()))
-    z = float(stats.norm.ppf((1 + judged.level) / 2))
+    z = float(normal_quantile((1 + judged.level) / 2))
     half = (shares.high - shares.low) / 2
     if errors.sum() > 0 and error > 0:
         margin = max(float(half.sum() / errors.sum()), z) * error

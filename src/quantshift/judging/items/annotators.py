@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Reals
+from quantshift.statistics.distributions import binomial_above, binomial_probability
 
 N_DRAWS = 1_000
 
@@ -124,8 +124,10 @@ def panel_error(error_rate: float, votes: Votes) -> float:
     total = sum(sizes.values())
     found = 0.0
     for m, n in sizes.items():
-        wrong = stats.binom(m, error_rate)
-        found += n / total * float(wrong.sf(m / 2) + 0.5 * (wrong.pmf(m / 2) if m % 2 == 0 else 0))
+        wrong = float(binomial_above(m / 2, m, error_rate))
+        if m % 2 == 0:
+            wrong += 0.5 * float(binomial_probability(m / 2, m, error_rate))
+        found += n / total * wrong
     return found
 
 

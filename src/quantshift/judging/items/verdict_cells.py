@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from quantshift.base.types import Codes, Reals
 from quantshift.errors import DataError
+from quantshift.statistics.ranks import average_ranks
 
 MOST_BINS = 10
 LABELS_PER_BIN = 5
@@ -96,7 +96,7 @@ def scaled_scores(
     others = None if external is None else _finite(external)
     if s.min() >= 0 and s.max() <= 1:
         return s, others
-    ranked = np.asarray((stats.rankdata(s) - 0.5) / len(s))
+    ranked = (average_ranks(s) - 0.5) / len(s)
     if others is not None:
         ascending = np.sort(s)
         below, up_to = (np.searchsorted(ascending, others, side=end) for end in ("left", "right"))

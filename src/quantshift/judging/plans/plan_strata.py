@@ -24,13 +24,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from quantshift.base.types import Codes, Reals
 from quantshift.errors import UserError
 from quantshift.judging.items.judged_items import JudgedItems
 from quantshift.judging.items.verdict_cells import votes
 from quantshift.labelling.strata import stratified
+from quantshift.statistics.special_functions import expit, logit
 
 GROWTH = 1.8
 """Of a stratum of scores over the one before."""
@@ -259,7 +259,7 @@ def _smooth(counts: Reals, sizes: NDArray[np.int64]) -> Reals:
     X = np.column_stack([np.ones_like(height), height / max(float(np.abs(height).max()), 1e-9)])
     n, seen = counts.sum(axis=1), counts[:, 1]
     share = float(seen.sum() / n.sum())
-    b = np.array([logit(np.clip(share, 1e-6, 1 - 1e-6)), 0.0])
+    b = np.array([float(logit(np.clip(share, 1e-6, 1 - 1e-6))), 0.0])
     for _ in range(50):
         rate = expit(X @ b)
         slope = X.T @ (seen - n * rate)

@@ -18,7 +18,6 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Design, LabelsStandFor
@@ -30,6 +29,7 @@ from quantshift.judging.items.labelled_items import LabelledItems
 from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.result import JudgeComparison, LabelsAlone
 from quantshift.labelling import strata
+from quantshift.statistics.distributions import binomial_below, normal_quantile, student_quantile
 from quantshift.statistics.multiple_tests import holm
 
 AGREEMENT, WEIGHTED_KAPPA = "agreement", "weighted kappa"
@@ -88,7 +88,7 @@ def _kappas_compared(
     sums = labelled.sums((part - other)[:, np.newaxis])[:, 0]
     m = len(sums)
     variance = float((sums**2).sum()) * m / max(m - 1, 1)
-    reach = float(stats.t.ppf((1 + level) / 2, max(m - 1, 1))) * float(np.sqrt(variance))
+    reach = float(student_quantile((1 + level) / 2, max(m - 1, 1))) * float(np.sqrt(variance))
     limits = ours - theirs - reach, ours - theirs + reach
     p_value = p_value_of(ours - theirs, *limits, level, 0.0)
     return _row(labelled, names, (ours, theirs), (*limits, variance), p_value, level)
@@ -106,7 +106,7 @@ def _compared(
     if labelled.count_alike:
         better = int((apart > 0).sum())
         differ = better + int((apart < 0).sum())
-        p_value = float(stats.binomtest(better, differ).pvalue) if differ else 1.0
+        p_value = min(2 * float(binomial_below(min(better, differ - better), differ, 0.5)), 1.0)
     rates = float(w @ ours), float(w @ theirs)
     return _row(labelled, names, rates, (low, high, variance), p_value, level)
 
@@ -155,9 +155,9 @@ def _limits(labelled: LabelledItems, apart: Reals, level: float) -> tuple[float,
     sums = labelled.sums((w * (apart - middle) / total)[:, np.newaxis])[:, 0]
     added = (more / total) ** 2 * ((1 - middle) ** 2 + (1 + middle) ** 2)
     variance = float((sums**2).sum()) + added
-    quantile = float(stats.norm.ppf((1 + level) / 2))
+    quantile = float(normal_quantile((1 + level) / 2))
     if labelled.clusters is not None:
-        quantile = float(stats.t.ppf((1 + level) / 2, max(len(sums) - 1, 1)))
+        quantile = float(student_quantile((1 + level) / 2, max(len(sums) - 1, 1)))
     reach = quantile * np.sqrt(variance)
     difference = float(w @ apart)
     return min(middle - reach, difference), max(middle + reach, difference), variance

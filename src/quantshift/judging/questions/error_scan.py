@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Flags, Reals
@@ -32,6 +31,7 @@ from quantshift.judging.items.judged_items import Settings
 from quantshift.judging.items.labelled_items import LabelledItems
 from quantshift.judging.result import ErrorPattern
 from quantshift.statistics.multiple_tests import holm
+from quantshift.statistics.ranks import average_ranks
 
 FEWEST_DRAWS, MOST_DRAWS, MOST_NUMBERS = 999, 4_999, 20_000_000
 """Of errors by chance; in all no more numbers than that, unless draws would be too few."""
@@ -91,7 +91,7 @@ def _read(column: pl.Series) -> Iterator[ScannedColumn]:
         values = numbers.fill_nan(None).to_numpy()
         known = np.isfinite(values)
         ranks = np.full(len(values), 0.5)
-        ranks[known] = (stats.rankdata(values[known]) - 0.5) / max(known.sum(), 1)
+        ranks[known] = (average_ranks(values[known]) - 0.5) / max(known.sum(), 1)
         yield ScannedColumn(name, ranks[:, np.newaxis], None, values)
         return
     if name != column.name:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.errors import DataError, UserError, unknown_name
@@ -26,6 +25,7 @@ from quantshift.judging.estimating.ordered import mean
 from quantshift.judging.items.clusters import cluster_sums
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import EVEN, PositionBias, WinRate
+from quantshift.statistics.distributions import student_above, student_quantile
 from quantshift.tables.columns.labels import label_names
 
 
@@ -137,9 +137,11 @@ class _Compared:
         means = self._mean(self.first), self._mean(~self.first)
         error, n = self._error(means)
         difference = means[0] - means[1]
-        t = stats.t(max(n - 1, 1))
-        reach = float(t.ppf((1 + level) / 2)) * error
-        p_value = float(2 * t.sf(abs(difference) / error)) if error else float(difference == 0)
+        freedom = max(n - 1, 1)
+        reach = float(student_quantile((1 + level) / 2, freedom)) * error
+        p_value = float(difference == 0)
+        if error:
+            p_value = 2 * float(student_above(abs(difference) / error, freedom))
         return PositionBias(
             judge=judge,
             n_first=n_first,

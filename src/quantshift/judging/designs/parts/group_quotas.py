@@ -5,12 +5,12 @@ for as many items of its group as there are for each of its labels.
 """
 
 import numpy as np
-from scipy import stats
 
 from quantshift.base.types import Flags, Reals
 from quantshift.judging.designs.parts.label_evidence import SURELY
 from quantshift.judging.designs.parts.share_estimate import missed_by_chance
 from quantshift.judging.items.judged_items import JudgedItems
+from quantshift.statistics.contingency import chi_square
 
 
 def weights_of_groups(items: JudgedItems) -> Reals | None:
@@ -20,7 +20,7 @@ def weights_of_groups(items: JudgedItems) -> Reals | None:
     sizes = np.bincount(items.groups)
     labelled = np.bincount(items.groups[items.known], minlength=len(sizes))
     table = np.stack([labelled, sizes - labelled])[:, sizes > 0]
-    if table.shape[1] < 2 or stats.chi2_contingency(table, correction=False).pvalue >= SURELY:
+    if table.shape[1] < 2 or chi_square(table).p_value >= SURELY:
         return None
     each = sizes / np.maximum(labelled, 1)
     return np.asarray(each[items.groups[items.known]])

@@ -22,13 +22,15 @@ from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from quantshift.base.nouns import listed
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.judging.designs.parts.share_estimate import missed_by_chance
 from quantshift.judging.items.clusters import LabelledClusters, cluster_sums
 from quantshift.judging.items.judged_items import JudgedItems
+from quantshift.statistics.contingency import ChiSquare, chi_square, fisher_p_value
+from quantshift.statistics.distributions import f_above
+from quantshift.statistics.kolmogorov import kolmogorov_limit_above, two_samples
 
 SURELY = 0.01
 """Random items differ from the others with a smaller p-value once in a hundred times."""
@@ -241,7 +243,7 @@ def _pattern_p_value(items: JudgedItems, codes: Codes) -> float:
             np.stack([np.bincount(codes[r], minlength=n) for r in (known, ~known)])
         )
         if table.shape == (2, 2):
-            return float(stats.fisher_exact(table).pvalue)
+            return fisher_p_value(table)
     groups = np.zeros(len(items), dtype=np.int64) if items.groups is None else items.groups
     statistic, freedom = 0.0, 0
     for group in np.unique(groups[known]):
@@ -249,16 +251,16 @@ def _pattern_p_value(items: JudgedItems, codes: Codes) -> float:
         counts = [np.bincount(codes[rows & r], minlength=n) for r in (known, ~known)]
         table = _without_rare(np.stack(counts))
         if table.shape[1] > 1:
-            found = stats.chi2_contingency(table, correction=False)
-            statistic, freedom = statistic + float(found.statistic), freedom + int(found.dof)
+            found = chi_square(table)
+            statistic, freedom = statistic + found.statistic, freedom + found.freedom
     if not freedom:
         return 1.0
     if items.clusters is None:
-        return float(stats.chi2.sf(statistic, freedom))
+        return ChiSquare(statistic, freedom).p_value
     clusters = items.clusters[known]
     effect = _pattern_effect(np.eye(n)[codes[known]], np.bincount(codes, minlength=n), clusters)
     within = freedom * max(LabelledClusters.of(clusters).n - 1, 1)
-    return float(stats.f.sf(statistic / effect / freedom, freedom, within))
+    return float(f_above(statistic / effect / freedom, freedom, within))
 
 
 def _may_be_chosen_by(verdicts: Codes, items: JudgedItems, codes: Codes) -> bool:
@@ -294,14 +296,14 @@ def _pattern_effect(shown: Reals, sizes: NDArray[np.int64], clusters: Codes) -> 
 
 
 def _score_p_value(score: Reals, known: Flags, clusters: Codes | None) -> float:
+    found = two_samples(score[known], score[~known])
     if clusters is None:
-        return float(stats.ks_2samp(score[known], score[~known], method="asymp").pvalue)
-    found = stats.ks_2samp(score[known], score[~known], method="asymp")
-    above = (score > found.statistic_location).astype(np.float64)
+        return found.p_value
+    above = (score > found.location).astype(np.float64)
     shown, sizes = np.column_stack([1 - above, above]), np.array([(above == 0).sum(), above.sum()])
     effect = _pattern_effect(shown[known], sizes, clusters[known])
     n, m = known.sum() / effect, float((~known).sum())
-    return float(stats.kstwobign.sf(found.statistic * np.sqrt(n * m / (n + m))))
+    return kolmogorov_limit_above(float(found.statistic * np.sqrt(n * m / (n + m))))
 
 
 def _percent(counts: NDArray[np.int64], which: int) -> str:

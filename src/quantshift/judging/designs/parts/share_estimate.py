@@ -11,7 +11,7 @@ import numpy as np
 
 from quantshift.answers.kinds import INTERVAL
 from quantshift.base.types import Codes, Flags, Prevalences, Reals
-from quantshift.intervals.limits import as_if_counted
+from quantshift.intervals.counted import as_if_counted
 from quantshift.judging.items.clusters import LabelledClusters
 from quantshift.judging.items.judged_items import JudgedItems
 

@@ -16,11 +16,12 @@ Reference: W. Youden, "Index for rating diagnostic tests", Cancer 3 (1950).
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
 
 from quantshift.base.types import Prevalences, Reals
 from quantshift.judging.designs.parts.judge_quality import rate_limits
 from quantshift.judging.designs.parts.share_estimate import MovedRate
+from quantshift.statistics.contingency import ChiSquare
+from quantshift.statistics.special_functions import x_log_y
 
 INFORMATIVE = 0.2
 """The lower limit of Youden's J from which on a judge tells the classes apart."""
@@ -105,7 +106,7 @@ def fit_p_value(labelled: Reals, verdicts: Reals) -> float:
     for _ in range(MOST_STEPS):
         rates /= rates.sum(axis=1, keepdims=True)
         mixed = p @ rates
-        found = float(special.xlogy(F, rates).sum() + special.xlogy(N, mixed).sum())
+        found = float(x_log_y(F, rates).sum() + x_log_y(N, mixed).sum())
         if found - before < NEGLIGIBLE:
             break
         before = found
@@ -113,5 +114,5 @@ def fit_p_value(labelled: Reals, verdicts: Reals) -> float:
             p[:, np.newaxis] * rates * np.divide(N, mixed, out=np.zeros_like(N), where=mixed > 0)
         )
         p, rates = split.sum(axis=1) / N.sum(), F + split
-    at_best = sum(float(special.xlogy(c, c / max(c.sum(), 1)).sum()) for c in (*F, N))
-    return float(stats.chi2.sf(2 * max(at_best - found, 0.0), freedom))
+    at_best = sum(float(x_log_y(c, c / max(c.sum(), 1)).sum()) for c in (*F, N))
+    return ChiSquare(2 * max(at_best - found, 0.0), freedom).p_value
