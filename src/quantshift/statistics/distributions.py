@@ -2,10 +2,11 @@
 
 SciPy has all of them, and is larger than everything else that `judge` needs together. The tails are
 those of `special_functions`: relative errors are about 1e-13, also of tails of 1e-300, and at most
-2e-11 where one parameter of a beta variable is near 1e-3. A quantile solves log(tail) = log(p) for the logarithm of the variable
-(gamma) or for its log-odds (beta) by Halley's method, for the smaller tail. Logarithms of tails are
-concave on these scales, so that the search arrives from anywhere, and in two or three steps from
-the usual approximations (Abramowitz and Stegun 26.4.17 and 26.5.22). The others follow from these:
+2e-11 where one parameter of a beta variable is near 1e-3. A quantile solves log(tail) = log(p) for
+the logarithm of the variable (gamma) or for its log-odds (beta) by Halley's method, for the smaller
+tail. Logarithms of tails are concave on these scales, so the search converges from anywhere, and in
+two or three steps from the usual approximations (Abramowitz and Stegun 26.4.17 and 26.5.22). The
+others follow from these:
 
     chi-square   half of it is a gamma variable of shape freedom / 2 (26.4.19)
     Student's t  freedom / (freedom + t^2) is a beta variable (26.7.1)
@@ -54,8 +55,8 @@ def _broadcasting(function: Callable[..., float]) -> Callable[..., Reals]:
     def broadcast(*arguments: ArrayLike) -> Reals:
         arrays = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in arguments))
         rows = zip(*(each.ravel().tolist() for each in arrays), strict=True)
-        found = [nan if any(each != each for each in row) else function(*row) for row in rows]
-        return np.array(found, dtype=np.float64).reshape(arrays[0].shape)
+        values = [nan if any(each != each for each in row) else function(*row) for row in rows]
+        return np.array(values, dtype=np.float64).reshape(arrays[0].shape)
 
     return broadcast
 
