@@ -269,8 +269,9 @@ def _table_blocks(table: OpenTable, columns: ReviewColumns, size: int) -> Blocks
                 "in .txt)",
                 arguments=[role],
             )
-    if table.types[columns.text] != pl.String or columns.text in table.nested:
-        kind = table.types[columns.text]
+    kind = table.types[columns.text]
+    if kind is not str or columns.text in table.nested:
+        kind = kind.__name__ if isinstance(kind, type) else kind
         raise DataError(f"{table.name}: column {columns.text!r} holds {kind}, not text")
     position = 0
     with closing(table.chunks([columns.text, columns.stars])) as chunks:
