@@ -1,18 +1,31 @@
 """`judge` works without the packages of any extra; what needs one says so in a line."""
 
 import ast
+import copy
+import gzip
 import importlib.metadata
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from quantshift.base.extras import EXTRA_OF
+from tests.tables.formats.test_evaluations import (
+    DEEPEVAL,
+    HARNESS,
+    INSPECT,
+    LANGSMITH,
+    PROMPTFOO,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +66,14 @@ def rows() -> list[dict[str, object]]:
             "other": "good" if i % 7 < 5 else "bad",
             "score": (i % 13) / 13,
             "human": None,
+            "topic": "abc"[i % 7 % 3],
+            "question": i // 4,
+            "views": 1 + i % 5,
+            "answer": "word " * (i % 17),
+            "spam_judge": i % 10 < 4,
+            "spam": None if i % 3 else int(i % 10 < 5),
+            "tags_judge": "spam; abuse" if i % 4 == 0 else "spam" if i % 4 < 3 else "",
+            "tags": None if i % 3 else "spam" if i % 4 < 3 else "none",
         }
         for i in range(200)
     ]
@@ -82,6 +103,162 @@ def test_judge_needs_no_extra(tables, ending):
     assert small.stdout.startswith("good: ")
 
 
+FORMS = (
+    "--json",
+    "--by topic --compare all",
+    "--by topic --summary",
+    "--history kept --at 2026-01-05T06:00",
+    "--history kept --at 2026-01-06T06:00",
+    "--cluster question --weights views",
+    "--errors-by answer,topic,question,views",
+    "--id item --misjudged misjudged.csv --csv answer.csv --markdown answer.md",
+    "--junit answer.xml --fail-if good<0.9",
+    "--labels elsewhere --labelled labelled.csv",
+    "--labels random --id item --labelled by-id.csv",
+)
+SEVERAL = (
+    "judge verdicts.csv --pairs spam_judge=spam --labels random",
+    "judge verdicts.csv --verdict tags_judge --label tags --separator ; --labels random",
+    "judge verdicts.csv --pairs spam_judge=spam --labels random --history labels --at 2026-01-05",
+    "history show kept",
+    "history export kept --json",
+    "judge plan verdicts.csv --verdict judge --label new --how by-verdict --n-labels 40 -o new.csv",
+    "judge plan verdicts.csv --verdict judge --label new --n-labels 40 --out new.tsv",
+    "judge inspect.json --verdict score.model_graded_qa --label metadata.human --labels random",
+    "judge deepeval.json --verdict success --label metadata.human --labels random",
+    "judge promptfoo.json --verdict success --label vars.human --labels random",
+    "judge harness.jsonl --verdict exact_match --label doc.human --labels random",
+    "judge langsmith.jsonl --verdict feedback.correct --label inputs.human --labels random",
+    "judge part1.csv part2.jsonl --verdict judge --label human --labels random",
+    "judge verdicts.tsv.gz --verdict judge --label human --labels random --json",
+    "judge verdicts.arff --verdict judge --label human --labels random",
+)
+EVERY_FORM = f"""{BLOCKED}
+import contextlib, csv, io, json
+from pathlib import Path
+from quantshift.cli.app import main
+
+def answered(form):
+    text, sys.argv = io.StringIO(), ["quantshift", *form.split()]
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        try:
+            main()
+        except SystemExit as error:
+            print(error.code)
+    return text.getvalue()
+
+forms = json.loads(sys.argv.pop(1))
+answers = {{form: answered(form) for form in forms}}
+with open("new.csv", newline="") as file:
+    header, *sheet = csv.reader(file)
+for number, row in enumerate(sheet):
+    row[1] = row[header.index("judge")] if number % 5 else "bad"
+with open("filled.csv", "w", newline="") as file:
+    csv.writer(file).writerows([header, *sheet])
+form = "judge verdicts.csv --verdict judge --label new --labelled filled.csv"
+answers[form] = answered(form)
+for path in sorted(Path().iterdir()):
+    if path.name.startswith(("answer.", "misjudged.", "new.")):
+        answers[path.name] = path.read_text()
+assert not BLOCKED & {{name for name, module in sys.modules.items() if module is not None}}
+print(json.dumps(answers))
+"""
+
+
+def with_labels(documents: list[dict[str, object]], places: Sequence[str]) -> None:
+    """Give every third of the documents a label, at this place within it."""
+    for i, document in enumerate(documents):
+        inner: Any = document
+        for place in places[:-1]:
+            inner = inner[place]
+        inner[places[-1]] = ("fail" if i % 5 == 0 else "pass") if i % 3 == 0 else None
+
+
+def write_evaluations(folder: Path) -> None:
+    cases = [copy.deepcopy(DEEPEVAL["testCases"][1]) for _ in range(60)]
+    results = [copy.deepcopy(PROMPTFOO["results"]["results"][1]) for _ in range(60)]
+    for i in range(60):
+        cases[i]["success"] = results[i]["success"] = i % 4 > 0
+    with_labels(cases, ["metadata", "human"])
+    with_labels(results, ["vars", "human"])
+    documents = {
+        "inspect": INSPECT,
+        "deepeval": {**DEEPEVAL, "testCases": cases},
+        "promptfoo": {"results": {**PROMPTFOO["results"], "results": results}},
+    }
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    samples = [copy.deepcopy(HARNESS) for _ in range(60)]
+    runs = [copy.deepcopy(LANGSMITH) for _ in range(60)]
+    for i in range(60):
+        samples[i]["exact_match"] = float(i % 4 > 0)
+        samples[i]["doc"]["human"] = None if i % 3 else i % 5 > 0
+        runs[i]["feedback"][0]["score"] = int(i % 4 > 0)
+        runs[i]["inputs"]["human"] = None if i % 3 else int(i % 5 > 0)
+    for name, lines in (("harness", samples), ("langsmith", runs)):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / f"{name}.jsonl").write_text(text)
+
+
+@pytest.fixture
+def every_table(tables: Path) -> Path:
+    frame = pl.DataFrame(rows())
+    frame.head(90).write_csv(tables / "part1.csv")
+    frame.tail(110).write_ndjson(tables / "part2.jsonl")
+    with gzip.open(tables / "verdicts.tsv.gz", "wb") as file:
+        frame.write_csv(file, separator="\t")
+    labelled = frame.drop_nulls("human")
+    labelled.select("judge", "human").write_csv(tables / "labelled.csv")
+    labelled.select("item", "human").write_csv(tables / "by-id.csv")
+    lines = ["@relation t", "@attribute judge {good,bad}", "@attribute human string", "@data"]
+    lines += [f"{row['judge']},{row['human'] or '?'}" for row in rows()]
+    (tables / "verdicts.arff").write_text("\n".join(lines) + "\n")
+    write_evaluations(tables)
+    return tables
+
+
+def test_every_form_of_judge_needs_no_extra(every_table, tmp_path_factory):
+    forms = [f"judge verdicts.csv {' '.join(ASKED)} {form}" for form in FORMS]
+    forms = json.dumps([*forms, *SEVERAL])
+    other = tmp_path_factory.mktemp("whole")
+    shutil.copytree(every_table, other, dirs_exist_ok=True)
+    small = run(EVERY_FORM, forms, folder=every_table)
+    whole = run(EVERY_FORM, forms, folder=other, blocked={"nothing"})
+    assert (small.stderr, whole.stderr) == ("", "")
+    answers, expected = json.loads(small.stdout), json.loads(whole.stdout)
+    for form in expected:
+        assert answers[form] == expected[form], form
+        assert "error" not in answers[form].partition("\n")[0], form
+    assert answers.keys() == expected.keys()
+
+
+VALUES = f"""{BLOCKED}
+import pandas as pd
+import quantshift
+verdicts, truth = [i % 10 < 7 for i in range(90)], [i % 10 < 6 for i in range(90)]
+labels = [t if i % 3 == 0 else None for i, t in enumerate(truth)]
+days = pd.date_range("2026-01-01", periods=3).repeat(30)
+frame = pd.DataFrame({{"v": verdicts, "l": labels, "day": days, "n": pd.array(labels, "boolean")}})
+frame["c"] = pd.Categorical(["yes" if v else "no" for v in verdicts])
+for call in (
+    dict(verdict=verdicts, label=labels),
+    dict(verdict={{"one": verdicts, "other": truth}}, label=labels),
+    dict(verdict=frame["v"], label=frame["n"]),
+    dict(table=frame, verdict="v", label="l", by="day"),
+    dict(table=frame, verdict="c", label="n", map={{"yes": True, "no": False}}),
+    dict(score=[float(v) + 0.1 * t for v, t in zip(verdicts, truth)], label=labels),
+):
+    print(quantshift.judge(labels="random", **call).to_json())
+"""
+
+
+def test_values_and_pandas_frames_need_no_extra(tmp_path):
+    small = run(VALUES, folder=tmp_path, blocked=OPTIONAL - {"pandas"})
+    whole = run(VALUES, folder=tmp_path, blocked={"nothing"})
+    assert (small.stderr, whole.stderr) == ("", "")
+    assert small.stdout == whole.stdout != ""
+
+
 @pytest.mark.parametrize("verdicts", ["--verdict judge,other", "--score score"])
 def test_several_judges_and_scores_need_no_extra(tables, verdicts):
     asked = ["judge", "verdicts.csv", *verdicts.split(), "--label", "human", "--labels", "random"]
@@ -90,7 +267,7 @@ def test_several_judges_and_scores_need_no_extra(tables, verdicts):
     assert small.stdout == run(COMMAND, *asked, folder=tables, blocked={"nothing"}).stdout
 
 
-@pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help", "example"])
+@pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help"])
 def test_other_commands_of_the_core(tmp_path, verb):
     answer = run(COMMAND, *verb.split(), folder=tmp_path)
     assert (answer.returncode, answer.stderr) == (0, "")
@@ -123,8 +300,13 @@ def test_other_commands_of_the_core(tmp_path, verb):
             "pip install 'quantshift[warehouse]'",
         ),
         (
+            "example",
+            "quantshift example needs polars, which is not installed: pip install "
+            "'quantshift[quantify]'",
+        ),
+        (
             "run all",
-            "quantshift run needs pyarrow, which is not installed: pip install 'quantshift[all]'",
+            "quantshift run needs polars, which is not installed: pip install 'quantshift[all]'",
         ),
     ],
 )

@@ -271,8 +271,8 @@ def _table_blocks(table: OpenTable, columns: ReviewColumns, size: int) -> Blocks
             )
     kind = table.types[columns.text]
     if kind is not str or columns.text in table.nested:
-        kind = kind.__name__ if isinstance(kind, type) else kind
-        raise DataError(f"{table.name}: column {columns.text!r} holds {kind}, not text")
+        content = kind.__name__ if isinstance(kind, type) else str(kind)
+        raise DataError(f"{table.name}: column {columns.text!r} holds {content}, not text")
     position = 0
     with closing(table.chunks([columns.text, columns.stars])) as chunks:
         for chunk in chunks:

@@ -124,8 +124,8 @@ def with_columns(
         start = 0
         # Without a column of its own a chunk would not know its length.
         for part in table.read(list(dict.fromkeys([*own, table.columns[0]]))):
-            cells = {
-                name: list(columns[name][start : start + len(part)])
+            cells: dict[str, list[Cell]] = {
+                name: [*columns[name][start : start + len(part)]]
                 if name in columns
                 else part.cells.values(name)
                 for name in asked

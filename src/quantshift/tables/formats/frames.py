@@ -84,7 +84,7 @@ def _mixed(column: Any) -> pl.Series:
     """A column of pandas that holds values of several types."""
     values = column.astype(object).where(column.notna(), None).tolist()
     type_ = column_type({kind_of_value(value) for value in values})
-    return pl.Series(cells_of(values, type_), dtype=type_)
+    return pl.Series(cells_of(values, type_), dtype=pl.DataType.from_python(type_))
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
