@@ -1,18 +1,31 @@
 """`judge` works without the packages of any extra; what needs one says so in a line."""
 
 import ast
+import copy
+import gzip
 import importlib.metadata
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from quantshift.base.extras import EXTRA_OF
+from tests.tables.formats.test_evaluations import (
+    DEEPEVAL,
+    HARNESS,
+    INSPECT,
+    LANGSMITH,
+    PROMPTFOO,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -46,31 +59,29 @@ def run(
 
 
 def rows() -> list[dict[str, object]]:
-    judged: list[dict[str, object]] = [
+    judged = [
         {
             "item": i,
             "judge": "good" if i % 10 < 7 else "bad",
             "other": "good" if i % 7 < 5 else "bad",
             "score": (i % 13) / 13,
             "size": i * 37 % 101 + 1,
-            "group": "AB"[i % 2],
+            "human": None,
+            "second": None if i % 6 else "good" if i % 5 else "bad",
+            "first": "good" if i % 3 else "bad",
+            "topic": "abc"[i % 7 % 3],
             "question": i // 4,
             "views": 1 + i % 5,
-            "first": "good" if i % 3 else "bad",
-            "judge_yes": "yes" if i % 10 < 7 else "no",
-            "other_yes": "yes" if i % 7 < 5 else "no",
-            "human": None,
-            "second": None,
-            "human_yes": None,
-            "second_yes": None,
+            "answer": "word " * (i % 17),
+            "spam_judge": i % 10 < 4,
+            "spam": None if i % 3 else int(i % 10 < 5),
+            "tags_judge": "spam; abuse" if i % 4 == 0 else "spam" if i % 4 < 3 else "",
+            "tags": None if i % 3 else "spam" if i % 4 < 3 else "none",
         }
         for i in range(200)
     ]
     for i in range(0, 200, 3):
         judged[i]["human"] = "good" if i % 10 < 6 else "bad"
-        judged[i]["second"] = "good" if i % 11 < 7 else "bad"
-        judged[i]["human_yes"] = "yes" if i % 10 < 6 else "no"
-        judged[i]["second_yes"] = "yes" if i % 11 < 7 else "no"
     return judged
 
 
@@ -80,7 +91,6 @@ def tables(tmp_path: Path) -> Path:
     frame.write_csv(tmp_path / "verdicts.csv")
     frame.write_ndjson(tmp_path / "verdicts.jsonl")
     frame.write_parquet(tmp_path / "verdicts.parquet")
-    frame.drop("human", "second", "human_yes", "second_yes").write_csv(tmp_path / "new.csv")
     return tmp_path
 
 
@@ -96,6 +106,174 @@ def test_judge_needs_no_extra(tables, ending):
     assert small.stdout.startswith("good: ")
 
 
+FORMS = (
+    "--json",
+    "--by topic --compare all",
+    "--by topic --summary",
+    "--history kept --at 2026-01-05T06:00",
+    "--history kept --at 2026-01-06T06:00",
+    "--cluster question --weights views",
+    "--errors-by answer,topic,question,views",
+    "--id item --misjudged misjudged.csv --csv answer.csv --markdown answer.md",
+    "--junit answer.xml --fail-if good<0.9",
+    "--labels elsewhere --labelled labelled.csv",
+    "--labels random --id item --labelled by-id.csv",
+)
+SEVERAL = (
+    "judge verdicts.csv --pairs spam_judge=spam --labels random",
+    "judge verdicts.csv --verdict tags_judge --label tags --separator ; --labels random",
+    "judge verdicts.csv --pairs spam_judge=spam --labels random --history labels --at 2026-01-05",
+    "history show kept",
+    "history export kept --json",
+    "judge verdicts.csv --verdict judge --label human",
+    "judge verdicts.csv --verdict judge --label human --labels by-verdict --insist",
+    "judge verdicts.csv --verdict judge --label human --labels by-label --insist",
+    "judge verdicts.csv --verdict judge --label human --labels picked",
+    "judge verdicts.csv --verdict judge --label human,second --labels random",
+    "judge verdicts.csv --verdict judge --label human --labels random --wins good,bad --first first",
+    "judge verdicts.csv --verdict judge --label human --labelled labelled.csv --assume rates",
+    "judge verdicts.csv --verdict judge --sensitivity 0.9,0.85-0.94 --specificity 0.8",
+    "judge verdicts.csv --score score --label human --labels random --cut agreement",
+    "judge verdicts.csv --score size --label human --labels random --cluster question",
+    "judge plan verdicts.csv --verdict judge --label human --precision 0.1",
+    "judge plan verdicts.csv --verdict judge --label new --cluster question --n-labels 40",
+    "judge plan verdicts.csv --verdict judge --label new --how by-verdict --n-labels 40 -o new.csv",
+    "judge plan verdicts.csv --verdict judge --label new --n-labels 40 --out new.tsv",
+    "judge inspect.json --verdict score.model_graded_qa --label metadata.human --labels random",
+    "judge deepeval.json --verdict success --label metadata.human --labels random",
+    "judge promptfoo.json --verdict success --label vars.human --labels random",
+    "judge harness.jsonl --verdict exact_match --label doc.human --labels random",
+    "judge langsmith.jsonl --verdict feedback.correct --label inputs.human --labels random",
+    "judge part1.csv part2.jsonl --verdict judge --label human --labels random",
+    "judge verdicts.tsv.gz --verdict judge --label human --labels random --json",
+    "judge verdicts.arff --verdict judge --label human --labels random",
+)
+EVERY_FORM = f"""{BLOCKED}
+import contextlib, csv, io, json
+from pathlib import Path
+from quantshift.cli.app import main
+
+def answered(form):
+    text, sys.argv = io.StringIO(), ["quantshift", *form.split()]
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        try:
+            main()
+        except SystemExit as error:
+            print(error.code)
+    return text.getvalue()
+
+forms = json.loads(sys.argv.pop(1))
+answers = {{form: answered(form) for form in forms}}
+with open("new.csv", newline="") as file:
+    header, *sheet = csv.reader(file)
+for number, row in enumerate(sheet):
+    row[1] = row[header.index("judge")] if number % 5 else "bad"
+with open("filled.csv", "w", newline="") as file:
+    csv.writer(file).writerows([header, *sheet])
+form = "judge verdicts.csv --verdict judge --label new --labelled filled.csv"
+answers[form] = answered(form)
+for path in sorted(Path().iterdir()):
+    if path.name.startswith(("answer.", "misjudged.", "new.")):
+        answers[path.name] = path.read_text()
+assert not BLOCKED & {{name for name, module in sys.modules.items() if module is not None}}
+print(json.dumps(answers))
+"""
+
+
+def with_labels(documents: list[dict[str, object]], places: Sequence[str]) -> None:
+    """Give every third of the documents a label, at this place within it."""
+    for i, document in enumerate(documents):
+        inner: Any = document
+        for place in places[:-1]:
+            inner = inner[place]
+        inner[places[-1]] = ("fail" if i % 5 == 0 else "pass") if i % 3 == 0 else None
+
+
+def write_evaluations(folder: Path) -> None:
+    cases = [copy.deepcopy(DEEPEVAL["testCases"][1]) for _ in range(60)]
+    results = [copy.deepcopy(PROMPTFOO["results"]["results"][1]) for _ in range(60)]
+    for i in range(60):
+        cases[i]["success"] = results[i]["success"] = i % 4 > 0
+    with_labels(cases, ["metadata", "human"])
+    with_labels(results, ["vars", "human"])
+    documents = {
+        "inspect": INSPECT,
+        "deepeval": {**DEEPEVAL, "testCases": cases},
+        "promptfoo": {"results": {**PROMPTFOO["results"], "results": results}},
+    }
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    samples = [copy.deepcopy(HARNESS) for _ in range(60)]
+    runs = [copy.deepcopy(LANGSMITH) for _ in range(60)]
+    for i in range(60):
+        samples[i]["exact_match"] = float(i % 4 > 0)
+        samples[i]["doc"]["human"] = None if i % 3 else i % 5 > 0
+        runs[i]["feedback"][0]["score"] = int(i % 4 > 0)
+        runs[i]["inputs"]["human"] = None if i % 3 else int(i % 5 > 0)
+    for name, lines in (("harness", samples), ("langsmith", runs)):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / f"{name}.jsonl").write_text(text)
+
+
+@pytest.fixture
+def every_table(tables: Path) -> Path:
+    frame = pl.DataFrame(rows())
+    frame.head(90).write_csv(tables / "part1.csv")
+    frame.tail(110).write_ndjson(tables / "part2.jsonl")
+    with gzip.open(tables / "verdicts.tsv.gz", "wb") as file:
+        frame.write_csv(file, separator="\t")
+    labelled = frame.drop_nulls("human")
+    labelled.select("judge", "human").write_csv(tables / "labelled.csv")
+    labelled.select("item", "human").write_csv(tables / "by-id.csv")
+    lines = ["@relation t", "@attribute judge {good,bad}", "@attribute human string", "@data"]
+    lines += [f"{row['judge']},{row['human'] or '?'}" for row in rows()]
+    (tables / "verdicts.arff").write_text("\n".join(lines) + "\n")
+    write_evaluations(tables)
+    return tables
+
+
+def test_every_form_of_judge_needs_no_extra(every_table, tmp_path_factory):
+    forms = [f"judge verdicts.csv {' '.join(ASKED)} {form}" for form in FORMS]
+    forms = json.dumps([*forms, *SEVERAL])
+    other = tmp_path_factory.mktemp("whole")
+    shutil.copytree(every_table, other, dirs_exist_ok=True)
+    small = run(EVERY_FORM, forms, folder=every_table)
+    whole = run(EVERY_FORM, forms, folder=other, blocked={"nothing"})
+    assert (small.stderr, whole.stderr) == ("", "")
+    answers, expected = json.loads(small.stdout), json.loads(whole.stdout)
+    for form in expected:
+        assert answers[form] == expected[form], form
+        assert "error" not in answers[form].partition("\n")[0], form
+    assert answers.keys() == expected.keys()
+
+
+VALUES = f"""{BLOCKED}
+import pandas as pd
+import quantshift
+verdicts, truth = [i % 10 < 7 for i in range(90)], [i % 10 < 6 for i in range(90)]
+labels = [t if i % 3 == 0 else None for i, t in enumerate(truth)]
+days = pd.date_range("2026-01-01", periods=3).repeat(30)
+frame = pd.DataFrame({{"v": verdicts, "l": labels, "day": days, "n": pd.array(labels, "boolean")}})
+frame["c"] = pd.Categorical(["yes" if v else "no" for v in verdicts])
+for call in (
+    dict(verdict=verdicts, label=labels),
+    dict(verdict={{"one": verdicts, "other": truth}}, label=labels),
+    dict(verdict=frame["v"], label=frame["n"]),
+    dict(table=frame, verdict="v", label="l", by="day"),
+    dict(table=frame, verdict="c", label="n", map={{"yes": True, "no": False}}),
+    dict(score=[float(v) + 0.1 * t for v, t in zip(verdicts, truth)], label=labels),
+):
+    print(quantshift.judge(labels="random", **call).to_json())
+"""
+
+
+def test_values_and_pandas_frames_need_no_extra(tmp_path):
+    small = run(VALUES, folder=tmp_path, blocked=OPTIONAL - {"pandas"})
+    whole = run(VALUES, folder=tmp_path, blocked={"nothing"})
+    assert (small.stderr, whole.stderr) == ("", "")
+    assert small.stdout == whole.stdout != ""
+
+
 @pytest.mark.parametrize("verdicts", ["--verdict judge,other", "--score score"])
 def test_several_judges_and_scores_need_no_extra(tables, verdicts):
     asked = ["judge", "verdicts.csv", *verdicts.split(), "--label", "human", "--labels", "random"]
@@ -104,55 +282,7 @@ def test_several_judges_and_scores_need_no_extra(tables, verdicts):
     assert small.stdout == run(COMMAND, *asked, folder=tables, blocked={"nothing"}).stdout
 
 
-JUDGED = "judge verdicts.csv --verdict judge --label human --labels"
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        f"{JUDGED} random --by group --compare A,B",
-        f"{JUDGED} random --cluster question",
-        f"{JUDGED} random --errors-by score,group",
-        f"{JUDGED} random --weights views --of population",
-        f"{JUDGED} random --verdict judge,other --json",
-        f"{JUDGED} by-verdict --insist",
-        f"{JUDGED} by-label --insist",
-        f"{JUDGED} picked",
-        "judge verdicts.csv --verdict judge --label human",
-        "judge verdicts.csv --verdict judge --label human,second --labels random",
-        "judge new.csv --verdict judge --label human --labelled verdicts.csv --labels elsewhere",
-        "judge new.csv --verdict judge --label human --labelled verdicts.csv --assume rates",
-        "judge verdicts.csv --score score --label human --labels random --cut agreement",
-        "judge verdicts.csv --score size --label human --labels random",
-        "judge verdicts.csv --score size --label human --labels random --cluster question",
-        "judge new.csv --verdict judge --sensitivity 0.9,0.85-0.94 --specificity 0.8",
-        "judge verdicts.csv --pairs judge_yes=human_yes,other_yes=second_yes --labels random",
-        f"{JUDGED} random --wins good,bad --first first",
-        "judge plan verdicts.csv --verdict judge --label human --precision 0.1",
-        "judge plan new.csv --score score --n-labels 40 --out sheet.csv",
-        "judge plan new.csv --verdict judge --cluster question --n-labels 40",
-    ],
-)
-def test_judge_needs_no_extra_in_any_form(tables, asked):
-    small = run(COMMAND, *asked.split(), folder=tables)
-    (tables / "sheet.csv").unlink(missing_ok=True)
-    whole = run(COMMAND, *asked.split(), folder=tables, blocked={"nothing"})
-    assert (small.returncode, small.stderr) == (whole.returncode, "")
-    assert small.stdout == whole.stdout != ""
-
-
-def test_a_filled_sheet_needs_no_extra(tables):
-    planned = "judge plan new.csv --verdict judge --n-labels 40 --out sheet.csv"
-    assert run(COMMAND, *planned.split(), folder=tables).returncode == 0
-    sheet = pl.read_csv(tables / "sheet.csv")
-    sheet.with_columns(label=pl.col("judge")).write_csv(tables / "filled.csv")
-    asked = "judge new.csv --verdict judge --label label --labelled filled.csv"
-    small = run(COMMAND, *asked.split(), folder=tables)
-    assert (small.returncode, small.stderr) == (0, "")
-    assert small.stdout.startswith("good: ")
-
-
-@pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help", "example"])
+@pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help"])
 def test_other_commands_of_the_core(tmp_path, verb):
     answer = run(COMMAND, *verb.split(), folder=tmp_path)
     assert (answer.returncode, answer.stderr) == (0, "")
@@ -185,8 +315,13 @@ def test_other_commands_of_the_core(tmp_path, verb):
             "pip install 'quantshift[warehouse]'",
         ),
         (
+            "example",
+            "quantshift example needs polars, which is not installed: pip install "
+            "'quantshift[quantify]'",
+        ),
+        (
             "run all",
-            "quantshift run needs pyarrow, which is not installed: pip install 'quantshift[all]'",
+            "quantshift run needs polars, which is not installed: pip install 'quantshift[all]'",
         ),
     ],
 )

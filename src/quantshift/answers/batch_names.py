@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from quantshift.tables.columns.names import NO_NAME, natural
-from quantshift.tables.columns.periods import dates_of_names
+from quantshift.tables.columns.written_dates import dates_of_names
 from quantshift.tables.reading import OpenTable
 
 NO_GROUP = NO_NAME

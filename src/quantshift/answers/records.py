@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.imports import extra_needed
 from quantshift.base.storage.files import head
 from quantshift.tables.spreadsheet_cells import escaped
 
@@ -43,7 +44,8 @@ def as_frame(records: Iterable[Mapping[str, Any]]) -> Any:
     try:
         import pandas as pd
     except ImportError:
-        import polars as pl
+        with extra_needed("data frames"):
+            import polars as pl
 
         TABLE_THREADS.use()
         return pl.DataFrame(columns, infer_schema_length=None)

@@ -1,4 +1,4 @@
-"""pyarrow, where it is installed: tables are also read without it, more slowly."""
+"""pyarrow, where it and polars are installed: tables are also read without, more slowly."""
 
 import importlib
 import sys
@@ -8,8 +8,9 @@ from typing import Any
 
 @cache
 def installed_arrow() -> Any:
-    """The package pyarrow; None where it is not installed."""
+    """The package pyarrow; None where it, or polars, which works on its tables, is missing."""
     try:
+        importlib.import_module("polars")
         return importlib.import_module("pyarrow")
     except ModuleNotFoundError:
         return None

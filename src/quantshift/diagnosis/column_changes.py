@@ -44,7 +44,8 @@ from quantshift.diagnosis.training_profile import (
     WordsProfile,
 )
 from quantshift.statistics.multiple_tests import holm
-from quantshift.tables.columns.kinds import DATE, shown
+from quantshift.tables.columns.cell_names import shown
+from quantshift.tables.columns.kinds import DATE
 
 LEVEL = 0.05
 """The level of the test that any column has changed."""

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED, Condition
 from quantshift.answers.words import one_line, shortened
@@ -23,8 +24,10 @@ from quantshift.history.record import Limits
 from quantshift.history.store import DESCRIPTION, Problem, check_place
 from quantshift.history.watching import Watch, Watched
 from quantshift.judging.labels.label_judgement import LabelJudgement
-from quantshift.quantifying.labels.label_folder import label_folder_name
-from quantshift.quantifying.labels.label_result import LabelQuantification
+from quantshift.quantifying.labels.label_folder_names import label_folder_name
+
+if TYPE_CHECKING:
+    from quantshift.quantifying.labels.label_result import LabelQuantification
 
 UNKNOWN_LABEL = "has no calls yet, though other labels have: new, or lost"
 
@@ -33,7 +36,7 @@ UNKNOWN_LABEL = "has no calls yet, though other labels have: new, or lost"
 class WatchedLabels:
     """An answer with several labels, and what a scheduled call makes of each."""
 
-    result: LabelQuantification | LabelJudgement
+    result: "LabelQuantification | LabelJudgement"
     labels: Mapping[str, Watched]
 
     @property
@@ -140,7 +143,7 @@ class LabelWatch:
         """The conditions, read."""
         return tuple(map(Condition.parse, self.conditions))
 
-    def over(self, result: LabelQuantification | LabelJudgement) -> WatchedLabels:
+    def over(self, result: "LabelQuantification | LabelJudgement") -> WatchedLabels:
         """Append each answer to its history, if there are any, and check all conditions."""
         watches = {label: self._watch(label, len(result.labels)) for label in result.answers}
         lost = self._checked(result) if self.options.history is not None else {}
@@ -153,7 +156,7 @@ class LabelWatch:
             },
         )
 
-    def _checked(self, result: LabelQuantification | LabelJudgement) -> dict[str, list[Problem]]:
+    def _checked(self, result: "LabelQuantification | LabelJudgement") -> dict[str, list[Problem]]:
         """What is told of labels without a call; answers that do not fit are refused before any is
         appended."""
         places = {label: self._place(label) for label in result.answers}

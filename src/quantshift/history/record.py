@@ -18,7 +18,6 @@ from quantshift.errors import DataError, UserError
 from quantshift.history.dates import moment_of
 from quantshift.judging.items.meaning import are_levels
 from quantshift.judging.result import ClusterRates
-from quantshift.quantifying.output.events import is_unreliable
 from quantshift.quantifying.output.result import Batch, Quantification
 
 if TYPE_CHECKING:
@@ -351,6 +350,9 @@ def _model(result: Quantification) -> ModelSummary:
 
 
 def _batch_entry(batch: Batch) -> BatchEntry:
+    # Answers of `judge` need none of what `quantify` does.
+    from quantshift.quantifying.output.events import is_unreliable
+
     shift = batch.shift
     return BatchEntry(
         name=batch.name,

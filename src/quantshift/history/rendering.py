@@ -27,10 +27,8 @@ from quantshift.history.record import MEAN
 from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
 from quantshift.judging.result import Judgement
 from quantshift.labelling.sheets.filled import BIASED
-from quantshift.quantifiers.base.guarding import DECLARED
-from quantshift.quantifying.output.advice import CONFUSED
+from quantshift.quantifiers.base.answer_kinds import DECLARED
 from quantshift.quantifying.output.result import Quantification
-from quantshift.quantifying.output.text import extremes, marks, shown_warnings
 
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
@@ -64,10 +62,17 @@ def state_of(watched: "Watched") -> str:
         not watched.can_be_estimated or not all(batch.can_be_estimated for batch in batches),
         any(is_range(batch.kind) for batch in batches),
         _is_untested(result),
-        isinstance(result, Quantification) and shown_warnings(result),
+        isinstance(result, Quantification) and _shown_warnings(result),
         True,
     )
     return next(state for state, held in zip(STATES, holds, strict=True) if held)
+
+
+def _shown_warnings(result: Quantification) -> list[str]:
+    # Answers of `judge` need none of what `quantify` does.
+    from quantshift.quantifying.output.text import shown_warnings
+
+    return shown_warnings(result)
 
 
 def _is_untested(result: Quantification | Judgement) -> bool:
@@ -97,7 +102,7 @@ def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
     if state == UNTESTED:
         texts.append("nothing tests what the method assumes")
     elif state == WARNED and isinstance(result, Quantification) and not warnings:
-        first, *others = shown_warnings(result)
+        first, *others = _shown_warnings(result)
         more = f" (and {counted(len(others), 'other warning')})" if others else ""
         warnings = [f"{shortened(first, LONGEST_WARNING)}{more}"]
     texts += warnings
@@ -108,6 +113,9 @@ def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
 
 def findings(result: Quantification) -> list[tuple[str, str]]:
     """The newest batch and its marks; of batches that do not follow one another, the extremes."""
+    from quantshift.quantifying.output.advice import CONFUSED
+    from quantshift.quantifying.output.text import extremes, marks
+
     # Rows without a date are not the newest.
     named = [batch for batch in result.batches if batch.name != NO_GROUP]
     batch = (named or result.batches)[-1]

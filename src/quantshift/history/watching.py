@@ -21,7 +21,6 @@ from quantshift.history.archive import Alarm, History, alarms_of
 from quantshift.history.options import ALARM, AlarmOptions, WatchOptions
 from quantshift.history.store import Problem
 from quantshift.judging.result import Judgement
-from quantshift.quantifying.output.events import failures
 from quantshift.quantifying.output.result import Quantification
 
 if TYPE_CHECKING:
@@ -166,6 +165,9 @@ class Watch:
         """The events and conditions that hold, in words."""
         events = [event for event in self.options.fail_on if event != ALARM]
         if not isinstance(result, Judgement):
+            # Answers of `judge` need none of what `quantify` does.
+            from quantshift.quantifying.output.events import failures
+
             return tuple(failures(result, events, self.parsed_conditions()))
         if events:
             raise UserError(

@@ -51,6 +51,7 @@ from quantshift.judging.result import (
     Threshold,
 )
 from quantshift.judging.sensitivity import GivenRates, Rate
+from quantshift.tables.cells import taken
 from quantshift.tables.reading import Source
 
 if TYPE_CHECKING:
@@ -303,18 +304,19 @@ def _error_patterns(
     table, beside = run.table, run.table.beside_external
     source = table.rows[0].source
     if labelled.positions is not None:
-        beside = table.beside[labelled.positions] if table.beside.width else table.beside
+        beside = taken(table.beside, labelled.positions.tolist())
     else:
         source = table.rows[1].source
     assert beside is not None
-    columns = options.scanned(beside.columns)
-    lacking = [name for name in columns if name not in beside.columns]
+    columns = options.scanned(list(beside))
+    lacking = [name for name in columns if name not in beside]
     if lacking:
         raise UserError(
             f"{source}, where the labels are, has no column {lacking[0]!r}; name columns of it",
             arguments=["errors_by"],
         )
-    return error_patterns(labelled, beside.select(columns), run.judges, run.settings)
+    scanned = {name: beside[name] for name in columns}
+    return error_patterns(labelled, scanned, run.judges, run.settings)
 
 
 def _threshold(

@@ -24,8 +24,9 @@ from quantshift.multilabel.label_data import LABEL_DATA, LabelData, write_label_
 from quantshift.multilabel.label_tables import FEWEST, LabelTable
 from quantshift.multilabel.mulan import LabelledItems, load_mulan, read_label_names
 from quantshift.multilabel.related_labels import frequent_together
-from quantshift.tables.columns.kinds import choose, shown
-from quantshift.tables.columns.labels import TRUTHS, check_separator, label_names
+from quantshift.tables.columns.cell_names import shown
+from quantshift.tables.columns.kinds import choose, label_names
+from quantshift.tables.columns.labels import TRUTHS, check_separator
 from quantshift.tables.columns.names import check_data_set_name, folder_name
 from quantshift.tables.preparation import TablePreparation
 from quantshift.tables.reading import read_frame

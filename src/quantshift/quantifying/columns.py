@@ -23,8 +23,8 @@ from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifying.options import ColumnOptions, Grouping
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
-from quantshift.tables.columns.kinds import TEXT, Column, as_kind, shown
-from quantshift.tables.columns.labels import label_names
+from quantshift.tables.columns.cell_names import shown
+from quantshift.tables.columns.kinds import TEXT, Column, as_kind, label_names
 from quantshift.tables.columns.periods import BatchNames, Periods
 from quantshift.tables.reading import Chunk, OpenTable
 

@@ -49,7 +49,7 @@ from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.widths import settled, total, totalled
 from quantshift.sketches.copies import first_copy
-from quantshift.tables.chunks import polars_frame
+from quantshift.tables.formats.frames import polars_frame
 
 METADATA = b"quantshift"
 """Where the description stands in the file."""

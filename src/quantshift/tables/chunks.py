@@ -3,14 +3,14 @@
 import difflib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, TypeAlias
-
-import polars as pl
-import polars.selectors as cs
+from typing import TYPE_CHECKING, TypeAlias
 
 from quantshift.errors import DataError
 from quantshift.tables.broken_files import explained
+from quantshift.tables.cells import AbstractCells, CellType
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Progress: TypeAlias = Callable[[str, int, int], None] | None
 """Takes the name of the current step, how much of it is done and the total."""
@@ -25,20 +25,25 @@ class Chunk:
     """Consecutive rows; the last chunk is empty if rows were left out at the end of the table.
 
     first: the number of the first row, from 1 (a header is not counted).
-    columns: strings if the file has no types, otherwise with its types; missing values are null.
+    cells: strings if the file has no types, otherwise with its types; missing values are null.
     undecodable: cells that were not UTF-8; invalid bytes in them are replaced by U+FFFD.
     ragged: rows left out because they have too many or too few cells; first_ragged: the position of
     the table's first such row ("line 7"), in the first chunk with one.
     """
 
     first: int
-    columns: pl.DataFrame
+    cells: AbstractCells
     undecodable: int = 0
     ragged: int = 0
     first_ragged: str = ""
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return len(self.cells)
+
+    @property
+    def columns(self) -> "pl.DataFrame":
+        """The cells as a frame of polars."""
+        return self.cells.frame()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +56,7 @@ class Frame:
     """
 
     name: str
-    columns: pl.DataFrame
+    columns: "pl.DataFrame"
     undecodable: int = 0
     ragged: int = 0
     first_ragged: str = ""
@@ -66,7 +71,7 @@ class Frame:
             )
         return self
 
-    def require(self, column: str) -> pl.Series:
+    def require(self, column: str) -> "pl.Series":
         """The column; an unknown name is an error that suggests the nearest one."""
         require_column(self.name, self.columns.columns, column)
         return self.columns[column]
@@ -82,7 +87,7 @@ class OpenTable:
 
     name: str
     columns: tuple[str, ...]
-    types: Mapping[str, pl.DataType]
+    types: Mapping[str, CellType]
     read: Callable[[Sequence[str]], Generator[Chunk]]
     nested: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
@@ -113,42 +118,6 @@ def check_names(file: str, names: Sequence[str]) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise DataError(f"{file}: two columns are called {twice!r}; rename one")
-
-
-def polars_frame(table: Any) -> pl.DataFrame:
-    """An Arrow table or batch as a frame with the same names; an ArrowInvalid if it is broken."""
-    # Polars takes texts as they are, and panics if they are no UTF-8. A panic prints lines of its
-    # own, so that it is prevented where this is possible.
-    table.validate(full=True)
-    _check_descriptions(table.schema)
-    try:
-        frame = pl.DataFrame(table)
-    except pl.exceptions.PanicException as error:
-        raise _damaged() from error
-    # Polars would invent a name for a column without one.
-    frame.columns = table.schema.names
-    return frame
-
-
-def _check_descriptions(schema: Any) -> None:
-    for described in (schema, *schema):
-        for text in chain.from_iterable((described.metadata or {}).items()):
-            try:
-                text.decode()
-            except UnicodeDecodeError as error:
-                raise _damaged() from error
-
-
-def _damaged() -> Exception:
-    import pyarrow as pa
-
-    return pa.ArrowInvalid("the description of its columns is damaged")  # type: ignore[no-any-return]
-
-
-def without_gaps(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with null for every kind of missing value."""
-    is_gap = cs.string().str.strip_chars().is_in(list(MISSING))
-    return frame.with_columns(pl.when(~is_gap).then(cs.string()), cs.float().fill_nan(None))
 
 
 def require_column(name: str, columns: Sequence[str], wanted: str) -> None:

@@ -14,18 +14,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import polars as pl
-
+from quantshift.base.arrow import installed_arrow
 from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.imports import extra_needed
 from quantshift.base.storage.files import file_sha256
 from quantshift.credentials import public_url
 from quantshift.errors import DataError, UserError
 from quantshift.tables.broken_files import explained
+from quantshift.tables.cells import CellType
 from quantshift.tables.chunks import MISSING, Chunk, Frame, OpenTable, Progress
 from quantshift.tables.files import table_file
 from quantshift.tables.formats import database_of, format_of, known_urls
-from quantshift.tables.formats.frames import frame_table, given_frame
 from quantshift.tables.formats.table_format import TableFile
+from quantshift.tables.formats.values import check_is_frame, is_pandas, pandas_table
 from quantshift.tables.places import STANDARD_INPUT, matches
 
 __all__ = [
@@ -179,12 +180,22 @@ def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
     if isinstance(source, OpenTable):
         return source
     if not isinstance(source, str | Path):
-        return frame_table(name, given_frame(source, name))
+        return _given(source, name)
     database = database_of(source)
     if database is not None:
         return database.open(str(source))
     with explained(str(source)):
         return open_file(table_file(source), lenient=lenient)
+
+
+def _given(source: Any, name: str) -> OpenTable:
+    """The table of a data frame."""
+    if is_pandas(source) and installed_arrow() is None:
+        return pandas_table(name, source)
+    check_is_frame(source, name)
+    with extra_needed("data frames of other libraries than pandas", "parquet"):
+        from quantshift.tables.formats.frames import frame_table, given_frame
+    return frame_table(name, given_frame(source, name))
 
 
 def _prepared(file: TableFile, *, lenient: bool) -> TableFile:
@@ -229,8 +240,8 @@ def _joined(name: str, tables: Sequence[OpenTable]) -> OpenTable:
             with closing(table.chunks(wanted)) as chunks:
                 for chunk in chunks:
                     where = f"{table.name}, {chunk.first_ragged}" if chunk.first_ragged else ""
-                    columns = chunk.columns.cast({name: types[name] for name in wanted})
-                    yield replace(chunk, first=start, columns=columns, first_ragged=where)
+                    cells = chunk.cells.cast(types)
+                    yield replace(chunk, first=start, cells=cells, first_ragged=where)
                     start += len(chunk)
 
     nested = frozenset[str]().union(*(table.nested for table in tables))
@@ -238,7 +249,11 @@ def _joined(name: str, tables: Sequence[OpenTable]) -> OpenTable:
     return OpenTable(name, first.columns, types, read, nested, notes)
 
 
-def _common_type(types: Sequence[pl.DataType]) -> pl.DataType:
+def _common_type(types: Sequence[CellType]) -> CellType:
     if all(type_ == types[0] for type_ in types):
         return types[0]
-    return pl.Float64() if all(type_.is_numeric() for type_ in types) else pl.String()
+    return float if all(map(_is_numeric, types)) else str
+
+
+def _is_numeric(type_: CellType) -> bool:
+    return type_ in (int, float) if isinstance(type_, type) else type_.is_numeric()

@@ -8,8 +8,9 @@ Injection".
 """
 
 import re
+from collections.abc import Sequence
 
-import polars as pl
+from quantshift.tables.columns.cell_names import Cell, mapped, number_of, text_of
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _BEGINNING = r"(^|[;\t\r\n])"
@@ -36,23 +37,21 @@ def unescaped(cell: str) -> str:
     return _ESCAPED.sub(r"\1", cell)
 
 
-def as_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """The cells as strings, for file formats without types."""
-    return frame.select(pl.all().cast(pl.String, strict=False))
-
-
-def comparable(frame: pl.DataFrame) -> pl.DataFrame:
-    """The cells in a form that files and spreadsheet programs do not change.
+def comparable(cells: Sequence[Cell]) -> list[str]:
+    """The cells of a column in a form that files and spreadsheet programs do not change.
 
     1 and 1.0 become equal, as do true and TRUE, a missing value and an empty cell, and all kinds of
     white space.
+
+    >>> comparable(["1.0", " a \\n b", "TRUE", None]), comparable([1, 2])
+    (['1.0', 'a b', 'true', ''], ['1.0', '2.0'])
     """
-    columns = []
-    for name in frame.columns:
-        cell = pl.col(name).cast(pl.String, strict=False).fill_null("")
-        cell = cell.str.replace_all(r"\s+", " ").str.strip_chars()
-        lower = cell.str.to_lowercase()
-        truth = pl.when(lower.is_in(["true", "false"])).then(lower)
-        number = cell.cast(pl.Float64, strict=False).cast(pl.String)
-        columns.append(pl.coalesce(truth, number, cell).alias(name))
-    return frame.select(columns)
+    return mapped(cells, _comparable)
+
+
+def _comparable(cell: Cell) -> str:
+    text = " ".join((text_of(cell) or "").split())
+    lower = text.lower()
+    if lower in ("true", "false"):
+        return lower
+    return text_of(number_of(text)) or text

@@ -16,6 +16,7 @@ from quantshift.data.importing.review_layouts import (
     tabbed_row,
 )
 from quantshift.errors import UserError
+from quantshift.tables.cells import FrameCells
 from quantshift.tables.chunks import Chunk
 
 
@@ -135,7 +136,9 @@ def test_malformed_tabbed_lines(row, reason):
     ],
 )
 def test_rows_of_tables(stars, reason):
-    chunk = Chunk(7, pl.DataFrame({"s": stars, "t": ["fine", "", None, "x"]}, strict=False))
+    chunk = Chunk(
+        7, FrameCells(pl.DataFrame({"s": stars, "t": ["fine", "", None, "x"]}, strict=False))
+    )
     columns = ReviewColumns(text="t", stars="s")
     sifted = sift(chunk, ReviewLayout("CSV", "", "row"), ReviewLimits(0, 1), columns)
     assert (sifted.first_bad or "").startswith(reason or "")
@@ -151,10 +154,10 @@ def test_rows_of_tables(stars, reason):
 def test_the_reasons_of_tables_have_an_order():
     frame = pl.DataFrame({"s": ["9", "0", "5", "5"], "t": ["\ufffd", "x", "a\ufffd", "good"]})
     columns, layout = ReviewColumns(text="t", stars="s"), ReviewLayout("CSV", "", "row")
-    clean = sift(Chunk(1, frame), layout, ReviewLimits(2, 0), columns)
+    clean = sift(Chunk(1, FrameCells(frame)), layout, ReviewLimits(2, 0), columns)
     assert clean.tally == ReviewTally(rows=4, malformed=1, zero_stars=1, kept=2)
     # Where bytes were replaced, the replacement stands for them.
-    broken = sift(Chunk(1, frame, 2, 3, "line 7"), layout, ReviewLimits(2, 0), columns)
+    broken = sift(Chunk(1, FrameCells(frame), 2, 3, "line 7"), layout, ReviewLimits(2, 0), columns)
     assert broken.tally == ReviewTally(rows=7, malformed=4, undecodable=1, zero_stars=1, kept=1)
     assert (broken.n_judged, broken.n_judged_bad) == (7, 5)
 

@@ -44,8 +44,8 @@ def test_no_cell_is_a_formula(cell):
 def test_numbers_stay_numbers(number):
     text = str(number)
     assert escaped(text) == text
-    told = comparable(pl.DataFrame({"a": [text], "b": [f" {text} "], "c": [number]}))
-    assert len(set(told.row(0))) == 1
+    told = [*comparable([text]), *comparable([f" {text} "]), *comparable([number])]
+    assert len(set(told)) == 1
 
 
 @pytest.mark.parametrize("cell", ["=cmd|'/c calc'!A0", "+49 170", "-1+2", "@SUM(1)", "\tx", "\r="])
@@ -54,11 +54,10 @@ def test_known_attacks_are_text(cell):
 
 
 def test_one_and_the_same_in_any_file():
-    frame = pl.DataFrame({"a": ["1", "TRUE", " a  b\r\nc ", ""]})
-    assert comparable(frame)["a"].to_list() == ["1.0", "true", "a b c", ""]
-    assert comparable(pl.DataFrame({"a": [1, None]}))["a"].to_list() == ["1.0", ""]
-    assert comparable(pl.DataFrame({"a": [1.0]}))["a"].to_list() == ["1.0"]
-    assert comparable(pl.DataFrame({"a": [True]}))["a"].to_list() == ["true"]
+    assert comparable(["1", "TRUE", " a  b\r\nc ", ""]) == ["1.0", "true", "a b c", ""]
+    assert comparable([1, None]) == ["1.0", ""]
+    assert comparable([1.0]) == ["1.0"]
+    assert comparable([True]) == ["true"]
 
 
 @pytest.fixture

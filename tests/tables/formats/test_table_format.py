@@ -31,8 +31,10 @@ from quantshift.tables import (
     register_format,
     withdraw_format,
 )
-from quantshift.tables.chunks import Chunk, without_gaps
+from quantshift.tables.cells import FrameCells
+from quantshift.tables.chunks import Chunk
 from quantshift.tables.formats import endings_of, format_of, known_formats
+from quantshift.tables.formats.frames import without_gaps
 from tests.data.made_reviews import rows_of
 
 
@@ -46,10 +48,10 @@ def _open(file: TableFile) -> OpenTable:
             next(lines)
             while rows := [line.decode().rstrip("\n").split("|") for line in islice(lines, 100)]:
                 frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-                yield Chunk(first, without_gaps(frame.select(wanted)))
+                yield Chunk(first, FrameCells(without_gaps(frame.select(wanted))))
                 first += len(rows)
 
-    return OpenTable(file.name, tuple(names), dict.fromkeys(names, pl.String()), read)
+    return OpenTable(file.name, tuple(names), dict.fromkeys(names, str), read)
 
 
 def _written(_: str, header: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:

@@ -10,9 +10,10 @@ from rich.table import Table
 
 from quantshift.cli.machine import n_cores
 
-REQUIRED = ("lazy-loader", "numpy", "polars", "psutil", "pydantic", "rich", "typer")
+REQUIRED = ("lazy-loader", "numpy", "psutil", "pydantic", "rich", "typer")
 OPTIONAL_PACKAGES = {
     "numba": "quantify, and every quantifier (extra quantify)",
+    "polars": "everything but judge and its history (extra quantify)",
     "scikit-learn": "quantify, and every quantifier (extra quantify)",
     "scipy": "quantify, and every quantifier (extra quantify)",
     "skops": "saved models (extra quantify)",

@@ -1,6 +1,6 @@
 """Small tables to try every command on, drawn here, so that the right answers are known.
 
-The tables are the same on every machine. Writing them needs no extra.
+The tables are the same on every machine.
 """
 
 from collections.abc import Callable, Mapping

@@ -269,9 +269,10 @@ def _table_blocks(table: OpenTable, columns: ReviewColumns, size: int) -> Blocks
                 "in .txt)",
                 arguments=[role],
             )
-    if table.types[columns.text] != pl.String or columns.text in table.nested:
-        kind = table.types[columns.text]
-        raise DataError(f"{table.name}: column {columns.text!r} holds {kind}, not text")
+    kind = table.types[columns.text]
+    if kind is not str or columns.text in table.nested:
+        content = kind.__name__ if isinstance(kind, type) else str(kind)
+        raise DataError(f"{table.name}: column {columns.text!r} holds {content}, not text")
     position = 0
     with closing(table.chunks([columns.text, columns.stars])) as chunks:
         for chunk in chunks:

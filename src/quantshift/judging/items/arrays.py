@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from quantshift.base.options import as_names, split_names
 from quantshift.errors import DataError, UserError
 from quantshift.judging.options import JudgeOptions
+from quantshift.tables.cells import FrameCells
+from quantshift.tables.columns.cell_names import cell_of
+from quantshift.tables.formats.values import pandas_values, table_of_values
 from quantshift.tables.reading import Source
 
 
@@ -29,11 +31,11 @@ def parse_inputs(
         shown = ",".join(people) if len(people) > 1 else label
         several = people if len(people) > 1 else ()
         return table, JudgeOptions(as_names(verdict), shown, score, people=several, **others)
-    columns: dict[str, pl.Series] = {}
+    columns: dict[str, list[Any]] = {}
     judges, given = _judges(verdict), {"label": label, "score": score, **others}
     for name, values in [*judges.items(), *given.items()]:
         if values is not None:
-            columns[name] = _series(name, values)
+            columns[name] = _values(name, values)
     if not columns:
         raise UserError("give a table, or verdicts and labels as arrays")
     sizes = {name: len(column) for name, column in columns.items()}
@@ -43,7 +45,7 @@ def parse_inputs(
             f"verdicts and labels need the same length (None without a label): {lengths}"
         )
     named: dict[str, Any] = {name: name if name in columns else None for name in given}
-    return pl.DataFrame(list(columns.values())), JudgeOptions(tuple(judges), **named)
+    return table_of_values("the table", columns), JudgeOptions(tuple(judges), **named)
 
 
 def _judges(verdict: Any) -> dict[str, Any]:
@@ -56,16 +58,17 @@ def _judges(verdict: Any) -> dict[str, Any]:
     return {"judge": verdict}
 
 
-def _series(name: str, values: Any) -> pl.Series:
+def _values(name: str, values: Any) -> list[Any]:
     if isinstance(values, str):
         raise UserError(f"{name}: {values!r} names a column: give its table too")
-    if type(values).__module__.startswith("pandas"):
-        return pl.Series(name, pl.from_pandas(values))
-    if isinstance(values, pl.Series):
-        return values.alias(name)
+    library = type(values).__module__.partition(".")[0]
+    if library == "pandas":
+        return pandas_values(values)
+    if library == "polars":
+        return FrameCells(values.alias(name).to_frame()).values(name)
     listed = np.asarray(values, dtype=object).tolist()
     cells = [None if value is None or value != value else value for value in listed]
     kinds = {type(value) for value in cells if value is not None}
     if len(kinds) > 1 and not kinds <= {int, float}:
-        cells = [None if value is None else str(value) for value in cells]
-    return pl.Series(name, cells)
+        return [None if value is None else str(value) for value in cells]
+    return [cell_of(value) for value in cells]

@@ -6,13 +6,12 @@ of other items altogether, with verdicts of their own. No row is lost without be
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import NO_GROUP, title_of
@@ -32,8 +31,9 @@ from quantshift.labelling.sheets.filled import (
 )
 from quantshift.labelling.sheets.matching import rows_by_number
 from quantshift.labelling.sheets.sheet_columns import OWN, PROBABILITY
-from quantshift.tables.columns.kinds import names_of
-from quantshift.tables.columns.labels import label_names
+from quantshift.tables.cells import Columns, joined_columns, taken
+from quantshift.tables.columns.cell_names import Cell, names_of_cells, number_of
+from quantshift.tables.columns.labels import labels_of_cells
 from quantshift.tables.columns.spelling import (
     is_number,
     known_spellings,
@@ -130,9 +130,13 @@ class JudgedTable:
     meaning: Meaning
     rows: tuple[Rows, ...]
     warnings: tuple[str, ...]
-    beside: pl.DataFrame
-    beside_external: pl.DataFrame | None = None
+    beside: Columns
+    beside_external: Columns | None = None
     votes: Votes | None = None
+
+
+Names: TypeAlias = list[str | None]
+"""The names in the cells of a column; None where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,31 +145,34 @@ class _Cells:
 
     table: OpenTable
     numbers: NDArray[np.int64]
-    verdicts: tuple[pl.Series, ...]
+    verdicts: tuple[list[str], ...]
     score: NDArray[np.float64] | None
-    labels: pl.Series
-    ids: pl.Series | None
-    groups: pl.Series | None
+    labels: Names
+    ids: Names | None
+    groups: list[str] | None
     rows: Rows
     warnings: tuple[str, ...]
-    beside: pl.DataFrame
+    beside: Columns
     inclusion: NDArray[np.float64] | None = None
-    clusters: pl.Series | None = None
+    clusters: Names | None = None
     weights: NDArray[np.float64] | None = None
-    other_labels: pl.Series | None = None
+    other_labels: Names | None = None
     votes: Votes | None = None
-    people: pl.Series | None = None
+    people: Names | None = None
 
     def take(self, positions: NDArray[Any]) -> "_Cells":
         """Some of the rows, in the order asked for; what is known of the table stays."""
-        columns: dict[str, Any] = {
-            field.name: column[positions]
-            for field in fields(self)
-            if isinstance(column := getattr(self, field.name), pl.Series | np.ndarray)
-        }
-        verdicts = tuple(column[positions] for column in self.verdicts)
-        votes = None if self.votes is None else tuple(self.votes[i] for i in positions)
-        beside = self.beside[positions] if self.beside.width else self.beside
+        rows = positions.tolist()
+        columns: dict[str, Any] = {}
+        for field in fields(self):
+            column = getattr(self, field.name)
+            if isinstance(column, np.ndarray):
+                columns[field.name] = column[positions]
+            elif isinstance(column, list):
+                columns[field.name] = [column[i] for i in rows]
+        verdicts = tuple([column[i] for i in rows] for column in self.verdicts)
+        votes = None if self.votes is None else tuple(self.votes[i] for i in rows)
+        beside = taken(self.beside, rows)
         return replace(self, **columns, verdicts=verdicts, votes=votes, beside=beside)
 
 
@@ -250,72 +257,94 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
     parts, ragged, undecodable = [], 0, 0
     with closing(table.chunks(wanted)) as chunks:
         for chunk in chunks:
-            parts.append(chunk.columns)
+            parts.append(chunk.cells)
             ragged += chunk.ragged
             undecodable += chunk.undecodable
-    frame = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))
-    verdicts = [label_names(frame[name]) for name in options.verdict]
-    silent = np.logical_and.reduce([v.is_null().to_numpy() for v in verdicts]) if verdicts else None
-    score = None if options.score is None else _numbers(frame[options.score], table.name)
-    none = np.zeros(len(frame), dtype=bool)
+    n_rows = sum(map(len, parts))
+    columns = joined_columns(parts, wanted)
+    verdicts = [labels_of_cells(columns[name]) for name in options.verdict]
+    silent = np.logical_and.reduce([_missing(v) for v in verdicts]) if verdicts else None
+    score = None if options.score is None else _numbers(columns[options.score], table.name)
+    none = np.zeros(n_rows, dtype=bool)
     no_verdict = none if silent is None else silent
     no_score = none if score is None else np.isnan(score) & ~no_verdict
     kept = np.flatnonzero(~no_verdict & ~no_score)
     left_out = {NO_VERDICT: no_verdict.sum(), NO_SCORE: no_score.sum(), RAGGED: ragged}
-    rows = _rows(table, len(frame) + ragged, len(kept), left_out)
-    frame = frame[kept]
-    votes = _votes(frame, options) if options.people else None
-    labels, other_labels = _labels(frame, label, votes, options)
+    rows = _rows(table, n_rows + ragged, len(kept), left_out)
+    lost = 0 if label is None else _labelled_but_left_out(columns[label], options, kept)
+    if len(kept) < n_rows:
+        columns = taken(columns, kept)
+        verdicts = [[column[i] for i in kept] for column in verdicts]
+    votes = _votes(columns, len(kept), options) if options.people else None
+    labels, other_labels = _labels(columns, len(kept), label, votes, options)
     warnings = [f"{table.name}: {note}" for note in table.notes]
     warnings += undecodable_warning(table.name, undecodable)
-    lost = 0 if label is None else _labelled_but_left_out(parts, label, options, kept)
     if lost:
         warnings.append(f"{rows.source}: {lost} of the rows left out have a label")
     return _Cells(
         table,
         kept + 1,
-        tuple(v.gather(kept).fill_null(NONE_GIVEN) for v in verdicts),
+        tuple(_filled(column, NONE_GIVEN) for column in verdicts),
         None if score is None else score[kept],
         labels,
-        None if options.id is None else names_of(frame[options.id]),
-        None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
+        None if options.id is None else names_of_cells(columns[options.id]),
+        None if options.by is None else _filled(names_of_cells(columns[options.by]), NO_GROUP),
         rows,
         tuple(warnings),
-        frame.select(beside),
-        clusters=None if options.cluster is None else names_of(frame[options.cluster]),
-        weights=None if options.weights is None else _weights(frame, kept, options.weights, table),
+        {name: columns[name] for name in beside},
+        clusters=None if options.cluster is None else names_of_cells(columns[options.cluster]),
+        weights=None
+        if options.weights is None
+        else _weights(columns[options.weights], kept, table),
         other_labels=other_labels,
         votes=votes,
-        people=None if options.annotator is None else names_of(frame[options.annotator]),
+        people=None if options.annotator is None else names_of_cells(columns[options.annotator]),
     )
 
 
+def _missing(names: Names) -> Flags:
+    return np.array([name is None for name in names], dtype=bool)
+
+
+def _filled(names: Names, otherwise: str) -> list[str]:
+    """The names, with another one where there is none."""
+    return [otherwise if name is None else name for name in names]
+
+
+def _known(names: Iterable[str | None]) -> Iterator[str]:
+    return (name for name in names if name is not None)
+
+
+def _replaced(names: Iterable[Any], others: Mapping[str, str]) -> list[Any]:
+    """The names, some of them replaced."""
+    return [others.get(name, name) for name in names]
+
+
 def _labels(
-    frame: pl.DataFrame, label: str | None, votes: Votes | None, options: JudgeOptions
-) -> tuple[pl.Series, pl.Series | None]:
+    columns: Columns, n_rows: int, label: str | None, votes: Votes | None, options: JudgeOptions
+) -> tuple[Names, Names | None]:
     """The label of each row, and where people are undecided the other one."""
     if votes is not None:
         return _decided(votes)
     if label is not None:
-        return label_names(frame[label], options.missing), None
-    return pl.Series("label", [None] * len(frame), dtype=pl.String), None
+        return labels_of_cells(columns[label], options.missing), None
+    return [None] * n_rows, None
 
 
-def _decided(votes: Votes) -> tuple[pl.Series, pl.Series]:
+def _decided(votes: Votes) -> tuple[Names, Names]:
     both = [majority(given) for given in votes]
-    one, other = (pl.Series("label", [pair[i] for pair in both], dtype=pl.String) for i in (0, 1))
-    return one, other
+    return [one for one, _ in both], [other for _, other in both]
 
 
-def _votes(frame: pl.DataFrame, options: JudgeOptions) -> Votes:
+def _votes(columns: Columns, n_rows: int, options: JudgeOptions) -> Votes:
     """What each person says of each row, in one spelling."""
-    columns = {name: label_names(frame[name], options.missing) for name in options.people}
-    counts = Counter(name for column in columns.values() for name in column.drop_nulls())
+    names = {name: labels_of_cells(columns[name], options.missing) for name in options.people}
+    counts = Counter(name for column in names.values() for name in _known(column))
     usual = usual_spellings(counts, options.classes)
-    said = {name: column.replace(usual).to_list() for name, column in columns.items()}
+    said = {name: _replaced(column, usual) for name, column in names.items()}
     return tuple(
         {name: labels[i] for name, labels in said.items() if labels[i] is not None}
-        for i in range(len(frame))
+        for i in range(n_rows)
     )
 
 
@@ -323,9 +352,9 @@ def _one_row_an_item(cells: _Cells, options: JudgeOptions) -> _Cells:
     """A table with a row for each item and person as one with a row for each item."""
     if cells.ids is None or cells.people is None:
         raise UserError("a column of annotators needs the id of the items", arguments=["id"])
-    counts = Counter(cells.labels.drop_nulls())
-    labels = cells.labels.replace(usual_spellings(counts, options.classes)).to_list()
-    groups = [""] * len(labels) if cells.groups is None else cells.groups.to_list()
+    counts = Counter(_known(cells.labels))
+    labels = _replaced(cells.labels, usual_spellings(counts, options.classes))
+    groups = [""] * len(labels) if cells.groups is None else cells.groups
     first: dict[tuple[str | None, str], int] = {}
     votes: list[dict[str, str]] = []
     places: list[int] = []
@@ -357,40 +386,41 @@ def _rows(table: OpenTable, read: int, used: int, left_out: Mapping[str, int]) -
     return Rows(title_of(table), read, used, {why: int(n) for why, n in left_out.items() if n})
 
 
-def _labelled_but_left_out(
-    parts: Sequence[pl.DataFrame], label: str, options: JudgeOptions, kept: NDArray[Any]
-) -> int:
-    if not parts:
+def _labelled_but_left_out(cells: Sequence[Cell], options: JudgeOptions, kept: NDArray[Any]) -> int:
+    if len(kept) == len(cells):
         return 0
-    known = label_names(pl.concat([part.select(label) for part in parts])[label], options.missing)
-    present = known.is_not_null().to_numpy()
+    present = ~_missing(labels_of_cells(cells, options.missing))
     return int(present.sum() - present[kept].sum())
 
 
-def _numbers(column: pl.Series, name: str) -> NDArray[np.float64]:
-    numbers = column.cast(pl.Float64, strict=False)
-    odd = (column.is_not_null() & numbers.is_null()).to_numpy()
-    if odd.any():
-        row = int(np.flatnonzero(odd)[0])
+def _numbers(column: Sequence[Cell], name: str) -> NDArray[np.float64]:
+    values, odd = _as_floats(column)
+    if odd:
+        row = odd[0]
         raise DataError(
             f"{name}: row {row + 1}: the score {str(column[row])[:20]!r} is not a number; if these "
             "are verdicts, give them as such",
             arguments=["verdict"],
         )
-    values = numbers.fill_null(np.nan).to_numpy().astype(np.float64)
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _weights(
-    frame: pl.DataFrame, kept: NDArray[Any], name: str, table: OpenTable
-) -> NDArray[np.float64]:
+def _as_floats(column: Sequence[Cell]) -> tuple[NDArray[np.float64], list[int]]:
+    """The numbers of a column, NaN for other cells, and where those are that are not missing."""
+    numbers = [number_of(cell) for cell in column]
+    values = np.array([np.nan if number is None else number for number in numbers])
+    odd = [i for i, number in enumerate(numbers) if number is None and column[i] is not None]
+    return values, odd
+
+
+def _weights(column: Sequence[Cell], kept: NDArray[Any], table: OpenTable) -> NDArray[np.float64]:
     """The weights of the rows that are kept."""
-    numbers = frame[name].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    numbers, _ = _as_floats(column)
     wrong = ~(np.isfinite(numbers) & (numbers >= 0))
     if wrong.any():
         first = int(np.flatnonzero(wrong)[0])
         raise DataError(
-            f"{table.name}: row {kept[first] + 1}: the weight {str(frame[name][first])[:20]!r} is "
+            f"{table.name}: row {kept[first] + 1}: the weight {str(column[first])[:20]!r} is "
             "not a number of 0 or more",
             arguments=["weights"],
         )
@@ -421,7 +451,7 @@ def _with_sheet(cells: _Cells, beside: OpenTable, options: JudgeOptions) -> tupl
     inclusion = np.full(len(cells.numbers), np.nan)
     inclusion[places] = _probabilities(sheet)
     # What is not on the sheet was chosen by an unknown plan.
-    unplanned = cells.labels.is_not_null().to_numpy() & np.isnan(inclusion)
+    unplanned = ~_missing(cells.labels) & np.isnan(inclusion)
     extra = []
     if unplanned.any():
         extra.append(
@@ -429,7 +459,7 @@ def _with_sheet(cells: _Cells, beside: OpenTable, options: JudgeOptions) -> tupl
             f"on the sheet {title_of(beside)}, and with what probability they were chosen is "
             "not known"
         )
-    labels = cells.labels.set(pl.Series(unplanned), None)
+    labels = [None if out else label for label, out in zip(cells.labels, unplanned, strict=True)]
     warned = (*cells.warnings, *left_open(sheet), *warnings, *extra)
     found = replace(cells, labels=labels, inclusion=inclusion, warnings=warned)
     return found, _rows_of(beside, sheet)
@@ -442,8 +472,7 @@ def _place(place: int | None, what: str) -> int:
 
 
 def _probabilities(sheet: FilledSheet) -> NDArray[np.float64]:
-    column = sheet.cells[PROBABILITY].cast(pl.Float64, strict=False).fill_null(-1)
-    values = column.to_numpy()
+    values, _ = _as_floats(sheet.cells[PROBABILITY])
     wrong = ~((values > 0) & (values <= 1))
     if wrong.any():
         row = sheet.numbers[int(np.flatnonzero(wrong)[0])]
@@ -451,7 +480,7 @@ def _probabilities(sheet: FilledSheet) -> NDArray[np.float64]:
             f"{sheet.name}: row {row}: the column {PROBABILITY!r} has no probability; leave it as "
             f"{DRAWN_BY} wrote it"
         )
-    return np.asarray(values)
+    return values
 
 
 def _with_labels_by_id(
@@ -470,16 +499,18 @@ def _with_labels_by_id(
             strict=True,
         )
     )
-    names = names_of(sheet.cells[id_])
-    groups = names_of(sheet.cells[keys[1]]).fill_null(NO_GROUP) if grouped else [""] * len(names)
-    places: dict[tuple[str, str], int] = {}
-    twice: set[tuple[str, str]] = set()
+    names = names_of_cells(sheet.cells[id_])
+    groups = [""] * len(names)
+    if grouped:
+        groups = _filled(names_of_cells(sheet.cells[keys[1]]), NO_GROUP)
+    places: dict[tuple[str | None, str], int] = {}
+    twice: set[tuple[str | None, str]] = set()
     for i, key in enumerate(keys_of_items):
         if key in places:
             twice.add(key)
         places[key] = i
     found, missing = [], []
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[tuple[str | None, str], int] = {}
     for number, key in zip(sheet.numbers, zip(names, groups, strict=True), strict=True):
         where = f"{sheet.name}: row {number}: id {key[0]!r}"
         if key in seen:
@@ -510,7 +541,7 @@ def _rows_of(table: OpenTable, sheet: FilledSheet) -> Rows:
 
 
 def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _Cells:
-    labels = cells.labels.to_list()
+    labels = list(cells.labels)
     for number, place, label in zip(sheet.numbers, places, sheet.labels, strict=True):
         if labels[place] is not None and labels[place] != label:
             raise DataError(
@@ -518,7 +549,7 @@ def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _C
                 f"{labels[place]!r}; decide on one"
             )
         labels[place] = label
-    return replace(cells, labels=pl.Series("label", labels, dtype=pl.String))
+    return replace(cells, labels=labels)
 
 
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
@@ -527,7 +558,7 @@ def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
     wanted = replace(wanted, id=None, by=None, cluster=here[0], weights=here[1])
     wanted = replace(wanted, first=None, every_column=False)
     cells = _cells(beside, wanted, options.label)
-    labelled = cells.labels.is_not_null().to_numpy()
+    labelled = ~_missing(cells.labels)
     kept = np.flatnonzero(labelled)
     n_open = int((~labelled).sum())
     left_out = {**cells.rows.left_out, **({NO_LABEL: n_open} if n_open else {})}
@@ -553,9 +584,9 @@ def _coded(
         name: _distinct([part.verdicts[j] for part in both])
         for j, name in enumerate(options.verdict)
     }
-    counts = Counter(name for part in both for name in part.labels.drop_nulls())
+    counts = Counter(name for part in both for name in _known(part.labels))
     usual = usual_spellings(counts, options.classes)
-    both = [replace(part, labels=part.labels.replace(usual)) for part in both]
+    both = [replace(part, labels=_replaced(part.labels, usual)) for part in both]
     labels = _distinct(
         [part.labels for part in both]
         + [part.other_labels for part in both if part.other_labels is not None]
@@ -598,7 +629,7 @@ def _spelled_alike(
     for j in range(len(options.verdict)):
         counts = Counter(name for part in parts for name in part.verdicts[j])
         usual = usual_spellings(counts)
-        columns.append([part.verdicts[j].replace(usual) for part in parts])
+        columns.append([_replaced(part.verdicts[j], usual) for part in parts])
         notes += merged_notes(counts, usual, "verdict")
         spelled |= known_spellings(options.map or {}, set(counts) - set(usual))
     alike = [
@@ -629,7 +660,7 @@ def _matched_verdicts(
                 f"{cells.rows.source} has {_some_names(only_here)}: they say nothing about each "
                 "other; write them alike in both tables"
             )
-        columns.append(theirs.replace(same))
+        columns.append(_replaced(theirs, same))
         pairs = ", ".join(f"{left!r} as {right!r}" for left, right in same.items() if left != right)
         notes.append(
             f"verdicts of {name!r} in {others.rows.source} are taken for those here: {pairs}"
@@ -637,7 +668,7 @@ def _matched_verdicts(
     return replace(others, verdicts=tuple(columns)), notes
 
 
-def _lacking(column: pl.Series, other: pl.Series) -> list[str]:
+def _lacking(column: Sequence[str], other: Sequence[str]) -> list[str]:
     """Frequent values of a column that another does not have."""
     known, counts = set(other), Counter(column)
     return [name for name, n in counts.items() if name not in known and n >= MUCH * len(column)]
@@ -660,13 +691,13 @@ def _repeated_ids(cells: _Cells) -> tuple[_Cells, list[str]]:
     """The rows with ids as clusters, if some come several times; and what to say of it."""
     if cells.ids is None or cells.clusters is not None:
         return cells, []
-    ids = cells.ids.drop_nulls()
-    if ids.n_unique() == len(ids):
+    ids = list(_known(cells.ids))
+    if len(set(ids)) == len(ids):
         return cells, []
+    groups = [""] * len(cells.ids) if cells.groups is None else cells.groups
+    keys = Counter(key for key in zip(cells.ids, groups, strict=True) if key[0] is not None)
+    n_repeated = sum(n > 1 for n in keys.values())
     cells = replace(cells, clusters=cells.ids)
-    groups = pl.Series([""] * len(cells.numbers)) if cells.groups is None else cells.groups
-    keys = pl.DataFrame({"id": cells.ids, "group": groups}).drop_nulls("id")
-    n_repeated = int((keys.group_by("id", "group").len()["len"] > 1).sum())
     if not n_repeated:
         return cells, []
     warning = (
@@ -676,7 +707,7 @@ def _repeated_ids(cells: _Cells) -> tuple[_Cells, list[str]]:
     return cells, [warning]
 
 
-def _cluster_codes(columns: Sequence[pl.Series | None]) -> list[Codes | None]:
+def _cluster_codes(columns: Sequence[Names | None]) -> list[Codes | None]:
     """Codes of clusters, the same in all tables; a row without a cluster is one of its own."""
     places: dict[str, int] = {}
     found: list[Codes | None] = []
@@ -714,13 +745,13 @@ def _items(cells: _Cells, meant: Meaning, clusters: Codes | None) -> ReadItems:
     )
 
 
-def _distinct(columns: Sequence[pl.Series]) -> list[str]:
-    found = dict.fromkeys(
-        name for column in columns for name in column.drop_nulls().unique().sort()
-    )
-    return list(found)
+def _distinct(columns: Sequence[Sequence[str | None]]) -> list[str]:
+    """The names of all columns: those of the first in their order, then those of the next."""
+    return list(dict.fromkeys(name for column in columns for name in sorted(_known(set(column)))))
 
 
-def _codes(column: pl.Series, names: Sequence[str]) -> Codes:
+def _codes(column: Sequence[str | None], names: Sequence[str]) -> Codes:
     places = {name: place for place, name in enumerate(names)}
-    return np.array([places.get(name, -1) for name in column], dtype=np.int64)
+    return np.array(
+        [-1 if name is None else places.get(name, -1) for name in column], dtype=np.int64
+    )

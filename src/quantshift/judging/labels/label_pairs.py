@@ -16,18 +16,18 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-
-import polars as pl
+from typing import TypeAlias
 
 from quantshift.base.options import as_names
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.tables.cells import ListedCells
 from quantshift.tables.chunks import Chunk, OpenTable
-from quantshift.tables.columns.kinds import shown
+from quantshift.tables.columns.cell_names import Cell, shown
 from quantshift.tables.columns.labels import (
     MISSING_LABELS,
     TRUTHS,
     check_separator,
-    label_names,
+    labels_of_cells,
 )
 from quantshift.tables.columns.spelling import usual_spellings
 
@@ -39,6 +39,9 @@ MOST_LABELS = 100
 
 NONE_FOUND = "none"
 """What the cell of an item says that people have looked at and found without any label."""
+
+Texts: TypeAlias = Sequence[str | None]
+"""A column of texts; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +106,14 @@ def in_memory(table: OpenTable, wanted: Iterable[str]) -> OpenTable:
 
     def read(asked: Sequence[str]) -> Generator[Chunk]:
         for part in parts:
-            yield replace(part, columns=part.columns.select(asked))
+            yield replace(part, cells=part.cells.select(asked))
 
     types = {name: table.types[name] for name in names}
     return replace(table, columns=names, types=types, read=read, nested=frozenset())
 
 
 def with_columns(
-    table: OpenTable, columns: Mapping[str, pl.Series], without: Iterable[str] = ()
+    table: OpenTable, columns: Mapping[str, Texts], without: Iterable[str] = ()
 ) -> OpenTable:
     """A table in memory with these columns of strings, in place of those that it has."""
     left_out = set(without)
@@ -121,20 +124,22 @@ def with_columns(
         start = 0
         # Without a column of its own a chunk would not know its length.
         for part in table.read(list(dict.fromkeys([*own, table.columns[0]]))):
-            new = [column.slice(start, len(part)).alias(n) for n, column in columns.items()]
-            yield replace(part, columns=part.columns.with_columns(new).select(asked))
+            cells: dict[str, list[Cell]] = {
+                name: [*columns[name][start : start + len(part)]]
+                if name in columns
+                else part.cells.values(name)
+                for name in asked
+            }
+            yield replace(part, cells=ListedCells(cells, types))
             start += len(part)
 
-    types: dict[str, pl.DataType] = {
-        name: pl.String() if name in columns else table.types[name] for name in names
-    }
+    types = {name: str if name in columns else table.types[name] for name in names}
     return replace(table, columns=tuple(names), types=types, read=read)
 
 
-def column_of(table: OpenTable, name: str) -> pl.Series:
+def column_of(table: OpenTable, name: str) -> list[Cell]:
     """A whole column of a table in memory."""
-    parts = [part.columns[name] for part in table.read([name])]
-    return pl.concat(parts) if parts else pl.Series(name, [], dtype=table.types[name])
+    return [cell for part in table.read([name]) for cell in part.cells.values(name)]
 
 
 def paired_cells(
@@ -149,7 +154,9 @@ def paired_cells(
     """
     known = dict(TRUTHS)
     verdicts = [name for pair in pairs for name in pair.verdicts if name in table.columns]
-    given = {name for v in verdicts for name in label_names(column_of(table, v)).drop_nulls()}
+    given = {
+        name for v in verdicts for name in labels_of_cells(column_of(table, v)) if name is not None
+    }
     for verdict, label in meant.items():
         if verdicts and verdict not in given:
             raise UserError(unknown_name("verdict", verdict, given), arguments=["map"])
@@ -159,26 +166,29 @@ def paired_cells(
                 arguments=["map"],
             )
         known[verdict.casefold()] = TRUTHS[label.casefold()]
-    columns: dict[str, pl.Series] = {}
+    columns: dict[str, Texts] = {}
     for pair in pairs:
         for column in pair.verdicts:
             if column in table.columns:
-                names = label_names(column_of(table, column))
+                names = labels_of_cells(column_of(table, column))
                 # What is no truth value stays a verdict of its own.
-                columns[column] = _classes(names, pair, known, names)
+                columns[column] = [
+                    said or name
+                    for said, name in zip(_classes(names, pair, known), names, strict=True)
+                ]
         for column in pair.labels:
             if column in table.columns:
-                names = label_names(column_of(table, column), missing)
+                names = labels_of_cells(column_of(table, column), missing)
                 columns[column] = _labels(names, pair, f"{table.name}: row {{}}, column {column!r}")
     return with_columns(table, columns)
 
 
-def _labels(names: pl.Series, pair: LabelPair, where: str) -> pl.Series:
+def _labels(names: Texts, pair: LabelPair, where: str) -> Texts:
     """What people say of a label; where: a column, with a place for the row."""
-    said = _classes(names, pair, dict(TRUTHS), None)
-    wrong = (said.is_null() & names.is_not_null()).arg_true()
-    if len(wrong):
-        row = int(wrong[0])
+    said = _classes(names, pair, TRUTHS)
+    wrong = (row for row, name in enumerate(names) if name is not None and said[row] is None)
+    row = next(wrong, None)
+    if row is not None:
         raise DataError(
             f"{where.format(row + 1)}: {shown(names[row])} does not say whether the item has the "
             "label; write 0 or 1, yes or no, true or false",
@@ -187,13 +197,10 @@ def _labels(names: pl.Series, pair: LabelPair, where: str) -> pl.Series:
     return said
 
 
-def _classes(
-    names: pl.Series, pair: LabelPair, known: Mapping[str, bool], default: pl.Series | None
-) -> pl.Series:
+def _classes(names: Texts, pair: LabelPair, known: Mapping[str, bool]) -> Texts:
+    """What the names say of a label; None where they say nothing that is known."""
     to_class = {name: pair.classes[truth] for name, truth in known.items()}
-    return names.str.to_lowercase().replace_strict(
-        to_class, default=default, return_dtype=pl.String
-    )
+    return [None if name is None else to_class.get(name.lower()) for name in names]
 
 
 @dataclass(frozen=True)
@@ -210,11 +217,10 @@ class SeparatedPair:
         if self.verdict not in table.columns:
             return None
         cells = column_of(table, self.verdict)
-        names = label_names(cells, ())
-        silent = (label_names(cells).is_null() & names.is_not_null()).to_list()
+        both = zip(labels_of_cells(cells, ()), labels_of_cells(cells), strict=True)
         return [
-            None if unknown else self._parts(name or "")
-            for name, unknown in zip(names, silent, strict=True)
+            None if name is not None and said is None else self._parts(name or "")
+            for name, said in both
         ]
 
     def label_sets(self, table: OpenTable) -> list[frozenset[str] | None] | None:
@@ -223,7 +229,7 @@ class SeparatedPair:
             return None
         missing = MISSING_LABELS if self.missing is None else self.missing
         unlabelled = [name for name in missing if name.casefold() != NONE_FOUND]
-        cells = label_names(column_of(table, self.label), unlabelled)
+        cells = labels_of_cells(column_of(table, self.label), unlabelled)
         return [None if name is None else self._parts(name) for name in cells]
 
     def _parts(self, cell: str) -> frozenset[str]:
@@ -236,7 +242,8 @@ class SeparatedPair:
             for table in tables
             for name in (self.verdict, self.label)
             if name in table.columns
-            for cell in label_names(column_of(table, name), ()).drop_nulls()
+            for cell in labels_of_cells(column_of(table, name), ())
+            if cell is not None
         ]
         where = f"{tables[0].name}: column {self.verdict!r} or {self.label!r}"
         check_separator(where, self.separator, cells)
@@ -272,7 +279,7 @@ class SeparatedPair:
         )
         spread = []
         for table, (verdicts, labels) in zip(tables, given, strict=True):
-            columns: dict[str, pl.Series] = {}
+            columns: dict[str, Texts] = {}
             for pair in pairs:
                 for sets, column in zip((verdicts, labels), pair.columns, strict=True):
                     if sets is not None:
@@ -283,18 +290,14 @@ class SeparatedPair:
 
 def _said(
     sets: Sequence[frozenset[str] | None], pair: LabelPair, usual: Mapping[str, str]
-) -> pl.Series:
+) -> Texts:
     """What the cells say of one label."""
-    return pl.Series(
-        pair.name,
-        [
-            None
-            if names is None
-            else pair.classes[any(usual.get(name, name) == pair.name for name in names)]
-            for names in sets
-        ],
-        dtype=pl.String,
-    )
+    return [
+        None
+        if names is None
+        else pair.classes[any(usual.get(name, name) == pair.name for name in names)]
+        for names in sets
+    ]
 
 
 def _check_number(n_labels: int, where: str) -> None:

@@ -16,11 +16,11 @@ Reference: P. Kline and A. Santos, "A score based approach to wild bootstrap inf
 Econometric Methods 1 (2012).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.base.seeding import generator
@@ -32,6 +32,8 @@ from quantshift.judging.items.labelled_items import LabelledItems
 from quantshift.judging.result import ErrorPattern
 from quantshift.statistics.multiple_tests import holm
 from quantshift.statistics.ranks import average_ranks
+from quantshift.tables.cells import Columns
+from quantshift.tables.columns.cell_names import Cell, number_of, text_of
 
 FEWEST_DRAWS, MOST_DRAWS, MOST_NUMBERS = 999, 4_999, 20_000_000
 """Of errors by chance; in all no more numbers than that, unless draws would be too few."""
@@ -60,10 +62,10 @@ class ScannedColumn:
 
 
 def error_patterns(
-    labelled: LabelledItems, columns: pl.DataFrame, judges: Sequence[str], settings: Settings
+    labelled: LabelledItems, columns: Columns, judges: Sequence[str], settings: Settings
 ) -> tuple[ErrorPattern, ...]:
     """By columns of the labelled items, those with the smallest p-values first."""
-    read = [column for name in columns.columns for column in _read(columns[name])]
+    read = [column for name, cells in columns.items() for column in _read(name, cells)]
     found: list[ErrorPattern] = []
     for j, judge in enumerate(judges):
         errors = _Errors.of(labelled, j, judge, settings.seed)
@@ -77,31 +79,32 @@ def error_patterns(
     return tuple(sorted(found, key=lambda pattern: pattern.p_value))
 
 
-def _read(column: pl.Series) -> Iterator[ScannedColumn]:
+def _read(name: str, cells: Sequence[Cell]) -> Iterator[ScannedColumn]:
     """A column of the labelled items; nothing if all are alike."""
-    if column.n_unique() < 2:
+    if len(set(cells)) < 2:
         return
-    numbers = column.cast(pl.Float64, strict=False)
-    is_number = int(numbers.is_null().sum()) == int(column.is_null().sum())
-    name = column.name
-    if not is_number and column.n_unique() > MOST_LEVELS:
+    numbers = [number_of(cell) for cell in cells]
+    is_number = numbers.count(None) == cells.count(None)
+    of_texts = not is_number and len(set(cells)) > MOST_LEVELS
+    if of_texts:
         name, is_number = f"length of {name}", True
-        numbers = column.cast(pl.String).str.len_chars().cast(pl.Float64)
-    if is_number and numbers.n_unique() >= FEWEST_NUMBERS:
-        values = numbers.fill_nan(None).to_numpy()
+        numbers = [None if cell is None else float(len(str(cell))) for cell in cells]
+    if is_number and len(set(numbers)) >= FEWEST_NUMBERS:
+        values = np.array([np.nan if number is None else number for number in numbers])
         known = np.isfinite(values)
         ranks = np.full(len(values), 0.5)
         ranks[known] = (average_ranks(values[known]) - 0.5) / max(known.sum(), 1)
         yield ScannedColumn(name, ranks[:, np.newaxis], None, values)
         return
-    if name != column.name:
+    if of_texts:
         return  # Texts of almost the same length, such as ids.
-    names = column.cast(pl.String).fill_null("(empty)")
-    common = names.value_counts().filter(pl.col("count") >= FEWEST_OF_LEVEL)[names.name]
-    names = names.set(~names.is_in(common.to_list()), OTHER)
-    levels = tuple(names.unique().sort())
+    texts = [text_of(cell) for cell in cells]
+    names = ["(empty)" if text is None else text for text in texts]
+    counts = Counter(names)
+    names = [name if counts[name] >= FEWEST_OF_LEVEL else OTHER for name in names]
+    levels = tuple(sorted(set(names)))
     if len(levels) > 1:
-        flags = np.stack([(names == level).to_numpy() for level in levels], axis=1)
+        flags = np.array([[name == level for level in levels] for name in names])
         yield ScannedColumn(name, flags.astype(np.float64), levels, None)
 
 

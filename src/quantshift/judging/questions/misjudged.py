@@ -47,14 +47,14 @@ def misjudged_csv(run: JudgeRun, left_out: Sequence[str | None]) -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    every = run.table.beside
-    beside = every.select([name for name in every.columns if name not in left_out])
+    beside = {name: run.table.beside[name] for name in run.table.beside if name not in left_out}
     place = {number: i for i, number in enumerate(run.table.items.numbers.tolist())}
-    names = (f"{name} (column)" if name in HEADER else name for name in beside.columns)
+    names = (f"{name} (column)" if name in HEADER else name for name in beside)
     writer.writerow([*HEADER, *map(escaped, names)])
     for item in _misjudged(run, run.table.items.only_decided(), ""):
         cells = [item.row, item.id or "", item.judge, item.verdict, item.label]
-        cells += ["" if cell is None else cell for cell in beside.row(place[item.row])]
+        row = [column[place[item.row]] for column in beside.values()]
+        cells += ["" if cell is None else cell for cell in row]
         writer.writerow([escaped(str(cell)) for cell in cells])
     return text.getvalue()
 

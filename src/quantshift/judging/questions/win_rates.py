@@ -26,7 +26,7 @@ from quantshift.judging.items.clusters import cluster_sums
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import EVEN, PositionBias, WinRate
 from quantshift.statistics.distributions import student_above, student_quantile
-from quantshift.tables.columns.labels import label_names
+from quantshift.tables.columns.labels import labels_of_cells
 
 
 def win_rate(run: JudgeRun, judged: Judged) -> WinRate:
@@ -100,14 +100,16 @@ def _came_first(run: JudgeRun, column: str) -> tuple[Flags, Flags]:
     """For which items it is known which answer came first, and whether it was that of a win."""
     assert run.wins is not None
     win, loss = (name.casefold() for name in run.wins)
-    names = label_names(run.table.beside[column]).str.to_lowercase()
-    wrong = names.drop_nulls().filter(~names.drop_nulls().is_in([win, loss]))
-    if len(wrong):
+    given = labels_of_cells(run.table.beside[column])
+    names = [None if name is None else name.lower() for name in given]
+    wrong = [name for name in names if name not in (win, loss, None)]
+    if wrong:
         raise DataError(
             f"the column {column!r} has {wrong[0]!r}, which is neither of {run.wins[0]!r} and "
             f"{run.wins[1]!r}: it names the answer that came first"
         )
-    return names.is_not_null().to_numpy(), (names == win).fill_null(False).to_numpy()
+    known = np.array([name is not None for name in names], dtype=bool)
+    return known, np.array([name == win for name in names], dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,10 +20,12 @@ from quantshift.labelling.sheets.sheet_columns import (
     named_plan,
     row_check,
 )
+from quantshift.tables.cells import taken
+from quantshift.tables.columns.cell_names import text_of
 from quantshift.tables.formats import known_formats
 from quantshift.tables.formats.table_format import Rows
 from quantshift.tables.reading import OpenTable, open_table
-from quantshift.tables.spreadsheet_cells import as_text, escaped
+from quantshift.tables.spreadsheet_cells import escaped
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -88,10 +90,13 @@ class DrawnSheet:
         with closing(self.table.chunks(self.table.columns)) as chunks:
             for chunk in chunks:
                 kept = [i for i in range(len(chunk)) if chunk.first + i in rows]
-                checks = content_check(chunk.columns[kept].select(self.content))
-                cells = as_text(chunk.columns[kept].select(shown)).rows()
-                for i, row, check in zip(kept, cells, checks, strict=True):
-                    cells_of[chunk.first + i] = row, check
+                if not kept:
+                    continue
+                columns = taken({n: chunk.cells.values(n) for n in self.table.columns}, kept)
+                checks = content_check({name: columns[name] for name in self.content})
+                for place, (i, check) in enumerate(zip(kept, checks, strict=True)):
+                    texts = [text_of(columns[name][place]) for name in shown]
+                    cells_of[chunk.first + i] = texts, check
         return cells_of
 
 
@@ -114,7 +119,8 @@ def is_blank_sheet(path: Path) -> bool:
             return False
         label = table.columns[1]
         with closing(table.chunks([label])) as chunks:
-            n_labels = sum(int(chunk.columns[label].is_not_null().sum()) for chunk in chunks)
+            cells = [cell for chunk in chunks for cell in chunk.cells.values(label)]
+            n_labels = len(cells) - cells.count(None)
     except (UserError, OSError):
         return False
     if n_labels:

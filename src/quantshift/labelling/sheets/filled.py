@@ -10,7 +10,6 @@ from itertools import islice
 from typing import TypeVar
 
 import numpy as np
-import polars as pl
 
 from quantshift.base.nouns import counted
 from quantshift.errors import DataError
@@ -19,11 +18,13 @@ from quantshift.labelling.sheets.sheet_columns import (
     OWN,
     PLACE,
     PLAN,
+    Texts,
     is_sheet,
     places_in_plan,
     whole_number,
 )
-from quantshift.tables.columns.labels import label_names
+from quantshift.tables.columns.cell_names import text_of
+from quantshift.tables.columns.labels import labels_of_cells
 from quantshift.tables.reading import OpenTable
 from quantshift.tables.spreadsheet_cells import unescaped
 
@@ -47,7 +48,7 @@ class FilledSheet:
     name: str
     numbers: list[int]
     labels: list[str]
-    cells: pl.DataFrame
+    cells: Texts
     unlabelled: int
     removed: int = 0
     places: list[int] | None = None
@@ -59,7 +60,7 @@ def is_drawn(table: OpenTable, own_columns: Iterable[str]) -> bool:
     shown = [names[name] for name in (PLAN, CHECK) if name in names]
     with closing(table.chunks(shown or table.columns[:1])) as chunks:
         first = next(iter(chunks), None)
-    cells = pl.DataFrame() if first is None else first.columns
+    cells = {} if first is None else {name: first.cells.values(name) for name in shown}
     return is_sheet(names, cells, own_columns)
 
 
@@ -74,26 +75,28 @@ def read_sheet(
     raw = [names.get(name, name) for name in dict.fromkeys(shown)]
     numbers: list[int] = []
     names_given: list[str] = []
-    parts: list[pl.DataFrame] = []
+    cells: dict[str, list[str | None]] = {name: [] for name in raw}
     unlabelled = 0
     with closing(table.chunks(raw)) as chunks:
         for chunk in chunks:
-            given = chunk.columns[names.get(label, label)]
-            if is_escaped and given.dtype == pl.String:
-                given = given.map_elements(unescaped, pl.String)
-            labels = label_names(given, missing)
-            labelled = labels.is_not_null()
-            unlabelled += int((~labelled).sum())
-            labelled_rows = (np.flatnonzero(labelled.to_numpy()) + chunk.first).tolist()
-            names_given += labels.drop_nulls().to_list()
-            numbers += labelled_rows
-            part = chunk.columns.filter(labelled).select(pl.all().cast(pl.String, strict=False))
-            parts.append(part)
-    cells = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(raw, pl.String))
+            given = chunk.cells.values(names.get(label, label))
+            if is_escaped:
+                given = [unescaped(cell) if isinstance(cell, str) else cell for cell in given]
+            labels = labels_of_cells(given, missing)
+            labelled = [i for i, name in enumerate(labels) if name is not None]
+            unlabelled += len(labels) - len(labelled)
+            names_given += [name for name in labels if name is not None]
+            numbers += [chunk.first + i for i in labelled]
+            for name, texts in cells.items():
+                values = chunk.cells.values(name)
+                texts += [text_of(values[i]) for i in labelled]
     if is_escaped:
-        cells = cells.select(pl.all().map_elements(unescaped, pl.String))
-        cells = cells.rename({name: unescaped(name) for name in cells.columns})
-    return FilledSheet(table.name, numbers, names_given, cells.drop(label), unlabelled)
+        cells = {
+            unescaped(name): [None if text is None else unescaped(text) for text in texts]
+            for name, texts in cells.items()
+        }
+    del cells[label]
+    return FilledSheet(table.name, numbers, names_given, cells, unlabelled)
 
 
 def names_on_sheet(table: OpenTable) -> dict[str, str]:
@@ -117,7 +120,7 @@ def in_order_of_plan(sheet: FilledSheet, *, drawn_by: str, more: Sequence[str] =
 
 def in_order_of_places(sheet: FilledSheet, *, drawn_by: str) -> FilledSheet:
     """A user's own table in the order in which its items were labelled."""
-    if PLACE not in sheet.cells.columns:
+    if PLACE not in sheet.cells:
         raise DataError(
             f"{sheet.name}: a sequential audit needs the order of labelling: label a sheet of "
             f"{drawn_by}, or number the items in a column {PLACE!r}, from 1"
@@ -141,7 +144,7 @@ def _sorted(sheet: FilledSheet, places: Sequence[int]) -> FilledSheet:
         sheet,
         numbers=[sheet.numbers[i] for i in order],
         labels=[sheet.labels[i] for i in order],
-        cells=sheet.cells[order],
+        cells={name: [texts[i] for i in order] for name, texts in sheet.cells.items()},
         places=[places[i] for i in order],
     )
 

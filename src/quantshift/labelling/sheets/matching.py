@@ -5,13 +5,13 @@ from collections.abc import Sequence, Set
 from contextlib import closing
 
 import numpy as np
-import polars as pl
 
 from quantshift.errors import DataError
 from quantshift.labelling.sheets.content import content_check, content_keys
 from quantshift.labelling.sheets.filled import FilledSheet, rows_by_key
 from quantshift.labelling.sheets.sheet_columns import CHECK, ITEM, OWN, content_of
-from quantshift.tables.columns.kinds import names_of
+from quantshift.tables.cells import Columns, taken
+from quantshift.tables.columns.cell_names import Cell, names_of_cells
 from quantshift.tables.reading import OpenTable
 from quantshift.tables.spreadsheet_cells import comparable
 
@@ -32,18 +32,18 @@ def rows_by_number(
     sheet: one in the order of its plan, hence with numbers of items. columns: those by which
     content is compared. drawn_by: the command that draws such a sheet.
     """
-    rows = [int(float(cell)) for cell in sheet.cells[ITEM]]
+    rows = [int(float(cell or "")) for cell in sheet.cells[ITEM]]
     numbers = rows_by_key(sheet, rows, lambda row: f"item {row}")
     reserved = {*OWN, label}
-    shared = [n for n in columns if n in sheet.cells.columns and n not in reserved]
-    content, n_rows = _rows_of(sample, columns, numbers.keys())
+    shared = [n for n in columns if n in sheet.cells and n not in reserved]
+    content, found, n_rows = _rows_of(sample, columns, numbers.keys())
     for number, row in zip(sheet.numbers, rows, strict=True):
-        if row not in content:
+        if row not in found:
             raise DataError(
                 f"{sheet.name}: row {number}: item {row} of a sample of {n_rows} rows; "
                 f"{_cure(drawn_by)}"
             )
-    sample_content = pl.concat([content[row] for row in rows]) if rows else pl.DataFrame()
+    sample_content = taken(content, [found[row] for row in rows])
     return rows, _compared(sheet, rows, sample_content, shared, drawn_by)
 
 
@@ -51,14 +51,14 @@ def rows_by_id(
     sheet: FilledSheet, column: str, samples: Sequence[OpenTable], *, drawn_by: str
 ) -> list[Place]:
     """The places of the items whose ids are on the sheet."""
-    ids = names_of(sheet.cells[column]).fill_null("").to_list()
+    ids = [name or "" for name in names_of_cells(sheet.cells[column])]
     labelled = rows_by_key(sheet, ids, lambda id_: f"id {id_!r}")
     found: dict[str, Place] = {}
     for position, table in enumerate(samples):
         with closing(table.chunks([column])) as chunks:
             for chunk in chunks:
-                names = names_of(chunk.columns[column]).fill_null("")
-                for row, name in enumerate(names.to_list(), start=chunk.first):
+                names = names_of_cells(chunk.cells.values(column))
+                for row, name in enumerate(names, start=chunk.first):
                     if not name or name not in labelled:
                         continue
                     if name in found:
@@ -81,17 +81,17 @@ def rows_by_content(
 ) -> list[Place]:
     """The places of the items with the same cells in the columns of the content."""
     for name in content:
-        if name not in sheet.cells.columns:
+        if name not in sheet.cells:
             raise DataError(
                 f"{sheet.name}: has neither a column {ITEM!r} nor the column {name!r} to identify "
                 f"items by; {_cure(drawn_by)}"
             )
-    keys = content_keys(sheet.cells.select(content))
+    keys = content_keys({name: sheet.cells[name] for name in content})
     labelled, places = set(keys), defaultdict(list)
     for position, table in enumerate(samples):
         with closing(table.chunks(content)) as chunks:
             for chunk in chunks:
-                row_keys = content_keys(chunk.columns.select(content))
+                row_keys = content_keys({name: chunk.cells.values(name) for name in content})
                 for row, key in enumerate(row_keys, start=chunk.first):
                     if key in labelled:
                         places[key].append((position, row))
@@ -109,20 +109,17 @@ def rows_by_content(
 def _compared(
     sheet: FilledSheet,
     rows: Sequence[int],
-    sample_content: pl.DataFrame,
+    sample_content: Columns,
     shared: Sequence[str],
     drawn_by: str,
 ) -> list[str]:
     """Reject a sheet whose items are not those of the sample; warn of cells that differ."""
     if not rows:
         return []
-    on_sheet, in_sample = (
-        comparable(sheet.cells.select(shared)),
-        comparable(sample_content.select(shared)),
-    )
     agree = np.zeros((len(rows), len(shared)), dtype=bool)
     for j, name in enumerate(shared):
-        agree[:, j] = (on_sheet[name] == in_sample[name]).to_numpy()
+        both = zip(comparable(sheet.cells[name]), comparable(sample_content[name]), strict=True)
+        agree[:, j] = [on_sheet == in_sample for on_sheet, in_sample in both]
     exact = agree.all(axis=1) if shared else np.zeros(len(rows), dtype=bool)
     checks = zip(content_check(sample_content), sheet.cells[CHECK], strict=True)
     exact |= np.array([check == content_of(given) for check, given in checks])
@@ -144,16 +141,20 @@ def _compared(
 
 def _rows_of(
     table: OpenTable, columns: Sequence[str], numbers: Set[int]
-) -> tuple[dict[int, pl.DataFrame], int]:
-    """Rows of a table, each as a frame of one row, and how many rows the table has."""
-    rows: dict[int, pl.DataFrame] = {}
+) -> tuple[dict[str, list[Cell]], dict[int, int], int]:
+    """Rows of a table in columns, their places there by number, and how many rows it has."""
+    content: dict[str, list[Cell]] = {name: [] for name in columns}
+    places: dict[int, int] = {}
     last = 0
     with closing(table.chunks(columns)) as chunks:
         for chunk in chunks:
             last = chunk.first + len(chunk) - 1
-            for row in numbers & set(range(chunk.first, last + 1)):
-                rows[row] = chunk.columns[row - chunk.first]
-    return rows, last
+            rows = [row for row in range(chunk.first, last + 1) if row in numbers]
+            places |= {row: len(places) + i for i, row in enumerate(rows)}
+            for name in columns if rows else ():
+                values = chunk.cells.values(name)
+                content[name] += [values[row - chunk.first] for row in rows]
+    return content, places, last
 
 
 def _cure(drawn_by: str) -> str:

@@ -8,11 +8,11 @@ together is rejected, and rows that were sorted are put back into the order of t
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-
-import polars as pl
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from quantshift.errors import DataError
+from quantshift.tables.cells import Columns
 
 ITEM = "item"
 """Column of the items' row numbers in the sample, from 1."""
@@ -26,6 +26,9 @@ PROBABILITY = "probability"
 """Column of some sheets: with what probability the item was chosen."""
 
 OWN = (ITEM, PLAN, PLACE, CHECK)
+
+Texts: TypeAlias = Mapping[str, Sequence[str | None]]
+"""Columns of texts by their names."""
 
 _PLAN = re.compile(r"x[0-9a-f]{8}-([1-9][0-9]*)")
 _CHECK = re.compile(r"(x[0-9a-f]{10})-([0-9a-f]{6})")
@@ -70,7 +73,7 @@ def in_the_table(name: str) -> str:
     return f"{name} (in the table)"
 
 
-def is_sheet(columns: Iterable[str], cells: pl.DataFrame, own: Iterable[str]) -> bool:
+def is_sheet(columns: Iterable[str], cells: Columns, own: Iterable[str]) -> bool:
     """Whether a table is a sheet, perhaps one of which columns are missing.
 
     columns: its names; cells: some rows of it; own: the columns of the table that it may have been
@@ -83,24 +86,23 @@ def is_sheet(columns: Iterable[str], cells: pl.DataFrame, own: Iterable[str]) ->
     if len(present) == len(OWN) or ITEM in present.difference(own):
         return True
     return any(
-        pattern.fullmatch(cell or "")
+        isinstance(cell, str) and pattern.fullmatch(cell)
         for name, pattern in ((PLAN, _PLAN), (CHECK, _CHECK))
-        if name in cells.columns
-        for cell in cells[name].cast(pl.String, strict=False)
+        for cell in cells.get(name, ())
     )
 
 
 def places_in_plan(
-    name: str, numbers: Sequence[int], cells: pl.DataFrame, *, drawn_by: str, needed: Sequence[str]
+    name: str, numbers: Sequence[int], cells: Texts, *, drawn_by: str, needed: Sequence[str]
 ) -> tuple[list[int], int]:
     """Places of the rows of a sheet in the order of its plan, and the number of rows of the plan.
 
     numbers: of the rows in the file, for messages. needed: the columns that the sheet was written
     with. A sheet that is not as it was drawn is an error.
     """
-    missing = [column for column in needed if column not in cells.columns]
+    missing = [column for column in needed if column not in cells]
     if missing:
-        present = [column for column in OWN if column in cells.columns]
+        present = [column for column in OWN if column in cells]
         rename = _columns(present) if present else f"columns that end with '{in_the_table('')}'"
         raise DataError(
             f"{name}: a sheet of {drawn_by} without its {_columns(missing)}: restore "

@@ -73,7 +73,7 @@ def read_audit(
         _code(name, model, f"{sheet.name}: row {number}")
         for number, name in zip(sheet.numbers, sheet.labels, strict=True)
     ]
-    known = set(sheet.cells.columns)
+    known = set(sheet.cells)
     if sequential:
         require_no_gaps(sheet.name, sheet.places or ())
     warnings = [] if sequential else left_open(sheet)

@@ -39,8 +39,9 @@ from quantshift.diagnosis.training_profile import (
 )
 from quantshift.quantifying.output.result import Batch, ColumnChange
 from quantshift.quantifying.reading.pool import Compared
+from quantshift.tables.columns.cell_names import shown
 from quantshift.tables.columns.dates import DAY
-from quantshift.tables.columns.kinds import DATE, shown
+from quantshift.tables.columns.kinds import DATE
 
 MOST_CHANGES = 10
 MOST_WARNINGS = 3

@@ -24,8 +24,9 @@ from quantshift.quantifying.columns import TableItems, total
 from quantshift.quantifying.options import ColumnOptions, LabelOptions
 from quantshift.quantifying.training.train import FEWEST_OF_A_CLASS
 from quantshift.quantifying.training.training_warnings import doubts_about_labels
-from quantshift.tables.columns.kinds import shown
-from quantshift.tables.columns.labels import TRUTHS, check_separator, label_names
+from quantshift.tables.columns.cell_names import shown
+from quantshift.tables.columns.kinds import label_names
+from quantshift.tables.columns.labels import TRUTHS, check_separator
 from quantshift.tables.columns.spelling import usual_spellings
 from quantshift.tables.reading import OpenTable
 

@@ -22,11 +22,8 @@ from quantshift.quantifying.estimating.decision import JOINT
 from quantshift.quantifying.estimating.job import estimate_sample
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.labels.joint_sample import LabelsTogether, SampleOfLabel
-from quantshift.quantifying.labels.label_folder import (
-    is_label_models,
-    label_folder_name,
-    load_label_models,
-)
+from quantshift.quantifying.labels.label_folder import is_label_models, load_label_models
+from quantshift.quantifying.labels.label_folder_names import label_folder_name
 from quantshift.quantifying.labels.label_result import (
     LabelAnswer,
     LabelBatch,

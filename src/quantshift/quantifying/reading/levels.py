@@ -15,7 +15,8 @@ from scipy.special import bdtrc
 from quantshift.base.nouns import counted
 from quantshift.diagnosis.training_profile import LevelsProfile, TrainingProfile
 from quantshift.quantifying.columns import TableItems
-from quantshift.tables.columns.kinds import names_of, shown
+from quantshift.tables.columns.cell_names import shown
+from quantshift.tables.columns.kinds import names_of
 from quantshift.tables.columns.spelling import known_spellings
 
 MOSTLY, MANY = 0.5, 0.25

@@ -37,7 +37,8 @@ from quantshift.quantifying.options import Grouping
 from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
 from quantshift.quantifying.reading.reservoir import MOST_KEPT, Kept, Reservoir
 from quantshift.quantifying.training.model import Model
-from quantshift.tables.columns.kinds import Column, odd_cells, shown, wrong_kind
+from quantshift.tables.columns.cell_names import shown
+from quantshift.tables.columns.kinds import Column, odd_cells, wrong_kind
 from quantshift.tables.reading import OpenTable, Source, expanded, open_table
 
 if TYPE_CHECKING:

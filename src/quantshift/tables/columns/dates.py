@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-DATE_FORMATS = ("%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y")
+from quantshift.tables.columns.written_dates import OTHER_FORMATS
+
+DATE_FORMATS = ("%Y-%m-%d", *OTHER_FORMATS)
 TIME_FORMATS = (
     "%Y-%m-%d %H:%M:%S%.f",
     "%Y-%m-%dT%H:%M:%S%.f",

@@ -17,6 +17,7 @@ import polars as pl
 import polars.selectors as cs
 
 from quantshift.errors import DataError
+from quantshift.tables.columns.cell_names import LARGEST_WHOLE, shown
 from quantshift.tables.columns.dates import (
     date_format,
     moments,
@@ -31,6 +32,7 @@ from quantshift.tables.columns.decimal_commas import (
     is_comma_number,
 )
 from quantshift.tables.columns.ids import FEWEST_DISTINCT, why_names_are_ids, why_numbers_are_ids
+from quantshift.tables.columns.labels import MISSING_LABELS
 from quantshift.tables.columns.odd_numbers import form_of, why_not_numbers
 from quantshift.tables.columns.spelling import is_number
 
@@ -57,9 +59,6 @@ MOST_REPEATED = 0.5
 
 RARE = 10
 """Levels with fewer training rows share one column."""
-
-LARGEST_WHOLE = 2**53
-"""The largest integer up to which floats represent all integers."""
 
 DIGITS_OF_FLOATS = 15
 """The number of digits up to which different integers are different floats."""
@@ -255,17 +254,25 @@ def names_of(column: pl.Series) -> pl.Series:
     return words.set(words == "", None)
 
 
+def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
+    """Labels as strings, independent of the file format; null if missing.
+
+    >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
+    ['1', '1', 'yes', None, None]
+    """
+    if column.dtype == pl.Boolean:
+        names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
+    else:
+        names = names_of(column)
+    missing_names = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
+    return names.set(names.is_in(missing_names).fill_null(False), None)
+
+
 def as_words(column: pl.Series) -> pl.Series:
     """The cells as texts; a missing one is empty."""
     if column.dtype.is_nested():
         return pl.Series(column.name, [_json(v) for v in column.to_list()]).fill_null("")
     return column.cast(pl.String).fill_null("")
-
-
-def shown(cell: object) -> str:
-    """A cell as messages show it."""
-    text = str(cell)
-    return repr(text if len(text) <= 30 else text[:30] + "...")
 
 
 def whole(column: pl.Series) -> pl.Series:

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import polars as pl
-
 from quantshift.errors import DataError
-from quantshift.tables.columns.kinds import names_of, shown
+from quantshift.tables.columns.cell_names import Cell, cell_of, names_of_cells, shown
 
 MISSING_LABELS = ("NA", "N/A", "n/a", "NaN", "NULL", "null", "None", "nan")
 """Cells that mean no label, in addition to empty ones."""
@@ -22,28 +20,29 @@ USUAL_SEPARATORS = (";", "|", ",", "/", "+", "\t", "\n")
 """Looked for in cells that never contain the separator that was given."""
 
 
-def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
-    """Labels as strings, independent of the file format; null if missing.
+def labels_of_cells(
+    cells: Sequence[Cell], missing: Sequence[str] | None = None
+) -> list[str | None]:
+    """Labels as strings, independent of the file format; None if missing.
 
-    >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
-    ['1', '1', 'yes', None, None]
+    >>> labels_of_cells(["1.0", "1", " yes", "NA", ""]), labels_of_cells([True, None])
+    (['1', '1', 'yes', None, None], ['True', None])
     """
-    if column.dtype == pl.Boolean:
-        names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
+    left_out = set(MISSING_LABELS if missing is None else (m.strip() for m in missing))
+    if any(isinstance(cell, bool) for cell in cells):
+        names = [None if cell is None else str(cell) for cell in cells]
     else:
-        names = names_of(column)
-    missing_names = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
-    return names.set(names.is_in(missing_names).fill_null(False), None)
+        names = names_of_cells(cells)
+    return [None if name in left_out else name for name in names]
 
 
 def label_name(value: Any) -> str | None:
-    """One label as `label_names` writes it.
+    """One label as `labels_of_cells` writes it.
 
     >>> label_name(1.0), label_name("N/A")
     ('1', None)
     """
-    name = label_names(pl.Series([value], strict=False))[0]
-    return None if name is None else str(name)
+    return labels_of_cells([cell_of(value)])[0]
 
 
 def check_separator(where: str, separator: str, cells: Sequence[str]) -> None:

@@ -11,11 +11,12 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from quantshift.errors import DataError
-from quantshift.tables.chunks import ROWS, Chunk, OpenTable, without_gaps
+from quantshift.tables.cells import ListedCells
+from quantshift.tables.chunks import ROWS, Chunk, OpenTable
+from quantshift.tables.columns.cell_names import Cell, mapped, number_of
 from quantshift.tables.formats.table_format import TableFile, TableFormat
+from quantshift.tables.formats.values import cells_of
 from quantshift.tables.quotes import BYTE_ORDER_MARK
 
 MISSING = "?"
@@ -44,6 +45,11 @@ class Attribute:
     name: str
     is_number: bool
     levels: tuple[str, ...] | None = None
+
+    @property
+    def type(self) -> type:
+        """The type of its cells."""
+        return float if self.is_number else str
 
     @property
     def default(self) -> str | None:
@@ -89,7 +95,7 @@ def read_header(file: TableFile) -> Header:
 def _open(file: TableFile) -> OpenTable:
     header = read_header(file)
     names = tuple(attribute.name for attribute in header.attributes)
-    types = {a.name: pl.Float64() if a.is_number else pl.String() for a in header.attributes}
+    types = {a.name: a.type for a in header.attributes}
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         first = 1
@@ -143,14 +149,15 @@ class _Block:
         for i, row in enumerate(self._rows):
             for position in row.keys() & columns.keys():
                 columns[position][i] = row[position]
-        frame = pl.DataFrame([self._column(attributes[p], columns[p], p) for p in self.wanted])
-        return Chunk(first, without_gaps(frame), self._undecodable)
+        types = {attribute.name: attribute.type for attribute in attributes.values()}
+        named = {a.name: self._column(a, columns[p], p) for p, a in attributes.items()}
+        return Chunk(first, ListedCells(named, types), self._undecodable)
 
-    def _column(self, attribute: Attribute, cells: list[str | None], position: int) -> pl.Series:
-        written = values = pl.Series(attribute.name, cells, dtype=pl.String)
+    def _column(self, attribute: Attribute, cells: list[str | None], position: int) -> list[Cell]:
+        values: Sequence[Cell] = cells
         if attribute.is_number:
-            values = written.cast(pl.Float64, strict=False)
-            wrong = (values.is_null() & written.is_not_null()).arg_true().to_list()
+            values = mapped(cells, number_of)
+            wrong = [i for i, cell in enumerate(cells) if cell is not None and values[i] is None]
             expected = "is not a number"
         elif attribute.levels is not None:
             unknown = set(cells) - {*attribute.levels, None}
@@ -165,7 +172,7 @@ class _Block:
             raise DataError(
                 f"{self.name}: line {self._lines[wrong[0]]}:{shown} {attribute.name!r} {expected}"
             )
-        return values
+        return cells_of(values, attribute.type)
 
 
 def _lines(file: TableFile) -> Iterator[tuple[int, str, bool]]:

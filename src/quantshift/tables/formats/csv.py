@@ -9,9 +9,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
-
 from quantshift.errors import DataError
+from quantshift.tables.cells import AbstractCells, FrameCells
 from quantshift.tables.chunks import (
     ROWS,
     Chunk,
@@ -48,8 +47,8 @@ def _open(file: TableFile) -> OpenTable:
         with closing(csv_blocks(file, layout, wanted)) as blocks:
             for block in blocks:
                 ragged = block.ragged
-                for start in range(0, max(len(block.rows), ragged > 0), ROWS):
-                    part = block.rows.slice(start, ROWS)
+                for start in range(0, max(len(block.cells), ragged > 0), ROWS):
+                    part = block.cells.slice(start, ROWS)
                     where = _first_ragged(file, layout) if ragged and not located else ""
                     yield Chunk(first, part, _undecodable(file, part), ragged, where)
                     located = located or ragged > 0
@@ -57,22 +56,24 @@ def _open(file: TableFile) -> OpenTable:
                     first += len(part)
 
     names = layout.names
-    return OpenTable(file.name, names, dict.fromkeys(names, pl.String()), read)
+    return OpenTable(file.name, names, dict.fromkeys(names, str), read)
 
 
 def _frame(file: TableFile, without: Sequence[str], progress: Progress) -> Frame:
+    import polars as pl
+
     file, layout = _checked(file)
     check_names(file.name, layout.names)
     wanted = [name for name in layout.names if name not in set(without)]
     parts, ragged, size = [], 0, file.path.stat().st_size
     for block in csv_blocks(file, layout, wanted):
-        parts.append(block.rows)
+        parts.append(block.cells.frame())
         ragged += block.ragged
         if progress is not None:
             progress(Path(file.name).name, block.bytes_read, size)
     frame = pl.concat(parts).rechunk()
     where = _first_ragged(file, layout) if ragged else ""
-    return Frame(file.name, frame, _undecodable(file, frame), ragged, where)
+    return Frame(file.name, frame, _undecodable(file, FrameCells(frame)), ragged, where)
 
 
 def _line_by_line(file: TableFile) -> TableFile:
@@ -106,11 +107,12 @@ def _first_ragged(file: TableFile, layout: Layout) -> str:
     return ""
 
 
-def _undecodable(file: TableFile, frame: pl.DataFrame) -> int:
+def _undecodable(file: TableFile, cells: AbstractCells) -> int:
     """The number of cells in which bytes were replaced."""
     if not file.has_replacements:
         return 0
-    return sum(int(column.str.contains(UNREADABLE, literal=True).sum()) for column in frame)
+    texts = (text for name in cells.names for text in cells.values(name))
+    return sum(isinstance(text, str) and UNREADABLE in text for text in texts)
 
 
 def _beginning(file: TableFile) -> bytes:

@@ -1,7 +1,7 @@
 """The rows of a CSV file whose quotes have been checked, in blocks of texts.
 
-Arrow parses them where it is installed. Python's own parser, several times slower, gives the same
-rows where it is not.
+Arrow parses them where it and polars are installed. Python's own parser, several times slower,
+gives the same rows where they are not.
 """
 
 import csv
@@ -12,13 +12,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from quantshift.base.arrow import installed_arrow
 from quantshift.errors import DataError
 from quantshift.tables.broken_files import LONGEST_ROW, TOO_LONG
-from quantshift.tables.chunks import ROWS, polars_frame, without_gaps
+from quantshift.tables.cells import AbstractCells, FrameCells, ListedCells
+from quantshift.tables.chunks import ROWS
 from quantshift.tables.formats.table_format import TableFile
+from quantshift.tables.formats.values import known_texts
 
 BLOCK_BYTES = LONGEST_ROW
 """The size of the blocks that Arrow parses."""
@@ -47,7 +47,7 @@ class Block(NamedTuple):
     bytes_read: of the file, so far.
     """
 
-    rows: pl.DataFrame
+    cells: AbstractCells
     ragged: int
     bytes_read: int
 
@@ -60,6 +60,8 @@ def csv_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Genera
 
 def _arrow_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Generator[Block]:
     import pyarrow as pa
+
+    from quantshift.tables.formats.frames import polars_frame, without_gaps
 
     ragged = 0
 
@@ -76,7 +78,7 @@ def _arrow_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Gen
     ):
         for batch in batches:
             counted, ragged = ragged, 0
-            yield Block(without_gaps(polars_frame(batch)), counted, raw.tell())
+            yield Block(FrameCells(without_gaps(polars_frame(batch))), counted, raw.tell())
     yield Block(_no_rows(wanted), ragged, file.path.stat().st_size)
 
 
@@ -143,12 +145,12 @@ def _python_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Ge
                 else:
                     ragged += 1
                 if len(rows) == ROWS:
-                    yield Block(_frame_of(rows, wanted, places), ragged, raw.tell())
+                    yield Block(_cells_of(rows, wanted, places), ragged, raw.tell())
                     rows, ragged = [], 0
         except csv.Error as error:  # a cell that is too large
             raise DataError(f"{file.name}: {TOO_LONG}") from error
         if rows:
-            yield Block(_frame_of(rows, wanted, places), ragged, raw.tell())
+            yield Block(_cells_of(rows, wanted, places), ragged, raw.tell())
             ragged = 0
     yield Block(_no_rows(wanted), ragged, file.path.stat().st_size)
 
@@ -162,15 +164,15 @@ def _after_header(rows: Iterator[list[str]], layout: Layout) -> Iterator[list[st
             yield [""]
 
 
-def _frame_of(
+def _cells_of(
     rows: Sequence[list[str]], wanted: Sequence[str], places: Sequence[int]
-) -> pl.DataFrame:
-    cells = [[row[place] for row in rows] for place in places]
-    columns = [
-        pl.Series(name, values, pl.String) for name, values in zip(wanted, cells, strict=True)
-    ]
-    return without_gaps(pl.DataFrame(columns))
+) -> ListedCells:
+    columns = {
+        name: known_texts([row[place] for row in rows])
+        for name, place in zip(wanted, places, strict=True)
+    }
+    return ListedCells(columns, dict.fromkeys(wanted, str))
 
 
-def _no_rows(wanted: Sequence[str]) -> pl.DataFrame:
-    return pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))
+def _no_rows(wanted: Sequence[str]) -> ListedCells:
+    return ListedCells({name: [] for name in wanted}, dict.fromkeys(wanted, str))

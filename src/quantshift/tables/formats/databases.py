@@ -9,16 +9,18 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-import polars as pl
-
+from quantshift.base.imports import extra_needed
 from quantshift.credentials import public_url, without_credentials
 from quantshift.errors import DataError, UserError
-from quantshift.tables.chunks import Chunk, OpenTable, check_names, polars_frame
-from quantshift.tables.formats.frames import arrow_types, plain
+from quantshift.tables.cells import FrameCells
+from quantshift.tables.chunks import Chunk, OpenTable, check_names
 from quantshift.tables.formats.table_format import Database
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BATCH_ROWS = 65_536
 
@@ -38,7 +40,8 @@ def _open(batches: Batches, url: str) -> OpenTable:
     """The table of a URL, to be read in chunks."""
     name, table = public_url(url), table_of(url)
     schema = _schema(batches, url)
-    types, nested = arrow_types(schema)
+    frames = _frames()
+    types, nested = frames.arrow_types(schema)
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         columns = ", ".join(map(_quoted, wanted))
@@ -46,13 +49,21 @@ def _open(batches: Batches, url: str) -> OpenTable:
         with batches(url, f"SELECT {columns} FROM {table}") as reader:
             for batch in reader:
                 if len(batch):
-                    yield Chunk(first, plain(polars_frame(batch)).select(wanted))
+                    frame = frames.plain(frames.polars_frame(batch)).select(wanted)
+                    yield Chunk(first, FrameCells(frame))
                     first += len(batch)
 
     return OpenTable(name, tuple(schema.names), types, read, nested)
 
 
-def _types(batches: Batches, url: str) -> dict[str, pl.DataType]:
+def _frames() -> Any:
+    """What makes frames of the batches."""
+    with extra_needed("tables in databases", "warehouse"):
+        from quantshift.tables.formats import frames
+    return frames
+
+
+def _types(batches: Batches, url: str) -> "dict[str, pl.DataType]":
     import pyarrow as pa
 
     schema = _schema(batches, url)
@@ -62,13 +73,14 @@ def _types(batches: Batches, url: str) -> dict[str, pl.DataType]:
         for field in schema
     ]
     empty = pa.table([pa.array([], kind) for kind in types], names=schema.names)
-    return dict(polars_frame(empty).schema)
+    return dict(_frames().polars_frame(empty).schema)
 
 
-def _query(batches: Batches, url: str, query: str) -> pl.DataFrame:
+def _query(batches: Batches, url: str, query: str) -> "pl.DataFrame":
     """The result of a query as it is: an empty text is not a missing value."""
     with batches(url, query) as reader:
-        return polars_frame(reader.read_all())
+        frame: pl.DataFrame = _frames().polars_frame(reader.read_all())
+    return frame
 
 
 def _schema(batches: Batches, url: str) -> Any:

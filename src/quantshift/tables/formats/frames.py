@@ -1,7 +1,7 @@
-"""Data frames of any library, and columns of Python values."""
+"""Data frames of any library as those of polars, and tables of them."""
 
-import json
 from collections.abc import Generator, Sequence
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -9,22 +9,34 @@ import polars.selectors as cs
 
 from quantshift.base.imports import extra_needed
 from quantshift.errors import DataError, UserError
-from quantshift.tables.chunks import ROWS, Chunk, OpenTable, check_names, polars_frame, without_gaps
+from quantshift.tables.cells import CellType, FrameCells
+from quantshift.tables.chunks import MISSING, ROWS, Chunk, OpenTable, check_names
+from quantshift.tables.formats.values import (
+    cells_of,
+    check_is_frame,
+    column_type,
+    is_pandas,
+    kind_of_value,
+)
+
+_PYTHON_TYPES: dict[pl.DataType, type] = {
+    pl.String(): str,
+    pl.Int64(): int,
+    pl.Float64(): float,
+    pl.Boolean(): bool,
+}
 
 
 def given_frame(source: Any, name: str) -> pl.DataFrame:
     """A data frame of any library as a polars frame."""
     if isinstance(source, pl.DataFrame):
         return source
-    kind = type(source).__name__
-    is_pandas = hasattr(source, "iloc") and hasattr(source, "columns")
-    is_pandas &= not isinstance(source, type)
-    if is_pandas:
+    of_pandas = is_pandas(source)
+    if of_pandas:
         names = [str(column) for column in source.columns]
         check_names(name, names)
         source = source.set_axis(names, axis=1)
-    if isinstance(source, type) or not hasattr(source, "__arrow_c_stream__"):
-        raise UserError(f"{name} must be a path or a data frame, got {kind}")
+    check_is_frame(source, name)
     with extra_needed("data frames of other libraries than polars"):
         import pyarrow as pa
     try:
@@ -34,14 +46,15 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
     except DataError:
         raise
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
-        if not is_pandas:
+        if not of_pandas:
+            kind = type(source).__name__
             raise UserError(
                 f"{name} must be a path or a data frame, got {kind}; a single column is a data "
                 "frame too: use its to_frame()"
             ) from error
         # A pandas column may hold values of several types.
         frame = pl.DataFrame({column: _mixed(source[column]) for column in names})
-    if is_pandas:
+    if of_pandas:
         # Arrow takes truth values after a number for 0 and 1.
         objects = [column for column in names if source[column].dtype == object]
         frame = frame.with_columns(
@@ -59,18 +72,19 @@ def frame_table(name: str, frame: pl.DataFrame, notes: tuple[str, ...] = ()) -> 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         first = 1
         for part in frame.select(wanted).iter_slices(ROWS):
-            yield Chunk(first, plain(part))
+            yield Chunk(first, FrameCells(plain(part)))
             first += len(part)
 
     nested = frozenset(frame.select(cs.nested() | cs.object()).columns)
-    types = dict(plain(frame.clear()).schema)
+    types = {key: cell_type(kind) for key, kind in plain(frame.clear()).schema.items()}
     return OpenTable(name, tuple(frame.columns), types, read, nested, notes)
 
 
 def _mixed(column: Any) -> pl.Series:
     """A column of pandas that holds values of several types."""
     values = column.astype(object).where(column.notna(), None).tolist()
-    return series_of(values, column_type({kind_of_value(value) for value in values}))
+    type_ = column_type({kind_of_value(value) for value in values})
+    return pl.Series(cells_of(values, type_), dtype=pl.DataType.from_python(type_))
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
@@ -82,50 +96,57 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
             cs.enum().cast(pl.String),
             cs.decimal().cast(pl.Float64),
             cs.by_dtype(pl.Null).cast(pl.String),
-            *(series_of(column.to_list(), pl.String()).alias(column.name) for column in odd),
+            *(pl.Series(column.name, cells_of(column.to_list(), str), pl.String) for column in odd),
         )
     )
 
 
-def arrow_types(schema: Any) -> tuple[dict[str, pl.DataType], frozenset[str]]:
+def cell_type(kind: pl.DataType) -> CellType:
+    """The type of a column with cells of this type of polars."""
+    return _PYTHON_TYPES.get(kind, kind)
+
+
+def arrow_types(schema: Any) -> tuple[dict[str, CellType], frozenset[str]]:
     """The types of an Arrow schema's columns in chunks, and the columns that are nested."""
     import pyarrow as pa
 
     empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
-    types = {column.columns[0]: plain(column).dtypes[0] for column in empty}
+    types = {column.columns[0]: cell_type(plain(column).dtypes[0]) for column in empty}
     nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
     return types, nested
 
 
-def kind_of_value(value: Any) -> type:
-    """The type of a value, to infer the type of its column."""
-    # Integers that do not fit into 64 bits are kept as strings.
-    return str if type(value) is int and not -(2**63) <= value < 2**63 else type(value)
+def polars_frame(table: Any) -> pl.DataFrame:
+    """An Arrow table or batch as a frame with the same names; an ArrowInvalid if it is broken."""
+    # Polars takes texts as they are, and panics if they are no UTF-8. A panic prints lines of its
+    # own, so that it is prevented where this is possible.
+    table.validate(full=True)
+    _check_descriptions(table.schema)
+    try:
+        frame = pl.DataFrame(table)
+    except pl.exceptions.PanicException as error:
+        raise _damaged() from error
+    # Polars would invent a name for a column without one.
+    frame.columns = table.schema.names
+    return frame
 
 
-def column_type(kinds: set[type]) -> pl.DataType:
-    """The type of a column with values of these types; strings if they have none in common."""
-    kinds = kinds - {type(None)}
-    if kinds == {bool}:
-        return pl.Boolean()
-    if kinds == {int}:
-        return pl.Int64()
-    return pl.Float64() if kinds and kinds <= {int, float} else pl.String()
+def _check_descriptions(schema: Any) -> None:
+    for described in (schema, *schema):
+        for text in chain.from_iterable((described.metadata or {}).items()):
+            try:
+                text.decode()
+            except UnicodeDecodeError as error:
+                raise _damaged() from error
 
 
-def series_of(values: Sequence[Any], kind: pl.DataType) -> pl.Series:
-    """The values as a column of this type."""
-    if kind == pl.String:
-        values = [value if value is None else _string(value) for value in values]
-    return pl.Series(values, dtype=kind)
+def _damaged() -> Exception:
+    import pyarrow as pa
+
+    return pa.ArrowInvalid("the description of its columns is damaged")  # type: ignore[no-any-return]
 
 
-def _string(value: Any) -> str:
-    if isinstance(value, str):
-        # JSON allows lone surrogates, UTF-8 does not.
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, dict | list):
-        return json.dumps(value, default=str, ensure_ascii=False)
-    return str(value)
+def without_gaps(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with null for every kind of missing value."""
+    is_gap = cs.string().str.strip_chars().is_in(list(MISSING))
+    return frame.with_columns(pl.when(~is_gap).then(cs.string()), cs.float().fill_nan(None))

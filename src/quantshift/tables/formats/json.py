@@ -8,13 +8,12 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from quantshift.errors import DataError
-from quantshift.tables.chunks import ROWS, Chunk, OpenTable, without_gaps
+from quantshift.tables.cells import ListedCells
+from quantshift.tables.chunks import ROWS, Chunk, OpenTable
 from quantshift.tables.formats.evaluations import layout_of
-from quantshift.tables.formats.frames import column_type, kind_of_value, series_of
 from quantshift.tables.formats.table_format import TableFile, TableFormat
+from quantshift.tables.formats.values import cells_of, column_type, kind_of_value
 from quantshift.tables.quotes import BYTE_ORDER_MARK
 
 Objects = Callable[[], Iterator[tuple[dict[str, Any], bool]]]
@@ -106,10 +105,10 @@ def table_of_objects(name: str, objects: Objects) -> OpenTable:
             rows.append(record)
             undecodable += was_undecodable
             if len(rows) == ROWS:
-                yield Chunk(first, _record_frame(rows, wanted, types), undecodable)
+                yield Chunk(first, _cells(rows, wanted, types), undecodable)
                 first, rows, undecodable = first + len(rows), [], 0
         if rows:
-            yield Chunk(first, _record_frame(rows, wanted, types), undecodable)
+            yield Chunk(first, _cells(rows, wanted, types), undecodable)
 
     nested = frozenset(key for key in kinds if kinds[key] & {dict, list})
     return OpenTable(name, tuple(kinds), types, read, nested)
@@ -143,14 +142,11 @@ def _hint(text: str) -> str:
     return "; write one object per line instead of one array" if text.lstrip()[:1] == "[" else ""
 
 
-def _record_frame(
-    rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], types: Mapping[str, pl.DataType]
-) -> pl.DataFrame:
-    return without_gaps(
-        pl.DataFrame(
-            {name: series_of([row.get(name) for row in rows], types[name]) for name in wanted}
-        )
-    )
+def _cells(
+    rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], types: Mapping[str, type]
+) -> ListedCells:
+    columns = {name: cells_of([row.get(name) for row in rows], types[name]) for name in wanted}
+    return ListedCells(columns, types)
 
 
 def _recognises(_: Path, start: bytes) -> bool:

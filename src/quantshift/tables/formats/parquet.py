@@ -3,34 +3,29 @@
 import io
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from quantshift.base.imports import extra_needed
-from quantshift.tables.chunks import (
-    ROWS,
-    Chunk,
-    Frame,
-    OpenTable,
-    Progress,
-    check_names,
-    polars_frame,
-    without_gaps,
-)
-from quantshift.tables.formats.frames import arrow_types, plain
+from quantshift.tables.cells import FrameCells
+from quantshift.tables.chunks import ROWS, Chunk, Frame, OpenTable, Progress, check_names
 from quantshift.tables.formats.table_format import Rows, StoredRows, TableFile, TableFormat
 
+if TYPE_CHECKING:
+    import polars as pl
 
-def _reader() -> Any:
+
+def _libraries() -> tuple[Any, Any]:
+    """The reader of Parquet files, and what makes frames of what it reads."""
     # Imported late, because most tables are not Parquet files.
-    with extra_needed("Parquet files"):
+    with extra_needed("Parquet files", "parquet"):
         from pyarrow.parquet import ParquetFile
-    return ParquetFile
+
+        from quantshift.tables.formats import frames
+    return ParquetFile, frames
 
 
 def _open(file: TableFile) -> OpenTable:
-    ParquetFile = _reader()
+    ParquetFile, frames = _libraries()
     with ParquetFile(file.path) as parquet:
         schema = parquet.schema_arrow
 
@@ -38,23 +33,24 @@ def _open(file: TableFile) -> OpenTable:
         first = 1
         with ParquetFile(file.path) as parquet:
             for batch in parquet.iter_batches(ROWS, columns=list(wanted), use_threads=False):
-                yield Chunk(first, plain(polars_frame(batch)).select(wanted))
+                frame = frames.plain(frames.polars_frame(batch)).select(wanted)
+                yield Chunk(first, FrameCells(frame))
                 first += len(batch)
 
-    types, nested = arrow_types(schema)
+    types, nested = frames.arrow_types(schema)
     return OpenTable(file.name, tuple(schema.names), types, read, nested)
 
 
 def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
-    ParquetFile = _reader()
+    ParquetFile, frames = _libraries()
     with ParquetFile(file.path) as parquet:
         check_names(file.name, parquet.schema_arrow.names)
-        frame = polars_frame(parquet.read())
-    return Frame(file.name, without_gaps(frame.drop(without, strict=False)))
+        frame = frames.polars_frame(parquet.read())
+    return Frame(file.name, frames.without_gaps(frame.drop(without, strict=False)))
 
 
 def _stored(path: Path) -> StoredRows:
-    ParquetFile = _reader()
+    ParquetFile, frames = _libraries()
     with ParquetFile(path) as parquet:
         columns = tuple(parquet.schema_arrow.names)
         groups = range(parquet.num_row_groups)
@@ -62,15 +58,17 @@ def _stored(path: Path) -> StoredRows:
 
     def read(
         wanted: Sequence[str], groups: Sequence[int] | None, n_rows: int
-    ) -> Iterator[pl.DataFrame]:
+    ) -> "Iterator[pl.DataFrame]":
         with ParquetFile(path, pre_buffer=False) as parquet:
             for batch in parquet.iter_batches(n_rows, row_groups=groups, columns=list(wanted)):
-                yield polars_frame(batch)
+                yield frames.polars_frame(batch)
 
     return StoredRows(columns, sizes, read)
 
 
 def _written(_: str, header: Sequence[str], rows: Rows) -> bytes:
+    with extra_needed("Parquet files", "parquet"):
+        import polars as pl
     data = io.BytesIO()
     schema = dict.fromkeys(header, pl.String)
     pl.DataFrame(rows, schema=schema, orient="row").write_parquet(data)

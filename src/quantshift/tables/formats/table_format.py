@@ -8,13 +8,14 @@ import gzip
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from quantshift.base.arrow import installed_arrow
-from quantshift.tables.chunks import Frame, OpenTable, Progress, without_gaps
+from quantshift.tables.chunks import Frame, OpenTable, Progress
 from quantshift.tables.places import Spool
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Rows: TypeAlias = Sequence[Sequence[str | None]]
 
@@ -65,13 +66,19 @@ class TableFormat:
         """The file as one frame, without some of its columns."""
         if self.frame is not None:
             return self.frame(file, without, progress)
+        import polars as pl
+
+        from quantshift.tables.formats.frames import without_gaps
+
         table = self.open(file)
         wanted = [name for name in table.columns if name not in set(without)]
         chunks = list(table.chunks(wanted))
-        empty = pl.DataFrame(schema={name: table.types[name] for name in wanted})
+        types: dict[str, Any] = {name: table.types[name] for name in wanted}
         return Frame(
             file.name,
-            without_gaps(pl.concat([empty, *(chunk.columns for chunk in chunks)])),
+            without_gaps(
+                pl.concat([pl.DataFrame(schema=types), *(chunk.columns for chunk in chunks)])
+            ),
             sum(chunk.undecodable for chunk in chunks),
             sum(chunk.ragged for chunk in chunks),
             next((chunk.first_ragged for chunk in chunks if chunk.first_ragged), ""),
@@ -121,7 +128,7 @@ class StoredRows:
 
     columns: tuple[str, ...]
     sizes: tuple[int, ...]
-    read: Callable[[Sequence[str], Sequence[int] | None, int], Iterator[pl.DataFrame]]
+    read: "Callable[[Sequence[str], Sequence[int] | None, int], Iterator[pl.DataFrame]]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,5 +147,5 @@ class Database:
     example: str
     dialect: str
     open: Callable[[str], OpenTable]
-    types: Callable[[str], dict[str, pl.DataType]]
-    query: Callable[[str, str], pl.DataFrame]
+    types: "Callable[[str], dict[str, pl.DataType]]"
+    query: "Callable[[str, str], pl.DataFrame]"

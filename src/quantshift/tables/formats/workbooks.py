@@ -13,16 +13,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-import polars as pl
-import polars.selectors as cs
-
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.tables.chunks import Frame, OpenTable, Progress, check_names, without_gaps
-from quantshift.tables.formats.frames import frame_table
+from quantshift.tables.chunks import Frame, OpenTable, Progress, check_names
 from quantshift.tables.formats.table_format import TableFile, TableFormat
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST_CELLS = 200_000_000
 """The most cells that are read of a sheet."""
@@ -76,7 +75,7 @@ class Extent:
 class SheetTable:
     """The table of a workbook. notes: which sheets with data were not read."""
 
-    frame: pl.DataFrame
+    frame: "pl.DataFrame"
     notes: tuple[str, ...]
 
 
@@ -117,8 +116,10 @@ def sheet_table(file: TableFile) -> SheetTable:
     return SheetTable(_without_empty_rows(frame), notes)
 
 
-def _cells(content: bytes, sheet: Sheet, as_text: Sequence[str] = ()) -> pl.DataFrame:
+def _cells(content: bytes, sheet: Sheet, as_text: Sequence[str] = ()) -> "pl.DataFrame":
     """The cells of a sheet; those of some columns as text."""
+    import polars as pl
+
     return pl.read_excel(
         content,
         sheet_name=sheet.name,
@@ -128,12 +129,14 @@ def _cells(content: bytes, sheet: Sheet, as_text: Sequence[str] = ()) -> pl.Data
     )
 
 
-def _with_truths(frame: pl.DataFrame, content: bytes, sheet: Sheet) -> pl.DataFrame:
+def _with_truths(frame: "pl.DataFrame", content: bytes, sheet: Sheet) -> "pl.DataFrame":
     """The cells with TRUE and FALSE as such in columns of numbers, where they are read as 1 and 0.
 
     Such columns become text, as in formats without types.
     """
-    numeric = frame.select(cs.numeric()).columns
+    import polars as pl
+
+    numeric = [name for name, kind in frame.schema.items() if kind.is_numeric()]
     texts = _cells(content, sheet, numeric) if numeric else frame
     mixed = []
     for name in numeric:
@@ -174,8 +177,10 @@ def _chosen(file: TableFile, sheets: Sequence[Sheet], filled: Sequence[Sheet]) -
     raise DataError(f"{file.name}: the workbook is empty")
 
 
-def _without_empty_rows(frame: pl.DataFrame) -> pl.DataFrame:
+def _without_empty_rows(frame: "pl.DataFrame") -> "pl.DataFrame":
     """The rows that hold something; in a single column, an empty cell is a missing value."""
+    import polars as pl
+
     is_filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     if frame.width != 1:
         return frame.filter(is_filled)
@@ -270,17 +275,20 @@ def _explained(name: str) -> Iterator[None]:
 
     It would print a line for every column without values.
     """
+    try:
+        import fastexcel  # noqa: F401
+        import polars as pl
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{name}: reading Excel needs {error.name}; install it with: pip install "
+            "'quantshift[excel]', or save the sheet as CSV"
+        ) from error
     log = logging.getLogger(_LOG)
     was_disabled, log.disabled = log.disabled, True
     try:
         yield
     except UserError:
         raise
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"{name}: reading Excel needs fastexcel; install it with: pip install "
-            "'quantshift[excel]', or save the sheet as CSV"
-        ) from error
     except pl.exceptions.NoDataError as error:
         raise DataError(f"{name}: the sheet is empty") from error
     except Exception as error:  # the reader raises its own errors for a broken workbook
@@ -292,11 +300,15 @@ def _explained(name: str) -> Iterator[None]:
 
 def _open(file: TableFile) -> OpenTable:
     sheet = sheet_table(file)
+    from quantshift.tables.formats.frames import frame_table
+
     return frame_table(file.name, sheet.frame, sheet.notes)
 
 
 def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
     sheet = sheet_table(file)
+    from quantshift.tables.formats.frames import without_gaps
+
     frame = without_gaps(sheet.frame.drop(without, strict=False))
     return Frame(file.name, frame, notes=sheet.notes)
 

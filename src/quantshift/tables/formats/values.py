@@ -1,0 +1,87 @@
+"""Tables of Python's values: of JSON, of arrays, and of pandas where polars is not installed."""
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from quantshift.errors import UserError
+from quantshift.tables.cells import ListedCells
+from quantshift.tables.chunks import MISSING, ROWS, Chunk, OpenTable, check_names
+from quantshift.tables.columns.cell_names import BLANKS, Cell, cell_of, text_of_value
+
+
+def kind_of_value(value: Any) -> type:
+    """The type of a value, to infer the type of its column."""
+    # Integers that do not fit into 64 bits are kept as strings.
+    return str if type(value) is int and not -(2**63) <= value < 2**63 else type(value)
+
+
+def column_type(kinds: set[type]) -> type:
+    """The type of a column with values of these types; strings if they have none in common."""
+    kinds = kinds - {type(None)}
+    if kinds in ({bool}, {int}):
+        return next(iter(kinds))
+    return float if kinds and kinds <= {int, float} else str
+
+
+def cells_of(values: Sequence[Any], type_: type) -> list[Cell]:
+    """The values as a column of this type; None for every kind of missing value."""
+    if type_ is str:
+        return known_texts([None if value is None else text_of_value(value) for value in values])
+    if type_ is float:
+        return [None if v is None or v != v else float(v) for v in values]
+    return list(values)
+
+
+def known_texts(cells: Sequence[str | None]) -> list[Cell]:
+    """The cells of a file without types; None for those that are missing values."""
+    return [None if cell is None or cell.strip(BLANKS) in MISSING else cell for cell in cells]
+
+
+def table_of_values(name: str, columns: Mapping[str, Sequence[Any]]) -> OpenTable:
+    """The table of columns in memory, of values of any kind."""
+    types = {key: column_type({kind_of_value(v) for v in columns[key]}) for key in columns}
+    kept = {key: cells_of(columns[key], types[key]) for key in columns}
+    nested = frozenset(
+        key for key in columns if any(isinstance(value, dict | list) for value in columns[key])
+    )
+
+    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+        cells = ListedCells({key: kept[key] for key in wanted}, types)
+        for start in range(0, len(cells), ROWS):
+            yield Chunk(1 + start, cells.slice(start, ROWS))
+
+    return OpenTable(name, tuple(columns), types, read, nested)
+
+
+def is_pandas(source: Any) -> bool:
+    """Whether this is a frame of pandas."""
+    has_rows = hasattr(source, "iloc") and hasattr(source, "columns")
+    return has_rows and not isinstance(source, type)
+
+
+def pandas_table(name: str, frame: Any) -> OpenTable:
+    """The table of a frame of pandas."""
+    names = [str(column) for column in frame.columns]
+    check_names(name, names)
+    columns = (frame.iloc[:, i] for i in range(len(names)))
+    return table_of_values(name, dict(zip(names, map(pandas_values, columns), strict=True)))
+
+
+def pandas_values(column: Any) -> list[Any]:
+    """The values of a column of pandas; None where it has none."""
+    if column.dtype.kind == "M" and getattr(column.dtype, "tz", None) is None:
+        moments = column.to_numpy()
+        texts = np.char.replace(np.datetime_as_string(moments), "T", " ").tolist()
+        return [None if gap else text for gap, text in zip(np.isnat(moments), texts, strict=True)]
+    values = column.astype(object).where(column.notna(), None).tolist()
+    kinds = {type(value) for value in values}
+    # Values of several types are strings, as they are printed.
+    return values if len(kinds - {type(None)}) > 1 else [cell_of(value) for value in values]
+
+
+def check_is_frame(source: Any, name: str) -> None:
+    """Refuse what is neither a frame of pandas nor one that can be read as Arrow."""
+    if isinstance(source, type) or not hasattr(source, "__arrow_c_stream__"):
+        raise UserError(f"{name} must be a path or a data frame, got {type(source).__name__}")
