@@ -130,7 +130,7 @@ SEVERAL = (
     "judge verdicts.csv --verdict judge --label human --labels by-label --insist",
     "judge verdicts.csv --verdict judge --label human --labels picked",
     "judge verdicts.csv --verdict judge --label human,second --labels random",
-    "judge verdicts.csv --verdict judge --label human --labels random --wins good,bad --first first",
+    f"judge verdicts.csv {' '.join(ASKED)} --wins good,bad --first first",
     "judge verdicts.csv --verdict judge --label human --labelled labelled.csv --assume rates",
     "judge verdicts.csv --verdict judge --sensitivity 0.9,0.85-0.94 --specificity 0.8",
     "judge verdicts.csv --score score --label human --labels random --cut agreement",
