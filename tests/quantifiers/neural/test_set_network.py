@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: quantshif
 from quantshift import SLD, Items, predict_interval  # noqa: E402
 from quantshift.checks import yield_checks  # noqa: E402
 from quantshift.errors import DataError, UserError  # noqa: E402
-from quantshift.quantifiers.neural import set_network  # noqa: E402
+from quantshift.quantifiers.neural import learning, set_network  # noqa: E402
 from quantshift.quantifiers.neural.set_network import SetNetwork, _is_better  # noqa: E402
 from quantshift.quantifying.training.folder import check_savable  # noqa: E402
 
@@ -27,14 +27,16 @@ def pool(n=400, seed=0):
 
 @pytest.fixture
 def always_used(monkeypatch):
-    """Networks are used however good they are."""
+    """Networks are used however good they are, and judged by few bags."""
     monkeypatch.setattr(set_network, "_is_better", lambda errors: True)
+    monkeypatch.setattr(learning, "JUDGED", 32)
 
 
 @pytest.fixture(scope="module")
 def fitted():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(set_network, "_is_better", lambda errors: True)
+        patch.setattr(learning, "JUDGED", 32)
         return SetNetwork(**SMALL).fit_posteriors(*pool())
 
 
