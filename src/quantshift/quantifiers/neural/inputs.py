@@ -103,7 +103,7 @@ def learning_items(
     rows = np.column_stack([codes, posteriors, features])
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     of_items = np.ones(len(codes)) if weights is None else weights
-    counts: Reals = np.bincount(which.ravel(), of_items)
+    counts = np.asarray(np.bincount(which.ravel(), of_items), dtype=np.float64)
     shuffled = rng.permutation(len(first))
     by_class = shuffled[np.argsort(codes[first][shuffled], kind="stable")]
     chosen, counts = first[by_class], counts[by_class]
