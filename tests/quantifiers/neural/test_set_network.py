@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: quantshift[neural]")
@@ -9,7 +10,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: quantshif
 from quantshift import SLD, Items, predict_interval  # noqa: E402
 from quantshift.checks import yield_checks  # noqa: E402
 from quantshift.errors import DataError, UserError  # noqa: E402
-from quantshift.quantifiers.neural import set_network  # noqa: E402
+from quantshift.quantifiers.neural import learning, set_network  # noqa: E402
 from quantshift.quantifiers.neural.set_network import SetNetwork, _is_better  # noqa: E402
 from quantshift.quantifying.training.folder import check_savable  # noqa: E402
 
@@ -27,14 +28,16 @@ def pool(n=400, seed=0):
 
 @pytest.fixture
 def always_used(monkeypatch):
-    """Networks are used however good they are."""
+    """Networks are used however good they are, and judged by few bags."""
     monkeypatch.setattr(set_network, "_is_better", lambda errors: True)
+    monkeypatch.setattr(learning, "JUDGED", 32)
 
 
 @pytest.fixture(scope="module")
 def fitted():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(set_network, "_is_better", lambda errors: True)
+        patch.setattr(learning, "JUDGED", 32)
         return SetNetwork(**SMALL).fit_posteriors(*pool())
 
 
@@ -111,7 +114,6 @@ def test_a_monotone_network_keeps_the_order_of_shares(always_used):
     made = SetNetwork(**SMALL, monotone=True).fit_posteriors(*pool())
     posteriors, _ = pool(600, seed=5)
     index = np.arange(600).reshape(30, 20)
-    found = made.aggregate(posteriors, index)
     made.networks_ = ({**made.networks_[0], "recalibrate": np.zeros(10)},)
     found = made.aggregate(posteriors, index)
     made.networks_ = ()
@@ -140,6 +142,9 @@ def test_features_are_scaled_by_training_and_need_as_many_columns(always_used):
     with pytest.raises(DataError, match="has learnt from 3 features, and the items have 0"):
         made.aggregate(posteriors)
     check_savable(made)
+    stored = skops.io.dumps(made)
+    loaded = skops.io.loads(stored, trusted=skops.io.get_untrusted_types(data=stored))
+    assert_array_equal(loaded.predict(X[:80]), made.predict(X[:80]))
 
 
 def test_classes_of_a_single_item_can_be_learnt_from():

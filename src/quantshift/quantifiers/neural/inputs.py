@@ -102,10 +102,11 @@ def learning_items(
     """
     rows = np.column_stack([codes, posteriors, features])
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    counts = np.bincount(which.ravel(), weights)
+    of_items = np.ones(len(codes)) if weights is None else weights
+    counts = np.asarray(np.bincount(which.ravel(), of_items), dtype=np.float64)
     shuffled = rng.permutation(len(first))
     by_class = shuffled[np.argsort(codes[first][shuffled], kind="stable")]
-    chosen, counts = first[by_class], counts[by_class].astype(np.float64)
+    chosen, counts = first[by_class], counts[by_class]
     n_parts = max(1, min(PARTS, int(np.bincount(codes[chosen]).min())))
     parts = np.arange(len(chosen)) % n_parts
     scores = _cross_fitted(posteriors[chosen], codes[chosen], counts, parts)

@@ -242,4 +242,4 @@ class _Learning:
 def _some_of_each_class(source: BagSource) -> Indices:
     """Positions of the first items of each class, at most MOST_OF_A_CLASS; items are shuffled."""
     members = [np.flatnonzero(source.codes == code) for code in range(source.n_classes)]
-    return source.rows[np.concatenate([rows[:MOST_OF_A_CLASS] for rows in members])]
+    return np.asarray(source.rows[np.concatenate([rows[:MOST_OF_A_CLASS] for rows in members])])

@@ -76,7 +76,7 @@ class Shape:
         """Random layers, except for the last ones, which are zero."""
 
         def layer(n_in: int, n_out: int) -> NDArray[np.float64]:
-            return rng.normal(size=(n_in, n_out)) * np.sqrt(2 / n_in)
+            return np.asarray(rng.normal(size=(n_in, n_out)) * np.sqrt(2 / n_in))
 
         width = self.width
         weights = {"recalibrate": np.zeros(KNOTS)}
