@@ -56,7 +56,7 @@ class AbstractSample(ABC):
     def evidence(
         self, options: EstimationOptions, seed: int, progress: OnProgress
     ) -> Mapping[str, Evidence]:
-        """What the items of every batch that has any say about their classes.
+        """The evidence on every batch that has items.
 
         The p-values of tests are adjusted for the number of batches.
         """

@@ -177,8 +177,8 @@ class ClassifierPerformance:
         self, measure: str, label: str | None = None, *, corrected: bool = False
     ) -> MeasureValue | None:
         """One measure, as trained or corrected; None if it is not there."""
-        found = self.corrected if corrected else self.as_trained
-        return next((v for v in found if (v.measure, v.label) == (measure, label)), None)
+        values = self.corrected if corrected else self.as_trained
+        return next((v for v in values if (v.measure, v.label) == (measure, label)), None)
 
 
 @dataclass(frozen=True)
