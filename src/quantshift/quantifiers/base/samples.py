@@ -133,14 +133,14 @@ def means_by_plan(
 
 def whole_pool(n_items: int) -> Indices:
     """The index matrix of one sample of all items; kept, so do not write to it."""
-    return _kept(n_items) if n_items <= BLOCK_ITEMS else _positions(n_items)
+    return _cached_positions(n_items) if n_items <= BLOCK_ITEMS else _positions(n_items)
 
 
 def _positions(n_items: int) -> Indices:
     return np.arange(n_items).reshape(1, n_items)
 
 
-_kept = lru_cache(maxsize=16)(_positions)
+_cached_positions = lru_cache(maxsize=16)(_positions)
 _FIRST = np.zeros(1, dtype=np.int64)
 
 

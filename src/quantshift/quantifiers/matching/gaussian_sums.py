@@ -40,7 +40,7 @@ _SHIFT = 1.5 * 2.0**52
 
 _INVERSE = 1.0 / math.log(2.0)
 _1, _2, _3, _4, _5, _6, _7, _8, _9 = (math.log(2.0) ** i / math.factorial(i) for i in range(1, 10))
-"""Of the Taylor polynomial of powers of two."""
+"""Coefficients of the Taylor polynomial of powers of two."""
 
 
 def neighbours(points: Reals) -> Ints:
