@@ -186,7 +186,7 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Those of the classifier, as far as its input is concerned."""
+        """The tags of the classifier, as far as its input is concerned."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self.classifier is not None:
@@ -228,9 +228,9 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         X, n_items = _items(X), len(posteriors)
         weights = uneven(checked_weights(sample_weight, n_items))
         rows = [np.arange(n_items)] if samples is None else _rows(samples, n_items)
-        shown = self.examiner_.examine(X, posteriors, rows, weights)
+        evidence = self.examiner_.examine(X, posteriors, rows, weights)
         calibrator = self.examiner_.plain.calibrator_
-        found = tuple(
+        adaptations = tuple(
             Adaptation(
                 self.classes_,
                 Correction(
@@ -242,15 +242,15 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
                 each.reason,
                 each.p_doubles,
             )
-            for each in shown
+            for each in evidence
         )
-        return found, posteriors, weights
+        return adaptations, posteriors, weights
 
     def decisions(self, posteriors: Posteriors | None, weights: Weights | None = None) -> Decisions:
         """The rule of decision. posteriors: of the items on which a target has to be reached."""
         targets = [name for name in ("precision", "recall") if getattr(self, name) is not None]
-        n_given = len(targets) + (self.costs is not None)
-        if n_given > 1:
+        n_rules = len(targets) + (self.costs is not None)
+        if n_rules > 1:
             raise UserError("give one of costs, precision and recall", arguments=["costs"])
         if self.costs is not None:
             return Decisions(checked_costs(self.costs, len(self.classes_)))
@@ -281,13 +281,13 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
 
 def _as_array(values: Any) -> Any:
-    """The values; as an array if they are only said to be convertible to one."""
+    """The values; as an array if all they offer is a conversion to one."""
     convertible = hasattr(values, "__array__") and not hasattr(values, "shape")
     return np.asarray(values) if convertible else values
 
 
 def _items(X: Any) -> Any:
-    """The items, of which there must be some."""
+    """The items; an error if there are none."""
     X = item_rows(_as_array(X))
     if n_rows(X) == 0:
         raise DataError(

@@ -194,8 +194,8 @@ def item_accuracy(
     predictions = _Predictions(items, rows)
     codes, n_classes = quantifier.held_out_codes_, len(quantifier.classes_)
     errors = HeldOutErrors(held_out, codes, n_classes, quantifier.held_out_.weights)
-    known = quantifier.estimate_items(items, list(rows)).prevalence if method == LEAP else None
-    point = predictions.accuracies(errors, known, rows, method)
+    p_hat = quantifier.estimate_items(items, list(rows)).prevalence if method == LEAP else None
+    point = predictions.accuracies(errors, p_hat, rows, method)
     replicates = list(_replicates(quantifier, predictions, errors, rows, method, n_bootstrap, seed))
     tails = [(1 - level) / 2, (1 + level) / 2]
 
@@ -269,10 +269,10 @@ def _replicates(
             for row in rows:
                 rng = generator(seed, purpose="accuracy", sample=0, number=number, repeat=repeat)
                 drawn.append(row[rng.integers(len(row), size=len(row))])
-            known = None
+            p_hat = None
             if refitted is not None:
-                known = refitted.estimate_items(predictions.items, drawn).prevalence
-            estimates = predictions.accuracies(drawn_errors, known, drawn, method)
+                p_hat = refitted.estimate_items(predictions.items, drawn).prevalence
+            estimates = predictions.accuracies(drawn_errors, p_hat, drawn, method)
             yield predictions.drawn_accuracies(estimates, seed, number, repeat)
 
 
@@ -323,8 +323,8 @@ def contingency_table(prevalence: Prevalences, rates: Reals, predicted: Prevalen
     ordered = -np.sort(-expected, axis=-2)
     number = np.arange(1, n_classes + 1)[:, np.newaxis]
     excess = (np.cumsum(ordered, axis=-2) - predicted[..., np.newaxis, :]) / number
-    kept = np.maximum((ordered > excess).sum(axis=-2, keepdims=True), 1)
-    taken = np.take_along_axis(excess, kept - 1, axis=-2)
+    n_positive = np.maximum((ordered > excess).sum(axis=-2, keepdims=True), 1)
+    taken = np.take_along_axis(excess, n_positive - 1, axis=-2)
     return np.asarray(np.maximum(expected - taken, 0.0))
 
 

@@ -220,7 +220,7 @@ def new_levels(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Odd
     """Levels that training does not have, if there are more of them than expected."""
     if not isinstance(profile, LevelsProfile) or not isinstance(cells, LevelCells):
         return None
-    new = cells.place >= len(profile.levels)
+    new = cells.positions >= len(profile.levels)
     share = batch.share(new)
     if share < WORTH_SAYING:
         return None
@@ -233,7 +233,7 @@ def new_levels(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Odd
     by_chance = stats.binom.sf(round(share * n) - 1, n, chance)
     if by_chance >= batch.level:
         return None
-    places, counts = np.unique(cells.place[new] - len(profile.levels), return_counts=True)
+    places, counts = np.unique(cells.positions[new] - len(profile.levels), return_counts=True)
     most_frequent = shown(cells.new[int(places[counts.argmax()])])
     sentence = (
         f"{percent(share)} of the rows have values that training has not seen, such as "
@@ -246,10 +246,10 @@ def new_words(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddi
     """Texts with far more unknown words than the training texts lead one to expect."""
     if not isinstance(profile, WordsProfile) or not isinstance(cells, WordCells):
         return None
-    if not len(cells.place):
+    if not len(cells.positions):
         return None
     weights = batch.sample.weights[cells.text]
-    share = float(weights[cells.place >= len(profile.words)].sum() / max(weights.sum(), 1e-300))
+    share = float(weights[cells.positions >= len(profile.words)].sum() / max(weights.sum(), 1e-300))
     # Words are counted once per text. A training word that occurs in a single text counts as new.
     expected_share = float(profile.once.sum() / max(profile.pairs.sum(), 1.0))
     if share < 2 * expected_share + MANY_NEW_WORDS:
