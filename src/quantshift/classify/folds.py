@@ -82,8 +82,8 @@ def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
     elif np.ndim(cv) == 0:
         if not isinstance(cv, Integral):
             raise UserError(
-                f"cv={cv!r} is not a number of folds; give a whole number, the fold of each item, or "
-                "a splitter of scikit-learn such as KFold(3)"
+                f"cv={cv!r} is not a number of folds; give a whole number, the fold of each item, "
+                "or a splitter of scikit-learn such as KFold(3)"
             )
         return stratified_folds(codes, int(cv), seed=seed)
     else:
