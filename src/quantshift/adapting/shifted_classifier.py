@@ -1,6 +1,5 @@
 """`ShiftedClassifier`: any classifier, adapted to a batch of rows without labels."""
 
-from collections.abc import Sequence
 from copy import copy
 from typing import Any, Self
 from warnings import warn
@@ -22,7 +21,7 @@ from quantshift.adapting.decisions import (
     recall_threshold,
 )
 from quantshift.adapting.evidence import Examiner, TrainingItems
-from quantshift.base.types import Indices, Posteriors, Prevalences
+from quantshift.base.types import Posteriors, Prevalences
 from quantshift.classify.classifier import (
     fit_classifier,
     item_rows,
@@ -38,7 +37,7 @@ from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.guarding import AGREEMENT, ASSUMPTIONS, AUTO, COVARIATE
 from quantshift.quantifiers.base.items import take_rows, uneven
-from quantshift.quantifiers.base.samples import count_samples, index_blocks
+from quantshift.quantifiers.base.samples import sample_rows
 from quantshift.quantifiers.base.training_labels import at_least_two_classes, training_weights
 
 
@@ -227,7 +226,7 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         posteriors = self._as_trained(X)
         X, n_items = _items(X), len(posteriors)
         weights = uneven(checked_weights(sample_weight, n_items))
-        rows = [np.arange(n_items)] if samples is None else _rows(samples, n_items)
+        rows = [np.arange(n_items)] if samples is None else sample_rows(samples, n_items)
         evidence = self.examiner_.examine(X, posteriors, rows, weights)
         calibrator = self.examiner_.plain.calibrator_
         adaptations = tuple(
@@ -306,13 +305,3 @@ def _fold_of_each(cv: Any, n_items: int) -> Any:
     if (folds < 0).any():
         raise UserError("cv must hold out every item once", arguments=["cv"])
     return folds
-
-
-def _rows(samples: Samples, n_items: int) -> Sequence[Indices]:
-    """The positions of the items of each sample."""
-    rows = {
-        int(member): row
-        for members, index in index_blocks(samples, n_items)
-        for member, row in zip(members, index, strict=True)
-    }
-    return [rows[member] for member in range(count_samples(samples))]

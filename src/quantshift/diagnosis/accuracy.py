@@ -43,7 +43,7 @@ from quantshift.intervals.engine import training_replicate
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.items import Items, drawn_weights, effective_size, uneven
-from quantshift.quantifiers.base.samples import count_samples, index_blocks
+from quantshift.quantifiers.base.samples import sample_rows
 from quantshift.quantifiers.likelihood.sld import SLD
 
 LEAP = "leap"
@@ -184,7 +184,7 @@ def item_accuracy(
     held_out = _held_out_posteriors(quantifier, method, level, n_bootstrap)
     if items.posteriors is None:
         raise DataError("the accuracy of a classifier needs the posteriors of the items")
-    rows = [np.arange(len(items))] if samples is None else _rows(samples, len(items))
+    rows = [np.arange(len(items))] if samples is None else sample_rows(samples, len(items))
     weights = uneven(items.weights)
     if weights is not None:
         # Items of weight zero are dropped, or a replicate could consist of them alone.
@@ -423,13 +423,3 @@ class _Predictions:
         if self.weights is None:
             return values.mean(axis=0)
         return (self.weights[row] @ values) / self.weights[row].sum()
-
-
-def _rows(samples: Samples, n_items: int) -> list[Indices]:
-    """The positions of the items of each sample, checked."""
-    rows = {
-        int(member): row
-        for members, index in index_blocks(samples, n_items)
-        for member, row in zip(members, index, strict=True)
-    }
-    return [rows[member] for member in range(count_samples(samples))]

@@ -220,7 +220,7 @@ class GroupShift(AbstractProtocol):
         repeat: Any = point.get("train_repeat", 0)
         if side is None or repeat not in range(self._repeats("train")):
             raise UserError(f"no training set at ({shown(point)}); use one of training_points()")
-        rows = protocol._members(side.train, y, categories, pool)
+        rows = protocol._members(side.train, categories, pool)
         axes = {"group_train": side.name, "train_repeat": repeat}
         rows = self._drawn(rows, self.train_size, "train", axes)
         labels = column(y)[rows]
@@ -339,7 +339,6 @@ class GroupShift(AbstractProtocol):
     def _members(
         self,
         groups: Sequence[int],
-        y: ArrayLike,
         categories: ArrayLike | None,
         pool: ArrayLike | None,
     ) -> Indices:
@@ -375,7 +374,7 @@ class GroupShift(AbstractProtocol):
         assert self.survey is not None
         labels = column(y)
         for test in tests:
-            members = self._members([test], y, categories, pool)
+            members = self._members([test], categories, pool)
             name = self.survey.names[test]
             for repeat in range(self._repeats("test")):
                 # The samples of a group are the same for every training set.

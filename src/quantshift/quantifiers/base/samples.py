@@ -71,6 +71,16 @@ def index_blocks(samples: ArrayLike | Sequence[ArrayLike], n_items: int | None) 
         yield from _parts(members, matrix)
 
 
+def sample_rows(samples: ArrayLike | Sequence[ArrayLike], n_items: int) -> list[Indices]:
+    """The positions of the items of each sample, in the order of the samples, checked."""
+    rows = {
+        int(member): row
+        for members, index in index_blocks(samples, n_items)
+        for member, row in zip(members, index, strict=True)
+    }
+    return [rows[member] for member in range(count_samples(samples))]
+
+
 def gathered_means(representation: NDArray[Any], index: Indices) -> NDArray[np.float64]:
     """Mean representation of each sample, (n_samples, n_features).
 

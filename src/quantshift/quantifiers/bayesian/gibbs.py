@@ -146,9 +146,9 @@ def _chain(
                 rest -= share[y]
             beyond = counts[c] - whole
             if beyond > 0.0:
-                place, y = rng.random() * mass, 0
-                while y < n_classes - 1 and place >= share[y]:
-                    place -= share[y]
+                remaining, y = rng.random() * mass, 0
+                while y < n_classes - 1 and remaining >= share[y]:
+                    remaining -= share[y]
                     y += 1
                 division[y, c] += beyond
             for y in range(n_classes):

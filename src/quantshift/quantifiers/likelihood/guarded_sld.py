@@ -324,7 +324,7 @@ class GuardedSLD(AbstractGuarded):
             self.mode_ = "columns" if hasattr(items.features, "columns") else "signal"
         X = _narrow(feature_matrix(items.features))
         folds = folds_of(self.cv, codes, seed=self.seed)
-        rivals = self.classifiers or _default_classifiers(X, self.seed)
+        rivals = self.classifiers or _default_classifiers(X)
         self.learnt_ = tuple(
             _learnt(rival, X, codes, n_classes, folds, weights, self.seed) for rival in rivals
         )
@@ -509,7 +509,7 @@ def _learnt(
     return Learnt(models, posteriors, sld, float(loss))
 
 
-def _default_classifiers(X: Any, seed: int) -> list[BaseEstimator]:
+def _default_classifiers(X: Any) -> list[BaseEstimator]:
     if issparse(X):
         return [LogisticRegression(C=10.0, max_iter=2000)]
     from sklearn.ensemble import HistGradientBoostingClassifier

@@ -233,8 +233,8 @@ def new_levels(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Odd
     by_chance = stats.binom.sf(round(share * n) - 1, n, chance)
     if by_chance >= batch.level:
         return None
-    places, counts = np.unique(cells.positions[new] - len(profile.levels), return_counts=True)
-    most_frequent = shown(cells.new[int(places[counts.argmax()])])
+    positions, counts = np.unique(cells.positions[new] - len(profile.levels), return_counts=True)
+    most_frequent = shown(cells.new[int(positions[counts.argmax()])])
     sentence = (
         f"{percent(share)} of the rows have values that training has not seen, such as "
         f"{most_frequent}"
