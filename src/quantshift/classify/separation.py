@@ -49,7 +49,7 @@ FARTHEST = 10.0
 """Features are clipped at this many standard deviations, so that no single item dominates."""
 
 PENALTY = 0.1
-"""C of the logistic regression of which the discriminant is the first step."""
+"""C of the logistic regression whose first step is the discriminant."""
 
 COPIES, COPIES_RATIO = 0.02, 10.0
 """Equal rows are copies if a row has more than `COPIES` equal ones on average, and more than

@@ -3,9 +3,9 @@
 *LEAP.* Under prior shift the classifier predicts j for items of class i as often as on the held-out
 items, M_ij, so that a sample of prevalence p has the contingency table diag(p) M. With the p of any
 quantifier the table's columns need not sum to the shares q of the classifier's predictions, which
-are known exactly. Of all tables T >= 0 whose columns do, the nearest to diag(p) M in least squares
-is taken: column by column a projection onto a simplex of size q_j. Accuracy is its trace, and F1
-follows from it too.
+are known exactly. Among all tables T >= 0 whose columns do, the nearest to diag(p) M in least
+squares is taken: column by column a projection onto a simplex of size q_j. Accuracy is its trace,
+and F1 follows from it too.
 
 *ATC.* A threshold t for the largest posterior is chosen so that as many held-out items lie below it
 as the classifier gets wrong; the estimate is the share of the sample above it. *DoC.* Held-out

@@ -7,11 +7,11 @@ Four kinds, all functions of replicates (n_replicates, n_classes):
     "ellipse"   the points whose Mahalanobis distance from the replicates' mean is below the
                 quantile of chi-square with n_classes - 1 degrees of freedom
     "clr"       such an ellipse of centred log-ratios: it stays on the simplex
-    "ilr"       the same of isometric log-ratios; equal to "clr" but for rounding
+    "ilr"       the same of isometric log-ratios; equal to "clr" except for rounding
 
 An ellipse takes the replicates to be normal, which they are not near the border of the simplex.
-There log-ratios are dominated by the shares that are zero but for `FLOOR`: with estimates at 0, the
-log-ratio regions are wide in that direction and mean little.
+There log-ratios are dominated by the shares that are zero except for `FLOOR`: with estimates at 0,
+the log-ratio regions are wide in that direction and mean little.
 
 The replicates of `predict_interval` scatter about the estimate as the estimate does about the
 truth, or are draws of a posterior, and either makes a region. Their mean may be b away from the

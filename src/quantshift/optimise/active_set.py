@@ -23,7 +23,7 @@ STEEP = 1e-12
 """Descent, relative to the slope at the start, that frees a share on the simplex."""
 
 TINY = 1e-300
-"""Pivots of matrices that are known to be definite are above zero, but for rounding."""
+"""The least pivot of matrices that are known to be definite, in case of rounding errors."""
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""What to cite: the references that stand in the docstring of each method's module, as BibTeX.
+"""What to cite: the references in the docstring of each method's module, as BibTeX.
 
 A docstring ends with "References:" and entries such as
 

@@ -18,7 +18,7 @@ a sample is its number of items in each cell. Tests:
               of this tilt (or step)
 
 The first four refute label shift if their p-value is small. If that of the doubles is small, the
-sample could tell label shift from its doubles, and says that it is no double. All null
+sample could tell label shift from its doubles, and shows that it is not a double. All null
 distributions are simulated: training items are drawn again, class by class, and samples are drawn
 from the classes in the estimated shares, or from the fitted double. What concerns the training
 items is computed once and serves all samples.

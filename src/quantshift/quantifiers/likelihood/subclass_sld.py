@@ -151,7 +151,7 @@ class SubclassSLD(AbstractClassifying):
     model_: SubclassModel
     plain_: SubclassModel | None
     calibrated_: tuple[Posteriors, Clusters, Posteriors] | None = None
-    """Of a refit: posteriors and clusters of the training items, and calibrated posteriors."""
+    """After a refit: posteriors and clusters of the training items, and calibrated posteriors."""
 
     def __init__(
         self,

@@ -84,7 +84,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
 
     bandwidth: of the Gaussian kernel, or "scott" or "silverman" for a rule by each class's size.
     kernel: "gaussian" on posteriors (default), "aitchison" on their centred log-ratios, "ilr" on
-        isometric log-ratios, which gives the same but for the rules of the bandwidth.
+        isometric log-ratios, which gives the same except with a rule for the bandwidth.
     shrinkage: with log-ratios, posteriors are moved to (1 - shrinkage) x + shrinkage / n_classes,
         and the bandwidth is multiplied by 1 - shrinkage.
 

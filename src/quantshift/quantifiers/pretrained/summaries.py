@@ -16,7 +16,7 @@ STEPS = 24
 
 NEWTON_STEPS = 6
 RIDGE = 5.0
-"""Of the regression that tells training items from those of the sample."""
+"""Penalty of the regression that tells training items from those of the sample."""
 
 SIZES, SAMPLE_SIZES = (200.0, 2000.0), (50.0, 1000.0)
 """Sizes of training sets and samples that the network has seen; others count as the nearest."""
@@ -201,7 +201,7 @@ def _label_curves(task: Task, shares: Any, xp: Any) -> tuple[Any, Any]:
     """Log-likelihoods of the labels known in the sample, over shares, (B, G) each.
 
     Multiplied by m / (m - k), because the k labels are drawn without replacement from the m items
-    whose share is asked for.
+    whose share is estimated.
     """
     n_known = xp.sum(task.labelled, axis=1)
     size = task.labelled.shape[1]

@@ -23,7 +23,7 @@ EITHER, OR = "prior shift", "covariate shift"
 
 @dataclass(frozen=True)
 class Question:
-    """Two shares of a class of which either may be true.
+    """Two shares of a class, either of which may be true.
 
     code, label: of the class. first, second: its share under the assumptions EITHER and OR.
     """

@@ -41,7 +41,7 @@ ASSUMED = "assumed"
 """The kind of shift if covariate shift is declared, which no items can contradict."""
 
 LABELS, NO_ITEMS = "labels", "no items"
-"""Reasons for the kind of an answer beside those of guarded methods."""
+"""Reasons for the kind of an answer, in addition to those of guarded methods."""
 
 GROUPS, LIKE_GROUPS, LIKE_PERIODS = "groups", "like the groups", "like earlier periods"
 """What an estimate rests on if left-out groups have taught it, and the names of that assumption."""

@@ -94,7 +94,7 @@ class SequentialProgress:
 
 @dataclass(frozen=True)
 class Settled:
-    """What labels decide between two shares of a class of which either might be true.
+    """What labels decide between two shares of a class, either of which might be true.
 
     label: the class; shares: by the assumption that they follow from. outcome: the assumption whose
     share is settled, "neither", or "open" if there are too few labels. n_labels: after how many

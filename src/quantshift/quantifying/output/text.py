@@ -86,7 +86,7 @@ def marks(batch: Batch) -> list[str]:
 
 
 def alarms(result: Quantification) -> Iterator[str]:
-    """Warnings that must come first: tables of which many rows were left out, unseen classes."""
+    """Warnings that must come first: tables that lost many rows, and unseen classes."""
     for rows in _all_rows(result):
         if is_much(rows):
             yield from row_warnings(rows)

@@ -278,7 +278,7 @@ def _read_rows(
 class RowsRead:
     """What was read of the tables, before or after their items were classified.
 
-    codes: of the batches; order: the names of those that are shown. compared: of each table the
+    codes: of the batches; order: the names of those that are shown. compared: for each table the
     rows whose cells are compared with those of training.
     """
 
@@ -474,8 +474,8 @@ class _Tally:
     def rows(self, drawn: Mapping[str, float]) -> Rows:
         """How many rows were read, used and left out.
 
-        drawn: the share of the items of each batch that was drawn; of a batch from several tables,
-        each contributes in proportion.
+        drawn: the share of the items of each batch that was drawn; if a batch comes from several
+        tables, each contributes in proportion.
         """
         left_out = dict(self.left_out)
         read = self.used + sum(left_out.values())

@@ -91,7 +91,7 @@ class RowLines:
 
     @classmethod
     def of(cls, spool: RowSpool, corrections: Mapping[str, Correction] | None) -> "RowLines":
-        """For the model of the spool: of two classes the positive one is enough to read."""
+        """For the model of the spool; with two classes, columns of the positive one are enough."""
         model = spool.model
         codes = tuple(range(len(model.classes)))
         if len(codes) == 2 and corrections is not None:

@@ -47,7 +47,7 @@ DEFAULTS: Mapping[str, Default] = MappingProxyType(
 )
 
 IF_PRIOR_SHIFT: type[AbstractClassifying] = SLD
-"""Its estimate stands for prior shift beside that of the method."""
+"""Its estimate is shown for prior shift, next to that of the method."""
 
 IF_COVARIATE_SHIFT: type[AbstractClassifying] = PCC
 """The mean posterior: stands for covariate shift, and is used where there are no labelled items."""
@@ -56,7 +56,7 @@ SCORING: type[AbstractClassifying] = PACC
 """Fits the classifier whose posteriors methods share; it does not calibrate them."""
 
 ON_GROUPS: tuple[type[AbstractClassifying], ...] = (CC, PCC, PACC)
-"""Methods that are tried on groups that are left out, beside the baseline and the method itself."""
+"""Methods tried on groups that are left out, in addition to the baseline and the method itself."""
 
 CHOSEN = "chosen by you"
 
