@@ -151,5 +151,5 @@ def test_text_that_is_no_unicode_is_refused():
     for code in (0xD800, 0x110001):
         values = np.array(["spam", "ham"])
         values.view(np.uint32)[1] = code
-        with pytest.raises(DataError, match="text that is no Unicode"):
+        with pytest.raises(DataError, match="text that is not Unicode"):
             column(values)

@@ -77,8 +77,8 @@ def test_folds_of_scikit_learn_and_none_are_understood(items):
 @pytest.mark.parametrize(
     ("cv", "said"),
     [
-        ("3", "is no number of folds; give a whole number"),
-        (2.5, "is no number of folds; give a whole number"),
+        ("3", "is not a number of folds; give a whole number"),
+        (2.5, "is not a number of folds; give a whole number"),
         (ShuffleSplit(3), "does not hold out every item once"),
         (GroupKFold(3), "cannot split 60 items"),
     ],

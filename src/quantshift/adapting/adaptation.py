@@ -37,7 +37,7 @@ from quantshift.quantifiers.base.guarding import (
 )
 
 NO_LONGER = 0.05
-"""P-value of the doubles from which a sample says nothing for label shift."""
+"""P-value of the doubles from which on a sample says nothing in favour of label shift."""
 
 STRONG = 0.75
 """Strength of a correction for which there is evidence."""
@@ -87,7 +87,7 @@ class Adaptation:
 
     @property
     def strength(self) -> float:
-        """Of the correction: 0 for probabilities as trained, 1 for a full correction."""
+        """The strength of the correction: 0 for probabilities as trained, 1 for a full one."""
         return self.correction.strength
 
     @property
@@ -121,11 +121,11 @@ def strength_of(reason: str, p_doubles: float | None = None) -> float:
     >>> strength_of("evidence"), strength_of("refuted"), strength_of("no evidence", 0.2)
     (0.75, 0.0, 0.0)
     """
-    known = {DECLARED: 1.0, EVIDENCE: STRONG}
-    if reason in known:
-        return known[reason]
+    fixed = {DECLARED: 1.0, EVIDENCE: STRONG}
+    if reason in fixed:
+        return fixed[reason]
     if reason in (NO_EVIDENCE, AGREEMENT) and p_doubles is not None:
         # Evenly in log p, from PARTIAL at the level of evidence down to 0.
-        place = np.log(NO_LONGER / max(p_doubles, EVIDENCE_LEVEL))
-        return float(PARTIAL * np.clip(place / np.log(NO_LONGER / EVIDENCE_LEVEL), 0.0, 1.0))
+        distance = np.log(NO_LONGER / max(p_doubles, EVIDENCE_LEVEL))
+        return float(PARTIAL * np.clip(distance / np.log(NO_LONGER / EVIDENCE_LEVEL), 0.0, 1.0))
     return 0.0

@@ -89,8 +89,8 @@ def recall_threshold(posteriors: ArrayLike, recall: float, weights: Weights | No
     0.8
     """
     ordered, counts, last = _ordered(posteriors, weights)
-    found = np.cumsum(ordered * counts)
-    enough = last & (found >= (recall - ROUNDING) * found[-1])
+    positives = np.cumsum(ordered * counts)
+    enough = last & (positives >= (recall - ROUNDING) * positives[-1])
     return float(ordered[np.flatnonzero(enough)[0]])
 
 

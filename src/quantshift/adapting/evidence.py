@@ -49,7 +49,7 @@ COLUMNS, SIGNAL = "columns", "signal"
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class SampleEvidence:
     """What one sample shows.
 
     prevalence: the shares of the classes if only they changed. reason: see `adaptation`.
@@ -123,9 +123,9 @@ class Examiner:
     ) -> "Examiner":
         """Fit what the declaration needs. quantifier: unfitted, or None."""
         guard, preparation = None, Preparation(None)
-        given = isinstance(quantifier, AbstractGuarded)
-        if assume == AUTO or given:
-            guard, preparation = _fit_guard(training, quantifier if given else None)
+        is_guarded = isinstance(quantifier, AbstractGuarded)
+        if assume == AUTO or is_guarded:
+            guard, preparation = _fit_guard(training, quantifier if is_guarded else None)
         held_out = (
             training.held_out_posteriors() if guard is None else guard.plain_.held_out_posteriors_
         )
@@ -136,7 +136,7 @@ class Examiner:
             weights=training.weights,
         )
         fitted = None
-        if quantifier is not None and not given:
+        if quantifier is not None and not is_guarded:
             fitted = _fit_quantifier(quantifier, training, plain)
         return cls(assume, plain, fitted, guard, preparation)
 
@@ -146,12 +146,12 @@ class Examiner:
         posteriors: Posteriors,
         samples: Sequence[Indices],
         weights: Weights | None = None,
-    ) -> list[Shown]:
+    ) -> list[SampleEvidence]:
         """What each sample of the items of X shows. posteriors: of these items, as trained."""
         prevalence = self._prevalence(X, posteriors, samples, weights)
         if self.assume in (PRIOR, COVARIATE):
             reason = DECLARED if self.assume == PRIOR else COVARIATE
-            return [Shown(p, reason) for p in prevalence]
+            return [SampleEvidence(p, reason) for p in prevalence]
         if self.guard is None:
             grounds = posterior_grounds(self.plain, posteriors, samples, weights=weights)
             tested = False
@@ -160,7 +160,7 @@ class Examiner:
             grounds = self.guard.grounds(self.guard.estimate_items(items, list(samples)))
             tested = True
         return [
-            Shown(
+            SampleEvidence(
                 prevalence[i],
                 self._reason(each),
                 float(each.p_values["doubles"]) if tested else None,
@@ -193,22 +193,22 @@ def _fit_quantifier(
     quantifier: AbstractQuantifier, training: TrainingItems, plain: SLD
 ) -> AbstractQuantifier:
     """The user's quantifier, with the classifier if it has none of its own."""
-    mine: AbstractQuantifier = clone(quantifier)
-    if isinstance(mine, AbstractClassifying) and mine.tags.sees_posteriors_only:
-        return mine.fit_posteriors(
+    own: AbstractQuantifier = clone(quantifier)
+    if isinstance(own, AbstractClassifying) and own.tags.sees_posteriors_only:
+        return own.fit_posteriors(
             plain.held_out_posteriors_,
             training.codes,
             classes=np.arange(len(training.classes)),
             weights=training.weights,
         )
-    options = mine.get_params(deep=False)
+    options = own.get_params(deep=False)
     if "classifier" in options and options["classifier"] is None:
-        mine.set_params(classifier=training.classifier)
-    return mine.fit(training.X, training.classes[training.codes], training.weights)
+        own.set_params(classifier=training.classifier)
+    return own.fit(training.X, training.classes[training.codes], training.weights)
 
 
 def _fit_guard(
-    training: TrainingItems, given: AbstractQuantifier | None
+    training: TrainingItems, quantifier: AbstractQuantifier | None
 ) -> tuple[AbstractGuarded | None, Preparation]:
     """The guarded method on features that are numbers; None if there are none."""
     classifier, steps = training.classifier, None
@@ -226,11 +226,11 @@ def _fit_guard(
         last = pipeline[-1]
         classifier = FrozenEstimator(last) if frozen else last
     coded = CodedClassifier(classifier, training.classes)
-    if given is None:
+    if quantifier is None:
         mode = SIGNAL if issparse(X) else COLUMNS
         guard: Any = GuardedSLD(classifiers=[coded], mode=mode, seed=training.seed)
     else:
-        guard = clone(given)
+        guard = clone(quantifier)
         if guard.get_params(deep=False)["classifiers"] is None:
             guard.set_params(classifiers=[coded])
     guard.set_params(cv=training.folds)

@@ -1,6 +1,5 @@
 """`ShiftedClassifier`: any classifier, adapted to a batch of rows without labels."""
 
-from collections.abc import Sequence
 from copy import copy
 from typing import Any, Self
 from warnings import warn
@@ -22,7 +21,7 @@ from quantshift.adapting.decisions import (
     recall_threshold,
 )
 from quantshift.adapting.evidence import Examiner, TrainingItems
-from quantshift.base.types import Indices, Posteriors, Prevalences
+from quantshift.base.types import Posteriors, Prevalences
 from quantshift.classify.classifier import (
     fit_classifier,
     item_rows,
@@ -38,7 +37,7 @@ from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.guarding import AGREEMENT, ASSUMPTIONS, AUTO, COVARIATE
 from quantshift.quantifiers.base.items import take_rows, uneven
-from quantshift.quantifiers.base.samples import count_samples, index_blocks
+from quantshift.quantifiers.base.samples import sample_rows
 from quantshift.quantifiers.base.training_labels import at_least_two_classes, training_weights
 
 
@@ -186,7 +185,7 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Those of the classifier, as far as its input is concerned."""
+        """The tags of the classifier, as far as its input is concerned."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self.classifier is not None:
@@ -227,10 +226,10 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         posteriors = self._as_trained(X)
         X, n_items = _items(X), len(posteriors)
         weights = uneven(checked_weights(sample_weight, n_items))
-        rows = [np.arange(n_items)] if samples is None else _rows(samples, n_items)
-        shown = self.examiner_.examine(X, posteriors, rows, weights)
+        rows = [np.arange(n_items)] if samples is None else sample_rows(samples, n_items)
+        evidence = self.examiner_.examine(X, posteriors, rows, weights)
         calibrator = self.examiner_.plain.calibrator_
-        found = tuple(
+        adaptations = tuple(
             Adaptation(
                 self.classes_,
                 Correction(
@@ -242,15 +241,15 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
                 each.reason,
                 each.p_doubles,
             )
-            for each in shown
+            for each in evidence
         )
-        return found, posteriors, weights
+        return adaptations, posteriors, weights
 
     def decisions(self, posteriors: Posteriors | None, weights: Weights | None = None) -> Decisions:
         """The rule of decision. posteriors: of the items on which a target has to be reached."""
         targets = [name for name in ("precision", "recall") if getattr(self, name) is not None]
-        n_given = len(targets) + (self.costs is not None)
-        if n_given > 1:
+        n_rules = len(targets) + (self.costs is not None)
+        if n_rules > 1:
             raise UserError("give one of costs, precision and recall", arguments=["costs"])
         if self.costs is not None:
             return Decisions(checked_costs(self.costs, len(self.classes_)))
@@ -281,13 +280,13 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
 
 def _as_array(values: Any) -> Any:
-    """The values; as an array if they are only said to be convertible to one."""
+    """The values; as an array if all they offer is a conversion to one."""
     convertible = hasattr(values, "__array__") and not hasattr(values, "shape")
     return np.asarray(values) if convertible else values
 
 
 def _items(X: Any) -> Any:
-    """The items, of which there must be some."""
+    """The items; an error if there are none."""
     X = item_rows(_as_array(X))
     if n_rows(X) == 0:
         raise DataError(
@@ -306,13 +305,3 @@ def _fold_of_each(cv: Any, n_items: int) -> Any:
     if (folds < 0).any():
         raise UserError("cv must hold out every item once", arguments=["cv"])
     return folds
-
-
-def _rows(samples: Samples, n_items: int) -> Sequence[Indices]:
-    """The positions of the items of each sample."""
-    rows = {
-        int(member): row
-        for members, index in index_blocks(samples, n_items)
-        for member, row in zip(members, index, strict=True)
-    }
-    return [rows[member] for member in range(count_samples(samples))]

@@ -55,7 +55,7 @@ def check_shares(quantifier: AbstractMultilabel) -> None:
     fitted, X = _fitted(quantifier)
     shares = fitted.predict(X)
     _expect(shares.shape == (3,), f"shape {shares.shape} for 3 labels")
-    _expect(bool(((shares >= 0) & (shares <= 1)).all()), f"{shares} are no shares")
+    _expect(bool(((shares >= 0) & (shares <= 1)).all()), f"{shares} are not shares")
     for item in range(3):
         _expect(fitted.predict(X[item : item + 1]).shape == (3,), "a sample of one item")
 

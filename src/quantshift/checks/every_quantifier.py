@@ -135,8 +135,8 @@ def check_declared_diagnostics(quantifier: AbstractQuantifier) -> None:
     fitted, X = _fitted(quantifier)
     reported = fitted.estimate(X, [[0, 1, 2], [3, 4]]).diagnostics
     kinds = {name: values.dtype.kind for name, values in reported.items() if values.ndim == 1}
-    known = {"bool": "b", "int": "i", "float": "f"}
-    declared = {name: known[kind] for name, kind in quantifier.diagnostics.items()}
+    dtype_kinds = {"bool": "b", "int": "i", "float": "f"}
+    declared = {name: dtype_kinds[kind] for name, kind in quantifier.diagnostics.items()}
     _expect(kinds == declared, f"declares {dict(quantifier.diagnostics)} but reports {kinds}")
 
 
@@ -194,9 +194,9 @@ def check_batch_equals_loop(quantifier: AbstractClassifying) -> None:
         index = generator(0, purpose="batch").integers(len(posteriors), size=(2, 3, 50))
         together = fitted.aggregate(posteriors[index])
         _expect(together.shape[:2] == (2, 3), f"leading axes lost: shape {together.shape}")
-        for place in np.ndindex(2, 3):
-            alone = fitted.aggregate(posteriors[index[place]])
-            _same(together[place], alone, f"a sample of {n_classes} classes in a batch")
+        for position in np.ndindex(2, 3):
+            alone = fitted.aggregate(posteriors[index[position]])
+            _same(together[position], alone, f"a sample of {n_classes} classes in a batch")
 
 
 def check_pool_equals_loop(quantifier: AbstractClassifying) -> None:
@@ -259,8 +259,8 @@ def check_single_class_sample(quantifier: AbstractQuantifier) -> None:
 def check_clone_and_parameters(quantifier: AbstractQuantifier) -> None:
     """Cloning keeps the parameters, and setting them to themselves changes nothing."""
     copy = clone(quantifier)
-    given, cloned = quantifier.get_params(deep=False), copy.get_params(deep=False)
-    _expect(given.keys() == cloned.keys(), "clone has other parameters")
+    parameters, cloned = quantifier.get_params(deep=False), copy.get_params(deep=False)
+    _expect(parameters.keys() == cloned.keys(), "clone has other parameters")
     _expect(copy.set_params(**cloned) is copy, "set_params does not return self")
     X, y, X_new, _ = _problem(2)
     _same(clone(quantifier).fit(X, y).predict(X_new), copy.fit(X, y).predict(X_new), "a clone")
@@ -572,8 +572,8 @@ def _posteriors(n_classes: int) -> tuple[Posteriors, NDArray[np.int64], Posterio
     """Posteriors of labelled items, the labels, and posteriors of a new sample."""
     X, y, X_new, _ = _problem(n_classes)
     scores = [np.exp(1.2 * features) for features in (X, X_new)]
-    known, new = (s / s.sum(axis=1, keepdims=True) for s in scores)
-    return known, y, new
+    labelled, new = (s / s.sum(axis=1, keepdims=True) for s in scores)
+    return labelled, y, new
 
 
 def _another_order(quantifier: AbstractQuantifier, n_classes: int) -> NDArray[np.int64]:

@@ -129,7 +129,8 @@ def item_rows(X: Any) -> Any:
         return unmasked(X, "X")
     if isinstance(X, str | bytes):
         raise DataError("X is a single text: give a list of texts, one per item")
-    if np.ndim(X) == 0 if isinstance(X, np.ndarray) else not hasattr(X, "__len__"):
+    has_rows = X.ndim > 0 if isinstance(X, np.ndarray) else hasattr(X, "__len__")
+    if not has_rows:
         raise DataError(
             f"X is of type {type(X).__name__}: give a matrix, a data frame or a list with one row "
             "per item"
@@ -212,14 +213,14 @@ def _weight_argument(model: Any) -> str:
 
 
 def _class_order(fitted: Any, classes: NDArray[Any]) -> list[int]:
-    known = [_key(c) for c in fitted.classes_]
-    wanted = [_key(c) for c in classes]
-    if set(known) != set(wanted):
+    fitted_keys = [_key(c) for c in fitted.classes_]
+    keys = [_key(c) for c in classes]
+    if set(fitted_keys) != set(keys):
         raise DataError(
             f"the classifier has the classes {np.asarray(fitted.classes_).tolist()} but the "
             f"training labels are {classes.tolist()}: fit both on the same classes"
         )
-    return [known.index(c) for c in wanted]
+    return [fitted_keys.index(c) for c in keys]
 
 
 def _key(label: Any) -> float | str:

@@ -59,13 +59,13 @@ def grouped_folds(codes: Codes, groups: Indices, n_folds: int, *, seed: int) -> 
             )
         emptiest = [(0, int(total), fold) for fold, total in enumerate(totals)]
         heapq.heapify(emptiest)
-        place = np.empty(len(sizes), dtype=np.int64)
+        fold_of_group = np.empty(len(sizes), dtype=np.int64)
         for group in np.lexsort((rng.random(len(sizes)), -sizes)).tolist():
             n_in_class, total, fold = emptiest[0]
-            place[group] = fold
+            fold_of_group[group] = fold
             size = int(sizes[group])
             heapq.heapreplace(emptiest, (n_in_class + size, total + size, fold))
-        folds[members] = place[group_of_member]
+        folds[members] = fold_of_group[group_of_member]
         totals = np.bincount(folds[codes <= code], minlength=n_folds)
     return _renumbered(folds)
 
@@ -82,8 +82,8 @@ def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
     elif np.ndim(cv) == 0:
         if not isinstance(cv, Integral):
             raise UserError(
-                f"cv={cv!r} is no number of folds; give a whole number, the fold of each item, or "
-                "a splitter of scikit-learn such as KFold(3)"
+                f"cv={cv!r} is not a number of folds; give a whole number, the fold of each item, "
+                "or a splitter of scikit-learn such as KFold(3)"
             )
         return stratified_folds(codes, int(cv), seed=seed)
     else:

@@ -50,10 +50,10 @@ class AbstractModels(ABC):
         """Posteriors of any rows under every setting, (n_settings, n_rows, n_classes)."""
 
     @abstractmethod
-    def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
+    def committee(self, view: View, rows: Indices, setting: int) -> Posteriors:
         """Posteriors of rows outside training by the models that made the out-of-fold ones.
 
-        place: of the setting. Shape (n_members, n_rows, n_classes).
+        setting: its position. Shape (n_members, n_rows, n_classes).
         """
 
 
@@ -158,8 +158,8 @@ class _LogisticModels(AbstractModels):
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
         return _scored(view, rows, self.coef[:, :, 0], self.intercept[:, 0])
 
-    def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
-        return _scored(view, rows, self.coef[:, place, 1:], self.intercept[place, 1:])
+    def committee(self, view: View, rows: Indices, setting: int) -> Posteriors:
+        return _scored(view, rows, self.coef[:, setting, 1:], self.intercept[setting, 1:])
 
 
 def _scored(
@@ -215,8 +215,8 @@ class _SklearnModels(AbstractModels):
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
         return _predicted(self.models, view, rows, self.out_of_fold.shape[-1])
 
-    def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
-        return _predicted(self.members[place], view, rows, self.out_of_fold.shape[-1])
+    def committee(self, view: View, rows: Indices, setting: int) -> Posteriors:
+        return _predicted(self.members[setting], view, rows, self.out_of_fold.shape[-1])
 
 
 def _predicted(models: Sequence[Any], view: View, rows: Indices, n_classes: int) -> Posteriors:
@@ -271,16 +271,16 @@ class _GivenModels(AbstractModels):
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
         return np.tile(self.given[rows], (len(self.converged), 1, 1))
 
-    def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
+    def committee(self, view: View, rows: Indices, setting: int) -> Posteriors:
         return self.given[rows][np.newaxis]
 
 
 def _logistic_setting(setting: Setting) -> tuple[float, bool]:
-    known = {"C": 1.0, "class_weight": None}
+    defaults = {"C": 1.0, "class_weight": None}
     for name in setting:
-        if name not in known:
-            raise unknown_name("parameter of the logistic regression", name, known)
-    chosen = {**known, **setting}
+        if name not in defaults:
+            raise unknown_name("parameter of the logistic regression", name, defaults)
+    chosen = {**defaults, **setting}
     if chosen["class_weight"] not in (None, "balanced"):
         raise UserError(
             f"class_weight of the logistic regression must be 'balanced' or none, "

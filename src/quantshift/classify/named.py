@@ -9,9 +9,9 @@ from quantshift.base.imports import imported, imported_class, made
 from quantshift.errors import UserError, unknown_name
 
 
-def unknown_classifier(name: str, known: Iterable[str]) -> UserError:
+def unknown_classifier(name: str, names: Iterable[str]) -> UserError:
     """The error for a name that is neither known nor an import path."""
-    wrong = unknown_name("classifier", name, known)
+    wrong = unknown_name("classifier", name, names)
     return UserError(f'{wrong} (your own: "package.module:name", e.g. of scikit-learn)')
 
 
@@ -24,16 +24,18 @@ def classifier_class(path: str) -> type[Any]:
 
 def named_classifier(path: str) -> BaseEstimator:
     """The classifier or pipeline at "package.module:name"; a class or function there is called."""
-    found = imported(path)
-    if isinstance(found, type) or (callable(found) and not hasattr(found, "fit")):
-        found = made(path, found)
-    _check(path, found)
-    if not hasattr(found, "get_params"):
+    classifier = imported(path)
+    if isinstance(classifier, type) or (callable(classifier) and not hasattr(classifier, "fit")):
+        classifier = made(path, classifier)
+    _check(path, classifier)
+    if not hasattr(classifier, "get_params"):
         raise UserError(f"{path!r} is not a scikit-learn classifier: it has no get_params")
-    return clone(found)
+    return clone(classifier)
 
 
-def _check(path: str, found: Any) -> None:
-    predicts = any(callable(getattr(found, name, None)) for name in ("predict_proba", "predict"))
-    if not callable(getattr(found, "fit", None)) or not predicts:
+def _check(path: str, classifier: Any) -> None:
+    predicts = any(
+        callable(getattr(classifier, name, None)) for name in ("predict_proba", "predict")
+    )
+    if not callable(getattr(classifier, "fit", None)) or not predicts:
         raise UserError(f"{path!r} is not a classifier; it needs fit and predict")

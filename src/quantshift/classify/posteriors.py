@@ -86,13 +86,13 @@ def _compiled_rows() -> ModuleType | None:
 def _numbers(posteriors: Any, classes: Classes) -> Posteriors:
     if type(posteriors) is np.ndarray and posteriors.dtype == np.float64:
         return posteriors
-    given: Any = real_numbers(posteriors, "posteriors")
-    if is_sparse(given):
-        given = checked_sparse(given, "posteriors").toarray()
-    elif hasattr(given, "columns"):
-        given = _in_order(given, classes)
+    values: Any = real_numbers(posteriors, "posteriors")
+    if is_sparse(values):
+        values = checked_sparse(values, "posteriors").toarray()
+    elif hasattr(values, "columns"):
+        values = _in_order(values, classes)
     try:
-        return np.asarray(given, dtype=np.float64)
+        return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("posteriors must be numbers, in rows of one length") from None
 
@@ -105,17 +105,17 @@ def _in_order(frame: Any, classes: Classes) -> Any:
     if classes is None or isinstance(classes, int):
         return frame
     columns = list(getattr(frame, "column_names", frame.columns))  # the former are pyarrow's
-    names, wanted = [_name(column) for column in columns], [_name(label) for label in classes]
-    listed = f"{', '.join(names[:10])}, and the classes {', '.join(wanted[:10])}"
-    if sorted(names) == sorted(wanted) and len(set(names)) == len(names):
-        if names == wanted:
+    names, labels = [_name(column) for column in columns], [_name(label) for label in classes]
+    listed = f"{', '.join(names[:10])}, and the classes {', '.join(labels[:10])}"
+    if sorted(names) == sorted(labels) and len(set(names)) == len(names):
+        if names == labels:
             return frame
         if _are_unnamed(frame):
             raise DataError(
                 f"the columns of the posteriors are {listed}: are they names or positions? Name "
                 "them as text, or give an array in the order of the classes"
             )
-        ordered = [columns[names.index(name)] for name in wanted]
+        ordered = [columns[names.index(name)] for name in labels]
         return frame.select(ordered) if hasattr(frame, "select") else frame[ordered]
     if _are_unnamed(frame):
         return frame

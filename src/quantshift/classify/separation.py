@@ -49,7 +49,7 @@ FARTHEST = 10.0
 """Features are clipped at this many standard deviations, so that no single item dominates."""
 
 PENALTY = 0.1
-"""C of the logistic regression of which the discriminant is the first step."""
+"""C of the logistic regression whose first step is the discriminant."""
 
 COPIES, COPIES_RATIO = 0.02, 10.0
 """Equal rows are copies if a row has more than `COPIES` equal ones on average, and more than
@@ -126,16 +126,16 @@ class Reference:
         sample_weights = np.ones(len(others)) if other_weights is None else other_weights
         rng = generator(self.seed, purpose="separation", n_new=len(others))
         new = _chosen(np.flatnonzero(sample_weights), rng)
-        known = self.halves
-        if min(sum(map(len, known)), len(new)) < FEWEST_ITEMS:
+        halves = self.halves
+        if min(sum(map(len, halves)), len(new)) < FEWEST_ITEMS:
             return NOT_TOLD_APART
         items = self._without_copies(_Part(others[new], sample_weights[new]), reference_weights)
         parts = [items.take(slice(i, None, 2)) for i in range(2)]
-        reference_parts = [half.weighted(reference_weights) for half in known]
-        n_learnt = (sum(map(len, known)) + len(items.weights)) / 2
+        reference_parts = [half.weighted(reference_weights) for half in halves]
+        n_learnt = (sum(map(len, halves)) + len(items.weights)) / 2
         areas = []
         for half, learn in ((0, 1), (1, 0)):
-            direction = known[learn].discriminant(reference_parts[learn], parts[learn], n_learnt)
+            direction = halves[learn].discriminant(reference_parts[learn], parts[learn], n_learnt)
             areas.append(
                 weighted_auc(
                     reference_parts[half].position @ direction,
@@ -163,8 +163,10 @@ class Reference:
         equal = len(numbers) * _equal_pairs(numbers, np.ones(len(numbers)))
         if equal <= COPIES:
             return new
-        rows, known = self._numbers
-        if equal <= COPIES_RATIO * len(numbers) * _equal_pairs(known, reference_weights[rows]):
+        rows, reference_numbers = self._numbers
+        if equal <= COPIES_RATIO * len(numbers) * _equal_pairs(
+            reference_numbers, reference_weights[rows]
+        ):
             return new
         first, inverse = np.unique(numbers, return_index=True, return_inverse=True)[1:]
         order = np.argsort(first)
@@ -235,9 +237,9 @@ class _Half:
         """Its items with their weights, taken from those of the whole reference."""
         return _Part(self.position, weights[self.rows])
 
-    def discriminant(self, known: _Part, new: _Part, n_items: float) -> Reals:
+    def discriminant(self, reference: _Part, new: _Part, n_items: float) -> Reals:
         """Coefficients of the discriminant; n_items: the number of items it is trained on."""
-        (mean, variance), (new_mean, new_variance) = known.moments(), new.moments()
+        (mean, variance), (new_mean, new_variance) = reference.moments(), new.moments()
         mean_difference = new_mean - mean
         spread = np.sqrt((variance + new_variance) / 2 + mean_difference**2 / 4)
         scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > SMALLEST_SPREAD)
@@ -248,14 +250,16 @@ class _Half:
         return np.asarray(scale * (self.axes @ rotated))
 
 
-def weighted_auc(known: Reals, known_weights: Reals, new: Reals, new_weights: Reals) -> float:
-    """Probability that a new item scores higher than a known one, ties counted half.
+def weighted_auc(
+    reference: Reals, reference_weights: Reals, new: Reals, new_weights: Reals
+) -> float:
+    """Probability that a new item scores higher than one of the reference, ties counted half.
 
     >>> weighted_auc(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0]), np.ones(2))
     0.875
     """
-    order = np.argsort(known, kind="stable")
-    scores, below = known[order], np.concatenate([[0.0], np.cumsum(known_weights[order])])
+    order = np.argsort(reference, kind="stable")
+    scores, below = reference[order], np.concatenate([[0.0], np.cumsum(reference_weights[order])])
     lower = below[np.searchsorted(scores, new, side="left")]
     upper = below[np.searchsorted(scores, new, side="right")]
     wins = new_weights @ (lower + upper) / 2

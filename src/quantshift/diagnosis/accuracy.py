@@ -3,9 +3,9 @@
 *LEAP.* Under prior shift the classifier predicts j for items of class i as often as on the held-out
 items, M_ij, so that a sample of prevalence p has the contingency table diag(p) M. With the p of any
 quantifier the table's columns need not sum to the shares q of the classifier's predictions, which
-are known exactly. Of all tables T >= 0 whose columns do, the nearest to diag(p) M in least squares
-is taken: column by column a projection onto a simplex of size q_j. Accuracy is its trace, and F1
-follows from it too.
+are known exactly. Among all tables T >= 0 whose columns do, the nearest to diag(p) M in least
+squares is taken: column by column a projection onto a simplex of size q_j. Accuracy is its trace,
+and F1 follows from it too.
 
 *ATC.* A threshold t for the largest posterior is chosen so that as many held-out items lie below it
 as the classifier gets wrong; the estimate is the share of the sample above it. *DoC.* Held-out
@@ -43,7 +43,7 @@ from quantshift.intervals.engine import training_replicate
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.items import Items, drawn_weights, effective_size, uneven
-from quantshift.quantifiers.base.samples import count_samples, index_blocks
+from quantshift.quantifiers.base.samples import sample_rows
 from quantshift.quantifiers.likelihood.sld import SLD
 
 LEAP = "leap"
@@ -184,7 +184,7 @@ def item_accuracy(
     held_out = _held_out_posteriors(quantifier, method, level, n_bootstrap)
     if items.posteriors is None:
         raise DataError("the accuracy of a classifier needs the posteriors of the items")
-    rows = [np.arange(len(items))] if samples is None else _rows(samples, len(items))
+    rows = [np.arange(len(items))] if samples is None else sample_rows(samples, len(items))
     weights = uneven(items.weights)
     if weights is not None:
         # Items of weight zero are dropped, or a replicate could consist of them alone.
@@ -194,8 +194,8 @@ def item_accuracy(
     predictions = _Predictions(items, rows)
     codes, n_classes = quantifier.held_out_codes_, len(quantifier.classes_)
     errors = HeldOutErrors(held_out, codes, n_classes, quantifier.held_out_.weights)
-    known = quantifier.estimate_items(items, list(rows)).prevalence if method == LEAP else None
-    point = predictions.accuracies(errors, known, rows, method)
+    p_hat = quantifier.estimate_items(items, list(rows)).prevalence if method == LEAP else None
+    point = predictions.accuracies(errors, p_hat, rows, method)
     replicates = list(_replicates(quantifier, predictions, errors, rows, method, n_bootstrap, seed))
     tails = [(1 - level) / 2, (1 + level) / 2]
 
@@ -269,10 +269,10 @@ def _replicates(
             for row in rows:
                 rng = generator(seed, purpose="accuracy", sample=0, number=number, repeat=repeat)
                 drawn.append(row[rng.integers(len(row), size=len(row))])
-            known = None
+            p_hat = None
             if refitted is not None:
-                known = refitted.estimate_items(predictions.items, drawn).prevalence
-            estimates = predictions.accuracies(drawn_errors, known, drawn, method)
+                p_hat = refitted.estimate_items(predictions.items, drawn).prevalence
+            estimates = predictions.accuracies(drawn_errors, p_hat, drawn, method)
             yield predictions.drawn_accuracies(estimates, seed, number, repeat)
 
 
@@ -323,8 +323,8 @@ def contingency_table(prevalence: Prevalences, rates: Reals, predicted: Prevalen
     ordered = -np.sort(-expected, axis=-2)
     number = np.arange(1, n_classes + 1)[:, np.newaxis]
     excess = (np.cumsum(ordered, axis=-2) - predicted[..., np.newaxis, :]) / number
-    kept = np.maximum((ordered > excess).sum(axis=-2, keepdims=True), 1)
-    taken = np.take_along_axis(excess, kept - 1, axis=-2)
+    n_positive = np.maximum((ordered > excess).sum(axis=-2, keepdims=True), 1)
+    taken = np.take_along_axis(excess, n_positive - 1, axis=-2)
     return np.asarray(np.maximum(expected - taken, 0.0))
 
 
@@ -423,13 +423,3 @@ class _Predictions:
         if self.weights is None:
             return values.mean(axis=0)
         return (self.weights[row] @ values) / self.weights[row].sum()
-
-
-def _rows(samples: Samples, n_items: int) -> list[Indices]:
-    """The positions of the items of each sample, checked."""
-    rows = {
-        int(member): row
-        for members, index in index_blocks(samples, n_items)
-        for member, row in zip(members, index, strict=True)
-    }
-    return [rows[member] for member in range(count_samples(samples))]

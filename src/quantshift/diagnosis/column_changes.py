@@ -158,26 +158,28 @@ def what_changed(
     expected = Expectation.of(profile, sample, prevalence, low, high)
     if expected.n < FEWEST_ROWS:
         return []
-    changes_found = [
-        _change(known, sample.columns[known.column.name], sample.weights, expected)
-        for known in profile.columns
-        if known.column.name in sample.columns
+    unadjusted = [
+        _change(
+            column_profile, sample.columns[column_profile.column.name], sample.weights, expected
+        )
+        for column_profile in profile.columns
+        if column_profile.column.name in sample.columns
     ]
-    adjusted = holm([change.p_value for change in changes_found])
-    changes = [replace(c, p_value=p) for c, p in zip(changes_found, adjusted, strict=True)]
+    adjusted = holm([change.p_value for change in unadjusted])
+    changes = [replace(c, p_value=p) for c, p in zip(unadjusted, adjusted, strict=True)]
     return sorted(changes, key=lambda change: (change.p_value >= LEVEL, -change.size))
 
 
 def _change(
-    known: ColumnProfile, cells: ColumnCells, weights: Reals, expected: Expectation
+    profile: ColumnProfile, cells: ColumnCells, weights: Reals, expected: Expectation
 ) -> Change:
-    match known, cells:
+    match profile, cells:
         case ScaleProfile(), ScaleCells():
-            return _scale_change(known, cells, weights, expected)
+            return _scale_change(profile, cells, weights, expected)
         case LevelsProfile(), LevelCells():
-            return _levels_change(known, cells, weights, expected)
+            return _levels_change(profile, cells, weights, expected)
         case WordsProfile(), WordCells():
-            return _words_change(known, cells, weights, expected)
+            return _words_change(profile, cells, weights, expected)
     raise TypeError("the sample's cells were read with another profile")
 
 
@@ -185,17 +187,17 @@ def _scale_change(
     profile: ScaleProfile, cells: ScaleCells, weights: Reals, expected: Expectation
 ) -> Change:
     # After the thresholds come values above the range of training, then missing values.
-    n_places = len(profile.thresholds) + 2
-    counts = np.bincount(cells.place, weights, n_places)
+    n_bins = len(profile.thresholds) + 2
+    counts = np.bincount(cells.positions, weights, n_bins)
     shares = np.append(counts[:-2].cumsum(), counts[:-1].sum()) / counts.sum()
-    known = np.column_stack([profile.at_most, expected.items - profile.gaps])
-    difference = np.abs(beyond(shares, *expected.range(known)))
+    training_counts = np.column_stack([profile.at_most, expected.items - profile.gaps])
+    difference = np.abs(beyond(shares, *expected.range(training_counts)))
     at = int(difference.argmax())
     size = float(difference[at])
     root = np.sqrt(expected.n_both)
     # M. A. Stephens, "EDF statistics for goodness of fit", JASA 69, 1974.
     p_value = float(special.kolmogorov((root + 0.12 + 0.11 / root) * size))
-    expected_shares = expected.shares(known)
+    expected_shares = expected.shares(training_counts)
     if difference[-1] >= MOSTLY * size:
         description = f"missing values in {against(1 - shares[-1], 1 - expected_shares[-1])}"
     else:
@@ -229,19 +231,19 @@ def _levels_change(
 ) -> Change:
     n_levels = len(profile.levels)
     # Missing values come first, then the levels of training, then all new ones.
-    counts = np.bincount(np.minimum(cells.place, n_levels) + 1, weights, n_levels + 2)
+    counts = np.bincount(np.minimum(cells.positions, n_levels) + 1, weights, n_levels + 2)
     shares = counts / counts.sum()
     is_frequent = expected.shares(profile.counts) * expected.n_both >= FEWEST_EXPECTED
     rare = profile.counts[:, ~is_frequent].sum(axis=1) + profile.rest
-    known = np.column_stack([profile.counts[:, is_frequent], profile.gaps, rare])
+    training_counts = np.column_stack([profile.counts[:, is_frequent], profile.gaps, rare])
     of_levels = shares[1:-1]
     observed = np.array(
         [*of_levels[is_frequent], shares[0], of_levels[~is_frequent].sum() + shares[-1]]
     )
-    low, high = expected.range(known)
+    low, high = expected.range(training_counts)
     high[-1] += expected.unseen(profile.once, expected.items)
     difference = beyond(observed, low, high)
-    expected_shares = expected.shares(known)
+    expected_shares = expected.shares(training_counts)
     variance = np.maximum(expected_shares, FEWEST_EXPECTED / expected.n_both)
     statistic = float((expected.n_both * difference**2 / variance).sum())
     n_free = int(((expected_shares > 0) | (observed > 0)).sum()) - 1
@@ -259,17 +261,17 @@ def _words_change(
 ) -> Change:
     names = [*profile.words, *cells.new]
     total = weights.sum()
-    observed = np.bincount(cells.place, weights[cells.text], len(names)) / total
+    observed = np.bincount(cells.positions, weights[cells.text], len(names)) / total
     # Words that are not stored may have occurred as often as the most frequent of them.
     n_texts = max(profile.items.sum(), 1.0)
     n_expected = expected.n_expected * n_texts / expected.items.sum()
     expected_shares = np.full(len(names), profile.most_left_out / n_texts)
     expected_shares[: len(profile.words)] = expected.shares(profile.counts, profile.items)
     tested = np.flatnonzero(observed * expected.n + expected_shares * n_expected >= FEWEST_EXPECTED)
-    known, new = tested[tested < len(profile.words)], tested[tested >= len(profile.words)]
+    stored, new = tested[tested < len(profile.words)], tested[tested >= len(profile.words)]
     counts = np.column_stack(
         [
-            profile.counts[:, known],
+            profile.counts[:, stored],
             np.outer(profile.items, expected_shares[new]),
             profile.items - profile.gaps,
         ]

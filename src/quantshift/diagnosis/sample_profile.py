@@ -26,15 +26,15 @@ from quantshift.diagnosis.training_profile import (
 class ScaleCells:
     """Numbers or days, NaN where missing.
 
-    place: the number of smaller thresholds of training; for a missing value, one more than all.
+    positions: the number of smaller thresholds of training; for a missing value, one more than all.
     """
 
     values: Reals
-    place: Indices
+    positions: Indices
 
     def take(self, rows: Indices) -> "ScaleCells":
         """The cells of these rows."""
-        return ScaleCells(self.values[rows], self.place[rows])
+        return ScaleCells(self.values[rows], self.positions[rows])
 
     @property
     def gaps(self) -> Flags:
@@ -46,27 +46,27 @@ class ScaleCells:
 class LevelCells:
     """Positions of the levels among those of training, then the new ones; -1 where missing."""
 
-    place: Indices
+    positions: Indices
     new: tuple[str, ...]
 
     def take(self, rows: Indices) -> "LevelCells":
         """The cells of these rows."""
-        return LevelCells(self.place[rows], self.new)
+        return LevelCells(self.positions[rows], self.new)
 
     @property
     def gaps(self) -> Flags:
         """Which cells are missing."""
-        return self.place < 0
+        return self.positions < 0
 
 
 @dataclass(frozen=True, eq=False)
 class WordCells:
     """The distinct words of the texts: positions among those of training, then the new ones.
 
-    place: of all words, text after text; text: the text that each word belongs to.
+    positions: of all words, text after text; text: the text that each word belongs to.
     """
 
-    place: Indices
+    positions: Indices
     text: Indices
     new: tuple[str, ...]
     gaps: Flags
@@ -78,7 +78,7 @@ class WordCells:
         starts = np.cumsum(lengths) - lengths
         chosen = np.arange(lengths.sum()) + np.repeat(bounds[rows] - starts, lengths)
         text = np.repeat(np.arange(len(rows)), lengths)
-        return WordCells(self.place[chosen], text, self.new, self.gaps[rows])
+        return WordCells(self.positions[chosen], text, self.new, self.gaps[rows])
 
 
 ColumnCells: TypeAlias = ScaleCells | LevelCells | WordCells
@@ -100,9 +100,13 @@ class SampleCells:
         item_weights = (
             np.ones(len(sample)) if weights is None else np.asarray(weights, dtype=np.float64)
         )
-        names = {known.column.name: known for known in profile.columns}
+        profiles = {
+            column_profile.column.name: column_profile for column_profile in profile.columns
+        }
         columns = {
-            name: _cells(known, sample[name]) for name, known in names.items() if name in sample
+            name: _cells(column_profile, sample[name])
+            for name, column_profile in profiles.items()
+            if name in sample
         }
         return cls(columns, len(sample), item_weights)
 
@@ -116,25 +120,25 @@ def _cells(profile: ColumnProfile, cells: pl.Series) -> ColumnCells:
     column = profile.column
     if isinstance(profile, ScaleProfile):
         values = numbers_in(cells, column)
-        place = np.searchsorted(profile.thresholds, values)
-        place[np.isnan(values)] = len(profile.thresholds) + 1
-        return ScaleCells(values, place)
+        positions = np.searchsorted(profile.thresholds, values)
+        positions[np.isnan(values)] = len(profile.thresholds) + 1
+        return ScaleCells(values, positions)
     if isinstance(profile, LevelsProfile):
-        place, new = _places(levels_in(cells, column), profile.levels)
-        return LevelCells(place, new)
+        positions, new = _places(levels_in(cells, column), profile.levels)
+        return LevelCells(positions, new)
     words = words_in(cells, column)
     pairs = pl.DataFrame({"word": words, "text": np.arange(len(words))}).explode("word")
     pairs = pairs.drop_nulls("word")
-    place, new = _places(pairs["word"], profile.words)
-    return WordCells(place, pairs["text"].to_numpy(), new, words.is_null().to_numpy())
+    positions, new = _places(pairs["word"], profile.words)
+    return WordCells(positions, pairs["text"].to_numpy(), new, words.is_null().to_numpy())
 
 
-def _places(names: pl.Series, known: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
-    """Positions among the known names and then the new ones, sorted; -1 for null."""
+def _places(names: pl.Series, training_names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
+    """Positions among the names of training, then the new ones, sorted; -1 for null."""
     distinct = names.drop_nulls().unique()
-    new = distinct.filter(~distinct.is_in(list(known))).sort().to_list()
+    new = distinct.filter(~distinct.is_in(list(training_names))).sort().to_list()
     numbered = pl.DataFrame(
-        {"name": [*known, *new], "place": np.arange(len(known) + len(new))},
+        {"name": [*training_names, *new], "place": np.arange(len(training_names) + len(new))},
         schema={"name": pl.String, "place": pl.Int64},
     )
     placed = pl.DataFrame({"name": names}).join(

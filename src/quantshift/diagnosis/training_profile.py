@@ -175,9 +175,9 @@ def training_profile(
     for column in columns:
         cells = frame[column.name]
         if column.kind == TEXT:
-            kept = _part(len(cells), seed)
-            sampled_tally = Tally(codes[kept], item_weights[kept], n_classes)
-            profiles.append(_words(column, cells.gather(kept), sampled_tally))
+            rows = _part(len(cells), seed)
+            sampled_tally = Tally(codes[rows], item_weights[rows], n_classes)
+            profiles.append(_words(column, cells.gather(rows), sampled_tally))
         elif column.kind in (CATEGORY, TRUTH):
             profiles.append(_levels(column, cells, tally))
         else:
@@ -202,8 +202,8 @@ class Tally:
         """How many values of each class are at most each threshold; NaN are not counted."""
         is_known = ~np.isnan(values)
         n = len(thresholds)
-        place = np.searchsorted(thresholds, values[is_known]) + self.codes[is_known] * (n + 1)
-        counts = np.bincount(place, self.weights[is_known], self.n_classes * (n + 1))
+        cells = np.searchsorted(thresholds, values[is_known]) + self.codes[is_known] * (n + 1)
+        counts = np.bincount(cells, self.weights[is_known], self.n_classes * (n + 1))
         cumulative = counts.reshape(self.n_classes, n + 1)[:, :-1].cumsum(axis=1)
         return np.asarray(cumulative, dtype=np.float64)
 
@@ -310,16 +310,16 @@ def _levels(column: Column, cells: pl.Series, tally: Tally) -> LevelsProfile:
 def _words(column: Column, cells: pl.Series, tally: Tally) -> WordsProfile:
     cells = words_in(cells, column)
     names, counts, rows = tally.by_name(cells)
-    n_kept = min(int((rows > 1).sum()), MOST_WORDS)
+    n_stored = min(int((rows > 1).sum()), MOST_WORDS)
     return WordsProfile(
         column=column,
-        words=tuple(names[:n_kept]),
-        counts=counts[:, :n_kept],
+        words=tuple(names[:n_stored]),
+        counts=counts[:, :n_stored],
         items=tally.total(np.ones(len(cells), dtype=np.bool_)),
         gaps=tally.total(cells.is_null().to_numpy()),
         pairs=counts.sum(axis=1),
         once=counts[:, rows == 1].sum(axis=1),
-        most_left_out=float(rows[n_kept:].max(initial=0)),
+        most_left_out=float(rows[n_stored:].max(initial=0)),
     )
 
 
@@ -417,8 +417,8 @@ class _Part:
         return float(self.rows(what)["number"][0])
 
     def counts(self, what: str) -> Reals:
-        found = np.array(self.rows(what)["counts"][0], dtype=np.float64)
-        return np.asarray(self._checked(found[np.newaxis])[0])
+        counts = np.array(self.rows(what)["counts"][0], dtype=np.float64)
+        return np.asarray(self._checked(counts[np.newaxis])[0])
 
     def named(self, what: str) -> tuple[tuple[str, ...], Reals]:
         rows = self.rows(what)

@@ -3,13 +3,13 @@
 Whatever the shares of the known classes are, a region in which no class has more than a share t of
 its items holds no more than t of the sample. A classifier (boosting) is trained on one half of both
 sets to distinguish the sample from the training items and scores the other half; then the halves
-change places. Of the training items 0.3% have a score above the threshold. If a significantly
-larger share of the sample does than the largest of any class, allowing for half as many again,
-these items are like none of the classes. Their share is the least that the sample can hold of
+change places. A threshold is chosen that 0.3% of the training items exceed. If a significantly
+larger share of the sample exceeds it than of any class, allowing for half as many again, these
+items are like none of the classes. Their share is the least that the sample can hold of
 other classes: a class that overlaps with a known one is seen in part or not at all.
 
 Strong covariate shift into regions where training has hardly any items looks the same, and matters
-as much: nothing is known of such items.
+as much: nothing is known about such items.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ ALLOWED = 1.5
 """How many times the largest share of any class is not surprising."""
 
 LEVEL = 0.005
-"""Of the test, divided by the number of samples."""
+"""Level of the test, divided by the number of samples."""
 
 LEAST = 0.02
 """A smaller share of such items is not reported."""
@@ -52,7 +52,7 @@ class OffersPositions(Protocol):
         """The standardised features of the training items, and their codes, if comparable."""
 
     def positions(self, items: Items) -> Reals:
-        """Those of other items, standardised in the same way."""
+        """The features of other items, standardised in the same way."""
 
 
 def unlike_every_class(
@@ -71,18 +71,20 @@ def unlike_every_class(
     training = method.training_positions()
     if training is None or all(len(sample) < FEWEST_ITEMS for sample in samples):
         return [None] * len(samples)
-    known, codes = training
-    rows = _some(np.arange(len(known)), seed, "training")
-    known, codes = known[rows], codes[rows]
+    training_features, codes = training
+    rows = _some(np.arange(len(training_features)), seed, "training")
+    training_features, codes = training_features[rows], codes[rows]
     positions = method.positions(items)
-    # Of many features, positions are combinations that cannot be taken apart again.
+    # With many features, positions are combinations that cannot be taken apart again.
     if ignored is not None and len(ignored) == positions.shape[1]:
         if ignored.all():
             return [None] * len(samples)
-        known, positions = known[:, ~ignored], positions[:, ~ignored]
+        training_features, positions = training_features[:, ~ignored], positions[:, ~ignored]
     level = LEVEL / max(len(samples), 1)
     return [
-        _share_unlike(known, codes, positions[_some(sample, seed, "sample")], level, seed)
+        _share_unlike(
+            training_features, codes, positions[_some(sample, seed, "sample")], level, seed
+        )
         if len(sample) >= FEWEST_ITEMS
         else None
         for sample in samples
@@ -97,26 +99,26 @@ def _some(rows: Indices, seed: int, which: str) -> Indices:
 
 
 def _share_unlike(
-    known: Reals, codes: Codes, sample: Reals, level: float, seed: int
+    training: Reals, codes: Codes, sample: Reals, level: float, seed: int
 ) -> float | None:
-    of_known, of_sample = _scores(known, sample, seed)
-    threshold = np.quantile(of_known, 1 - OUTSIDE)
-    beyond = of_known > threshold
+    training_scores, sample_scores = _scores(training, sample, seed)
+    threshold = np.quantile(training_scores, 1 - OUTSIDE)
+    beyond = training_scores > threshold
     sizes = np.bincount(codes)
     counted = np.bincount(codes, beyond, len(sizes))
     large = sizes >= FEWEST_OF_A_CLASS
     most = ((counted + 1) / (sizes + 1))[large].max() if large.any() else 1.0
-    n_unlike = int((of_sample > threshold).sum())
+    n_unlike = int((sample_scores > threshold).sum())
     share = n_unlike / len(sample)
     p_value = float(bdtrc(n_unlike - 1, len(sample), min(ALLOWED * most, 1.0))) if n_unlike else 1.0
     return share if share >= LEAST and p_value < level else None
 
 
-def _scores(known: Reals, sample: Reals, seed: int) -> tuple[Reals, Reals]:
+def _scores(training: Reals, sample: Reals, seed: int) -> tuple[Reals, Reals]:
     """How much each item looks like one of the sample, by a model that has not seen it."""
-    X = np.concatenate([known, sample])
-    is_sample = np.arange(len(X)) >= len(known)
-    weights = np.where(is_sample, len(known) / len(sample), 1.0)
+    X = np.concatenate([training, sample])
+    is_sample = np.arange(len(X)) >= len(training)
+    weights = np.where(is_sample, len(training) / len(sample), 1.0)
     rng = generator(seed, purpose="unseen class: halves", n_items=len(X))
     half = rng.permutation(len(X)) % 2
     scores = np.empty(len(X))

@@ -140,9 +140,9 @@ def shift_test_posteriors(
     """
     check_is_fitted(quantifier, "classes_")
     checked = check_posteriors(posteriors, quantifier.classes_)
-    known = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
+    located = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
     members = None if committee is None else check_posteriors(committee, len(quantifier.classes_))
-    items = Items(checked, members, known)
+    items = Items(checked, members, located)
     return _one_test(quantifier, items, level=level, n_bootstrap=n_bootstrap, seed=seed)
 
 
@@ -344,9 +344,9 @@ class NullModel:
         n_clusters, n_classes = subclass_shares.shape
         cell = self.clusters * n_classes + self.codes
         sizes = np.bincount(cell, minlength=n_clusters * n_classes)
-        wanted = np.where(sizes > 0, subclass_shares.ravel(), 0.0)
+        possible_shares = np.where(sizes > 0, subclass_shares.ravel(), 0.0)
         order, first = np.argsort(cell, kind="stable"), np.cumsum(sizes) - sizes
-        edges = np.cumsum(wanted / wanted.sum())
+        edges = np.cumsum(possible_shares / possible_shares.sum())
         drawn = np.minimum(np.searchsorted(edges, rng.random(shape), side="right"), len(sizes) - 1)
         if self.weights is None:
             within = (rng.random(shape) * sizes[drawn]).astype(np.int64)
@@ -354,8 +354,8 @@ class NullModel:
         upper = np.cumsum(self.weights[order])
         ends = np.concatenate([[0.0], upper])[first[drawn]], upper[(first + sizes - 1)[drawn]]
         target = ends[0] + rng.random(shape) * (ends[1] - ends[0])
-        place = np.searchsorted(upper, target, side="right")
-        return np.asarray(order[np.clip(place, first[drawn], (first + sizes - 1)[drawn])])
+        position = np.searchsorted(upper, target, side="right")
+        return np.asarray(order[np.clip(position, first[drawn], (first + sizes - 1)[drawn])])
 
 
 def statistics(

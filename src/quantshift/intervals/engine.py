@@ -88,7 +88,7 @@ class AbstractDrawer(ABC):
 
     @abstractmethod
     def replicate(self, again: Any, number: int) -> Any:
-        """Draw the samples again and keep their estimates; what the caller may want to know."""
+        """Draw the samples again and keep their estimates; returns what a caller may need."""
 
     @abstractmethod
     def estimates_at(
@@ -103,9 +103,10 @@ class AbstractDrawer(ABC):
 class Engine:
     """Replicates of samples that a drawer draws again, and the limits that follow from them.
 
-    p_hat: the estimates of the samples. The replicates are complete when `estimates` is exhausted.
-    known, exact: estimates of simulated samples, drawn at known prevalences or with exactly these
-    shares; the latter are for limits of the share among the items.
+    p_hat: the estimates of the samples. The replicates are complete when `estimates` is exhausted,
+    or after `draw_all`. simulated, exact: estimates of simulated samples, drawn at known
+    prevalences or with exactly these shares; the latter are for limits of the share among the
+    items.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class Engine:
         separated: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
         self.informative: NDArray[np.bool_] = separated & ~self.alike[:, np.newaxis]
         self.draws = drawer.draws()
-        self.known = self._by_size()
+        self.simulated = self._by_size()
         self.exact: BySize = {}
 
     @property
@@ -132,19 +133,25 @@ class Engine:
         return self.drawer.values if self.draws is None else self.draws
 
     def estimates(self) -> Iterator[Any]:
-        """Yields what the drawer says of each training replicate.
+        """Draw the replicates, and yield what the drawer says about each training replicate."""
+        for number in range(self._n_refits):
+            yield self._replicated(number)
 
-        With draws of a posterior there is nothing to replicate.
-        """
-        if self.draws is not None:
-            return
-        for number in range(self.drawer.n_refits):
-            again = self.drawer.refitted(
-                training_replicate(self.quantifier, number, seed=self.seed)
-            )
-            found = self.drawer.replicate(again, number)
-            self._compare(again, number)
-            yield found
+    def draw_all(self) -> None:
+        """Draw the replicates, for callers that need nothing else of them."""
+        for number in range(self._n_refits):
+            self._replicated(number)
+
+    @property
+    def _n_refits(self) -> int:
+        """With draws of a posterior there is nothing to replicate."""
+        return 0 if self.draws is not None else self.drawer.n_refits
+
+    def _replicated(self, number: int) -> Any:
+        again = self.drawer.refitted(training_replicate(self.quantifier, number, seed=self.seed))
+        outcome = self.drawer.replicate(again, number)
+        self._compare(again, number)
+        return outcome
 
     def limits(self) -> tuple[Reals, Reals]:
         """Lower and upper limits, (n_samples, n_classes)."""
@@ -161,8 +168,8 @@ class Engine:
             low, high = credible_limits(self.p_hat, np.asarray(self.draws), self.level)
         else:
             low, high = self._limits_of_values(labels_known=True)
-        if self.known:
-            least, most = self._known_limits(self.known)
+        if self.simulated:
+            least, most = self._known_limits(self.simulated)
             if self.quantifier.tags.beyond_prior_shift:
                 least, most = np.minimum(least, low), np.maximum(most, high)
             low, high = as_if_counted(self.p_hat, least, most, self.sizes, self.level)
@@ -186,7 +193,7 @@ class Engine:
         return low, high
 
     def _by_size(self) -> BySize:
-        """What is to be estimated at known prevalences, if limits are found by that."""
+        """What is to be estimated at known prevalences, if limits are found in this way."""
         if self.draws is not None or not self.drawer.inverts:
             return {}
         shared = self.drawer.shared_sizes()
@@ -196,17 +203,19 @@ class Engine:
 
     def _compare(self, again: Any, number: int) -> None:
         """Estimate one or a few samples at each of the known prevalences."""
-        for exact, by_size in ((False, self.known), (True, self.exact)):
-            for size, known in by_size.items():
-                known.add(
-                    self.drawer.estimates_at(again, known.prevalences, size, number, exact=exact)
+        for exact, by_size in ((False, self.simulated), (True, self.exact)):
+            for size, estimates in by_size.items():
+                estimates.add(
+                    self.drawer.estimates_at(
+                        again, estimates.prevalences, size, number, exact=exact
+                    )
                 )
 
     def _known_limits(self, by_size: BySize) -> tuple[Reals, Reals]:
         low, high = np.empty((2, len(self.p_hat), 2))
         shared = self.drawer.shared_sizes()
-        for size, known in by_size.items():
-            least, most = known.limits(self.level)
+        for size, estimates in by_size.items():
+            least, most = estimates.limits(self.level)
             low[shared == size] = np.stack([1 - most, least], axis=1)
             high[shared == size] = np.stack([1 - least, most], axis=1)
         return low, high

@@ -60,16 +60,16 @@ def guarded_intervals(
     own = grounds.kind == CONFIDENCE_INTERVAL
     unguarded = grounds.low.copy(), grounds.high.copy()
     if own.any() and quantifier.assume != COVARIATE:
-        found = item_interval(
+        interval = item_interval(
             quantifier.unguarded_,
             quantifier.unguarded_items(items),
-            [rows for rows, wanted in zip(samples, own, strict=True) if wanted],
+            [rows for rows, is_own in zip(samples, own, strict=True) if is_own],
             level=level,
             n_bootstrap=n_bootstrap,
             seed=seed,
             of=of,
         )
-        unguarded[0][own], unguarded[1][own] = found.low, found.high
+        unguarded[0][own], unguarded[1][own] = interval.low, interval.high
     sizes = np.array([_size(items, rows) for rows in samples])
     low, high = answer_limits(grounds, quantifier.assume, unguarded, sizes, of=of, level=level)
     return GuardedIntervals(grounds, low, high, level=level, of=of)

@@ -76,20 +76,20 @@ def rank_sum_z(x: Reals, y: Reals) -> float:
     """The excess of the rank sum of x over that under equal distributions, in standard errors."""
     both = np.concatenate([x, y])
     n = len(both)
-    place, counts = np.unique(both, return_inverse=True, return_counts=True)[1:]
+    distinct, counts = np.unique(both, return_inverse=True, return_counts=True)[1:]
     ties = counts.astype(np.float64)
     variance = len(x) * len(y) / 12 * (n + 1 - (ties**3 - ties).sum() / (n * (n - 1)))
     if variance <= 0:
         return 0.0
-    ranks = np.cumsum(ties) - (ties - 1) / 2  # of ties, their mean
-    excess = ranks[place[: len(x)]].sum() - len(x) * (n + 1) / 2
+    ranks = np.cumsum(ties) - (ties - 1) / 2  # ties share their mean rank
+    excess = ranks[distinct[: len(x)]].sum() - len(x) * (n + 1) / 2
     return float(excess / np.sqrt(variance))
 
 
 def weighted_rank_sum_z(x: Reals, y: Reals, x_weights: Reals, y_weights: Reals) -> float:
     """`rank_sum_z` if every value is repeated as often as its weight says."""
-    values, place = np.unique(np.concatenate([x, y]), return_inverse=True)
-    ties = np.bincount(place, np.concatenate([x_weights, y_weights]), minlength=len(values))
+    values, distinct = np.unique(np.concatenate([x, y]), return_inverse=True)
+    ties = np.bincount(distinct, np.concatenate([x_weights, y_weights]), minlength=len(values))
     total_x, total_y = x_weights.sum(), y_weights.sum()
     n = total_x + total_y
     if n <= 1:
@@ -98,25 +98,25 @@ def weighted_rank_sum_z(x: Reals, y: Reals, x_weights: Reals, y_weights: Reals) 
     if variance <= ROUNDING * total_x * total_y * n:
         return 0.0
     ranks = np.cumsum(ties) - (ties - 1) / 2
-    excess = x_weights @ ranks[place[: len(x)]] - total_x * (n + 1) / 2
+    excess = x_weights @ ranks[distinct[: len(x)]] - total_x * (n + 1) / 2
     return float(excess / np.sqrt(variance))
 
 
-def indistinct(posteriors: Posteriors, known: Posteriors | None, codes: Codes | None) -> bool:
+def indistinct(posteriors: Posteriors, training: Posteriors | None, codes: Codes | None) -> bool:
     """Whether the items of a sample all look the same, although training items do not.
 
-    posteriors: of the sample; known, codes: held-out posteriors of the training items and their
+    posteriors: of the sample; training, codes: held-out posteriors of the training items and their
     classes, None if there are none. A sample is indistinct if all its items look the same, while
     the probability of this is below `IMPOSSIBLE` even in the class where such items are most
     common. This happens if all columns are empty, and such items say nothing about the label.
     """
     spread = np.ptp(posteriors, axis=0)
-    if known is None or codes is None:
+    if training is None or codes is None:
         return len(posteriors) >= FEWEST_ALIKE and bool(spread.max() <= ROUNDING)
-    near = ALIKE * known.std(axis=0) + ROUNDING
+    near = ALIKE * training.std(axis=0) + ROUNDING
     if (spread > near).any():
         return False
-    is_like = (np.abs(known - posteriors[0]) <= near).all(axis=1)
-    sizes = np.bincount(codes, minlength=known.shape[1])
-    shares = (np.bincount(codes[is_like], minlength=known.shape[1]) + 1) / (sizes + 1)
+    is_like = (np.abs(training - posteriors[0]) <= near).all(axis=1)
+    sizes = np.bincount(codes, minlength=training.shape[1])
+    shares = (np.bincount(codes[is_like], minlength=training.shape[1]) + 1) / (sizes + 1)
     return bool(shares.max() ** len(posteriors) < IMPOSSIBLE)

@@ -210,8 +210,7 @@ def item_interval(
     drawn = Replicates(
         quantifier, items, rows, estimate, level=level, n_bootstrap=n_bootstrap, seed=seed, of=of
     )
-    for _ in drawn.estimates():
-        pass
+    drawn.draw_all()
     low, high = drawn.limits()
     if simultaneous:
         low, high = stretched(estimate.prevalence, low, high, drawn.values, level)

@@ -17,7 +17,7 @@ from quantshift.base.types import Posteriors, Prevalences, Reals
 from quantshift.prevalence.weights import Weights
 
 MOST_PRODUCTS = 20_000_000
-"""Probabilities that are computed for one sample; fewer replicates are used of a large one."""
+"""The most probabilities to compute for one sample; for a large one, fewer replicates are used."""
 
 FEWEST_DRAWS = 100
 
@@ -34,8 +34,8 @@ def share_draws(
     """Draws of the class shares among the items, (n_draws, n_classes), each class on its own.
 
     posteriors: of the items, calibrated at the prevalence `prior`, (n_items, n_classes).
-    replicates: of the population's prevalence, (n_replicates, n_classes); if there are no draws to
-    spare, every so-manieth is used.
+    replicates: of the population's prevalence, (n_replicates, n_classes); only some of them are
+    used if there are too many items.
     """
     n_items, n_classes = posteriors.shape
     most = max(FEWEST_DRAWS, MOST_PRODUCTS // (n_items * n_classes))

@@ -7,11 +7,11 @@ Four kinds, all functions of replicates (n_replicates, n_classes):
     "ellipse"   the points whose Mahalanobis distance from the replicates' mean is below the
                 quantile of chi-square with n_classes - 1 degrees of freedom
     "clr"       such an ellipse of centred log-ratios: it stays on the simplex
-    "ilr"       the same of isometric log-ratios; equal to "clr" but for rounding
+    "ilr"       the same of isometric log-ratios; equal to "clr" except for rounding
 
 An ellipse takes the replicates to be normal, which they are not near the border of the simplex.
-There log-ratios are dominated by the shares that are zero but for `FLOOR`: with estimates at 0, the
-log-ratio regions are wide in that direction and mean little.
+There log-ratios are dominated by the shares that are zero except for `FLOOR`: with estimates at 0,
+the log-ratio regions are wide in that direction and mean little.
 
 The replicates of `predict_interval` scatter about the estimate as the estimate does about the
 truth, or are draws of a posterior, and either makes a region. Their mean may be b away from the
@@ -61,9 +61,9 @@ N_POINTS = 10_000
 class Region:
     """A region of the simplex.
 
-    centre: mean of the replicates, (n_classes,). low, high: least and largest share of each class,
-    of a box; 0 and 1 of an ellipse. middle, precision: of an ellipse, in its coordinates; most: its
-    largest squared distance.
+    centre: mean of the replicates, (n_classes,). low, high: least and largest share of each class
+    in a box; 0 and 1 for an ellipse. middle, precision: of an ellipse, in its coordinates; most:
+    its largest squared distance.
     """
 
     kind: str
@@ -135,7 +135,7 @@ def predict_region(
     weights: ArrayLike | None = None,
 ) -> Region | list[Region]:
     """The region of the sample X, or of each of `samples` of it, by the intervals' replicates."""
-    found = predict_interval(
+    interval = predict_interval(
         quantifier,
         X,
         samples,
@@ -144,7 +144,7 @@ def predict_region(
         seed=seed,
         weights=weights,
     )
-    return region_of(found, kind=kind)
+    return region_of(interval, kind=kind)
 
 
 def winkler(p_true: ArrayLike, low: ArrayLike, high: ArrayLike, *, level: float) -> Reals:
@@ -169,12 +169,12 @@ def with_bias(replicates: Prevalences, p_hat: Prevalences, bias: Reals) -> Reals
     return np.asarray(replicates - replicates.mean(axis=0) + p_hat + either[:, np.newaxis] * bias)
 
 
-def region_of(found: PrevalenceInterval, *, kind: str = "ellipse") -> Region | list[Region]:
+def region_of(interval: PrevalenceInterval, *, kind: str = "ellipse") -> Region | list[Region]:
     """The region of what `predict_interval` returned; of each sample if there are several."""
-    parts = (found.replicates, found.prevalence, found.bias)
-    if found.replicates.ndim == 2:
-        return _of_one(*parts, kind, found.level)
-    return [_of_one(*sample, kind, found.level) for sample in zip(*parts, strict=True)]
+    parts = (interval.replicates, interval.prevalence, interval.bias)
+    if interval.replicates.ndim == 2:
+        return _of_one(*parts, kind, interval.level)
+    return [_of_one(*sample, kind, interval.level) for sample in zip(*parts, strict=True)]
 
 
 def _of_one(

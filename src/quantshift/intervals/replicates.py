@@ -37,10 +37,10 @@ OWN_REFITS = 20
 """Replicates that share a refit of a method that fits its own classifier."""
 
 MOST_ITEMS = 50_000
-"""Larger samples are drawn so many items at a time: the interval is then a little too wide."""
+"""Replicates of larger samples have this many items: the interval is then a little too wide."""
 
 SIZE_STEP = 1.05
-"""Samples share simulations with those up to so many times their size."""
+"""Samples share simulations with those up to this many times their size."""
 
 MOST_MEMBERS = 4
 """Models of a committee that classify the items of one replicate."""
@@ -51,7 +51,7 @@ largest class in these samples, and the difference beyond which a method knows i
 too well."""
 
 PER_SIMULATION = 1000
-"""One sample is simulated per training replicate, prevalence and so many replicates asked for."""
+"""For every training replicate and prevalence, one sample is simulated per this many replicates."""
 
 
 class RowDraws(AbstractDrawer):
@@ -197,7 +197,7 @@ class RowDraws(AbstractDrawer):
         return float(np.mean(gained)) > MEMORY
 
     def _separated(self, training: Items, codes: Codes, *, cross_fitted: bool) -> NDArray[np.bool_]:
-        """Which classes the held-out posteriors separate, as far as they are training and used."""
+        """Which classes the held-out posteriors separate, as far as they are known and used."""
         n_classes = len(self.quantifier.classes_)
         if training.posteriors is None or "posteriors" not in self.quantifier.tags.sees:
             return np.ones((n_classes, n_classes), dtype=bool)
@@ -318,13 +318,13 @@ class Replicates(Engine):
         if self.rows.simulates:
             return self._limits_of_values(labels_known=False)
         least, most = self._population_limits()
-        low, high, found = least, most, self._share_draws()
+        low, high, by_sample = least, most, self._share_draws()
         if self.exact:
             low, high = self._known_limits(self.exact)
-        if found is not None and (not self.exact or self.quantifier.tags.beyond_prior_shift):
+        if by_sample is not None and (not self.exact or self.quantifier.tags.beyond_prior_shift):
             tails = [(1 - self.level) / 2, (1 + self.level) / 2]
             lowest, highest = np.stack(
-                [np.quantile(draws, tails, axis=0, method="weibull") for draws in found], axis=1
+                [np.quantile(draws, tails, axis=0, method="weibull") for draws in by_sample], axis=1
             )
             low = np.minimum(low, lowest) if self.exact else lowest
             high = np.maximum(high, highest) if self.exact else highest
@@ -340,17 +340,17 @@ class Replicates(Engine):
         if held_out.posteriors is not None:
             codes = self.quantifier.held_out_codes_
             pool = calibration_called(AUTO)(held_out.posteriors, codes, held_out.weights)(pool)
-        found = []
+        draws = []
         for position, rows in enumerate(self.rows.samples):
             rng = generator(self.seed, purpose="interval", side="labels", sample=position)
             weights = None if items.weights is None else items.weights[rows]
             if self.quantifier.tags.adjusts:
                 prior, values = self.quantifier.prior_, self.values[position]
-                found.append(share_draws(pool[rows], prior, values, rng, weights))
+                draws.append(share_draws(pool[rows], prior, values, rng, weights))
             else:
                 p_hat = self.point.prevalence[position]
-                found.append(label_draws(p_hat, pool[rows], self.n_bootstrap, rng, weights))
-        return found
+                draws.append(label_draws(p_hat, pool[rows], self.n_bootstrap, rng, weights))
+        return draws
 
 
 class Members:
@@ -408,7 +408,7 @@ class Members:
 
 
 def some_members(items: Items, number: int) -> Items:
-    """The items as some of the committee see them: others for every number."""
+    """The items as some of the committee see them: different members for every number."""
     if items.committee is None or len(items.committee) <= MOST_MEMBERS:
         return items
     n_members = len(items.committee)

@@ -7,10 +7,10 @@ Without labels an item has a chance for each class, and what it is depends on th
 
 The evidence decides which of them counts (`quantshift.quantifiers.base.guarding`): if label shift
 is declared or there is evidence for it, the first; if it is refuted, the second, in a range that
-reaches the first; if nothing can be told, both. Limits come from replicates: training items are
-drawn again and the calibration is fitted to them, the items of the sample are drawn again for the
-estimate of the shares, and labels are drawn by the chances of the sample's own items. So they are
-about these items, as long as the assumption holds.
+reaches the first; if there is evidence for neither, both. Limits come from replicates: training
+items are drawn again and the calibration is fitted to them, the items of the sample are drawn again
+for the estimate of the shares, and labels are drawn by the chances of the sample's own items. So
+they are about these items, as long as the assumption holds.
 
 References: J. Bialek et al., "Estimating model performance under covariate shift without labels",
 2024 (measures as expectations under calibrated posteriors); M. Saerens et al., Neural Computation
@@ -84,7 +84,7 @@ class Sample:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Those that count for the limits."""
+        """The assumptions that count for the limits."""
         return ASSUMPTIONS.get(self.reason, (PRIOR, COVARIATE))
 
     @property
@@ -107,7 +107,7 @@ class Use:
     predicted: Codes
 
     def take(self, rows: Indices) -> "Use":
-        """Those for some of the items."""
+        """The scores and decisions for some of the items."""
         return Use(self.scores[rows], self.predicted[rows])
 
 
@@ -194,16 +194,16 @@ class PerformanceEstimator:
         values = np.array(list(self._replicates(sample, uses)))
         tails = [(1 - self.level) / 2, (1 + self.level) / 2]
         defined = ~np.isnan(values).all(axis=0)
-        found = np.full((2, *values.shape[1:]), np.nan)
-        found[:, defined] = np.nanquantile(values[:, defined], tails, axis=0)
-        low = np.fmin(found[0], points)
-        high = np.fmax(found[1], points)
+        quantiles = np.full((2, *values.shape[1:]), np.nan)
+        quantiles[:, defined] = np.nanquantile(values[:, defined], tails, axis=0)
+        low = np.fmin(quantiles[0], points)
+        high = np.fmax(quantiles[1], points)
         return np.fmin.reduce(low, axis=0), np.fmax.reduce(high, axis=0)
 
     def _replicates(self, sample: Sample, uses: Sequence[Use]) -> Iterator[Reals]:
-        """Values of labels that are drawn, (n_assumptions, n_uses, n_values) for each replicate."""
+        """Values for drawn labels, (n_assumptions, n_uses, n_values) for each replicate."""
         n_items = len(sample.posteriors)
-        known = self.trained.aggregate(sample.posteriors, weights=sample.weights)
+        p_hat = self.trained.aggregate(sample.posteriors, weights=sample.weights)
         for number, refitted in enumerate(self.refits):
             rng = generator(self.seed, purpose="performance", number=number)
             drawn = rng.integers(n_items, size=n_items)
@@ -211,8 +211,8 @@ class PerformanceEstimator:
             weights = None if sample.weights is None else sample.weights[drawn]
             if weights is not None and not weights.any():
                 continue
-            found = refitted.aggregate(sample.posteriors[drawn], weights=weights)
-            moved = np.maximum(sample.prevalence + found - known, 0.0)
+            p_replicate = refitted.aggregate(sample.posteriors[drawn], weights=weights)
+            moved = np.maximum(sample.prevalence + p_replicate - p_hat, 0.0)
             values = []
             for assumption in sample.assumptions:
                 chances = _chances(refitted, sample, moved / moved.sum(), assumption)
@@ -225,7 +225,7 @@ class PerformanceEstimator:
             yield np.array(values)
 
     def _values(self, items: LabelledScores) -> Reals:
-        """All values in a row: of each measure that of all classes, then those of each."""
+        """All values in a row: for each measure the overall value, then that of each class."""
         values: list[float] = []
         for measure in self.measures:
             by_class = [] if measure.of_classes is None else measure.of_classes(items).tolist()

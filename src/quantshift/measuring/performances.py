@@ -56,12 +56,12 @@ class Performance:
 
     def of(self, measure: str, label: Any = None, *, corrected: bool = False) -> Measured:
         """One measure, of all classes or of one. corrected: after the correction, if any."""
-        found = self.corrected if corrected and self.corrected else self.as_trained
-        for each in found:
+        measures = self.corrected if corrected and self.corrected else self.as_trained
+        for each in measures:
             if each.measure == measure and each.label == label:
                 return each
-        known = ", ".join(dict.fromkeys(m.measure for m in found))
-        raise UserError(f"there is no measure {measure!r} of {label!r} here; known: {known}")
+        names = ", ".join(dict.fromkeys(m.measure for m in measures))
+        raise UserError(f"there is no measure {measure!r} of {label!r} here; known: {names}")
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A row per group, use, measure and class."""
@@ -94,10 +94,10 @@ class Performance:
         for each in self.as_trained:
             if each.label is None:
                 new = after.get(each.measure)
-                shown = "" if new is None else _value(new.estimate, each.measure)
+                corrected = "" if new is None else _value(new.estimate, each.measure)
                 cells = [_value(each.estimate, each.measure), _bounds(each)]
                 training = _value(each.training, each.measure)
-                rows.append([MEASURES[each.measure].label, *cells, training, shown, ""])
+                rows.append([MEASURES[each.measure].label, *cells, training, corrected, ""])
         return "\n".join([*aligned(rows), f"Probabilities {self.sentence}."])
 
     def __repr__(self) -> str:
@@ -190,7 +190,7 @@ class _Measuring:
             scores = adaptation(posteriors)
             uses.append(Use(scores, self.fitted.decisions(scores, weights)(scores)))
         training = self.estimator.in_training(Use(held_out, as_trained(held_out)))
-        found = self.estimator.of(sample, uses, training)
+        estimates = self.estimator.of(sample, uses, training)
         return Performance(
             classes=self.fitted.classes_,
             n_items=len(rows),
@@ -200,10 +200,10 @@ class _Measuring:
             sentence=adaptation.sentence,
             strength=adaptation.strength,
             prevalence=adaptation.prevalence,
-            as_trained=found[0].measured,
-            corrected=found[1].measured if len(found) > 1 else (),
-            confusion=found[0].table,
-            confusion_corrected=found[-1].table,
+            as_trained=estimates[0].measured,
+            corrected=estimates[1].measured if len(estimates) > 1 else (),
+            confusion=estimates[0].table,
+            confusion_corrected=estimates[-1].table,
         )
 
 

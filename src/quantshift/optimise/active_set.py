@@ -17,13 +17,13 @@ NEARNESS = 1e-10
 """Pull towards the start, which decides between equal maxima and is negligible otherwise."""
 
 SMALLEST_PIVOT = 0.01 * NEARNESS
-"""Of a factorisation: pivots are at least NEARNESS, but for rounding."""
+"""The least pivot of a factorisation: without rounding, pivots are at least NEARNESS."""
 
 STEEP = 1e-12
 """Descent, relative to the slope at the start, that frees a share on the simplex."""
 
 TINY = 1e-300
-"""Pivots of matrices that are known to be definite are above zero, but for rounding."""
+"""The least pivot of matrices that are known to be definite, in case of rounding errors."""
 
 
 @compiled

@@ -82,7 +82,7 @@ def _lower(
     level: float,
     bounded: NDArray[np.bool_],
 ) -> tuple[Reals, float]:
-    """Where a step, or the longest of its halves, quarters ... that helps, leads to; its value."""
+    """Where a step leads that is halved until the value does not rise; and the value there."""
     size = 1.0
     while size > 1e-10:
         trial = _moved(theta, size * step, bounded)

@@ -1,6 +1,6 @@
 """The maximum of a likelihood of any number of classes, with groups or without: safe steps.
 
-What is maximised, and when a maximum counts as found, stands in `mixture_likelihood`. Of a plain
+`mixture_likelihood` says what is maximised, and when a maximum counts as found. For a plain
 mixture, `mixture_newton` finds the same maximum faster, except in difficult cases.
 """
 
@@ -122,10 +122,10 @@ def maximise_many(
 @compiled
 def _is_cliff(p: Reals, factor: Reals) -> bool:
     """Whether a share is zero although single items need it so much that curvatures overflow."""
-    found = False
+    is_cliff = False
     for k in range(len(p)):
-        found = found or (p[k] == 0.0 and factor[k] > STEEPEST)
-    return found
+        is_cliff = is_cliff or (p[k] == 0.0 and factor[k] > STEEPEST)
+    return is_cliff
 
 
 @compiled

@@ -72,8 +72,10 @@ def maximise_mixtures(
         if certain is not None:
             return _by_certain_items(pool, samples, begin, certain, tol, max_iter, item_weights)
         return _maximise_pairs(pool, samples, begin, float(tol), int(max_iter), item_weights)
-    found = newton_mixtures(pool, samples, begin, certain, float(tol), int(max_iter), item_weights)
-    unconverged = np.flatnonzero(~found[2])
+    solution = newton_mixtures(
+        pool, samples, begin, certain, float(tol), int(max_iter), item_weights
+    )
+    unconverged = np.flatnonzero(~solution[2])
     if len(unconverged):
         hard = samples[unconverged]
         if certain is None:
@@ -82,9 +84,9 @@ def maximise_mixtures(
             resolved = _by_certain_items(
                 pool, hard, begin, certain[unconverged], tol, max_iter, item_weights
             )
-        for column, values in zip(found, resolved, strict=True):
+        for column, values in zip(solution, resolved, strict=True):
             column[unconverged] = values
-    return found
+    return solution
 
 
 def _by_certain_items(
@@ -131,12 +133,12 @@ def _maximise_pairs(
     passes = np.empty(len(index), dtype=np.int64)
     converged = np.empty(len(index), dtype=np.bool_)
     rows = np.empty((index.shape[1], 2))
-    heft = None if weights is None else np.empty(index.shape[1])
+    item_weights = None if weights is None else np.empty(index.shape[1])
     for s in range(len(index)):
-        n = _gather(likelihoods, index[s], rows, weights, heft)
+        n = _gather(likelihoods, index[s], rows, weights, item_weights)
         p_hat[s, 0], p_hat[s, 1] = start[0], start[1]
         passes[s], converged[s] = maximise_pair(
-            rows[:n], p_hat[s], tol, max_iter, part_of(heft, 0, n)
+            rows[:n], p_hat[s], tol, max_iter, part_of(item_weights, 0, n)
         )
     return p_hat, passes, converged
 
@@ -154,20 +156,20 @@ def _maximise_each(
     passes = np.empty(len(index), dtype=np.int64)
     converged = np.empty(len(index), dtype=np.bool_)
     rows = np.empty((index.shape[1], len(start)))
-    heft = None if weights is None else np.empty(index.shape[1])
+    item_weights = None if weights is None else np.empty(index.shape[1])
     for s in range(len(index)):
-        n = _gather(likelihoods, index[s], rows, weights, heft)
+        n = _gather(likelihoods, index[s], rows, weights, item_weights)
         for k in range(len(start)):
             p_hat[s, k] = start[k]
         passes[s], converged[s] = maximise_mixture(
-            rows[:n], p_hat[s], tol, max_iter, part_of(heft, 0, n)
+            rows[:n], p_hat[s], tol, max_iter, part_of(item_weights, 0, n)
         )
     return p_hat, passes, converged
 
 
 @compiled
 def _gather(
-    likelihoods: Reals, items: Ints, rows: Reals, weights: Reals | None, heft: Reals | None
+    likelihoods: Reals, items: Ints, rows: Reals, weights: Reals | None, item_weights: Reals | None
 ) -> int:
     """Set the items' likelihoods and weights, row by row, and return how many there are.
 
@@ -175,10 +177,10 @@ def _gather(
     """
     n = 0
     for item in items:
-        if weights is not None and heft is not None:
+        if weights is not None and item_weights is not None:
             if weights[item] <= 0.0:
                 continue
-            heft[n] = weights[item]
+            item_weights[n] = weights[item]
         total = 0.0
         for k in range(len(likelihoods)):
             rows[n, k] = likelihoods[k, item]

@@ -53,7 +53,7 @@ def newton_mixtures(
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
     """Like `maximise_mixtures`, but difficult samples are returned as not converged.
 
-    added: items of each class of which the class is certain, in each sample, (n_samples,).
+    added: how many further items of each class are certain, in each sample, (n_samples,).
     """
     n_classes, (n_samples, size) = len(likelihoods), index.shape
     p_hat = np.empty((n_samples, n_classes))
@@ -100,7 +100,7 @@ def _gather(
     sums: Reals,
     roots: Reals | None,
 ) -> tuple[int, float]:
-    """Set the items' likelihoods, class by class, and roots of weights; their number and weight.
+    """Set the items' likelihoods, class by class, and roots of weights; returns number and weight.
 
     Items that no class explains, and items without weight, are left out. sums: a buffer.
     """
@@ -131,20 +131,20 @@ def _gather(
 
 @compiled
 def _take(likelihoods: Reals, items: Ints, rows: Reals, sums: Reals) -> int:
-    """Set the likelihoods of all items and multiply `sums` by their sums; how many are not zero."""
+    """Set the likelihoods of all items and multiply `sums` by theirs; returns how many are left."""
     size = len(items)
     for k in range(len(likelihoods)):
         pool, row = likelihoods[k], rows[k]
         for j in range(size):
             row[j] = pool[items[j]]
-    found = rows[0] + rows[1]
+    totals = rows[0] + rows[1]
     for k in range(2, len(likelihoods)):
         row = rows[k]
         for j in range(size):
-            found[j] += row[j]
+            totals[j] += row[j]
     n = 0
     for j in range(size):
-        sums[j] = found[j] * sums[j]
+        sums[j] = totals[j] * sums[j]
         n += sums[j] > 0.0
     return n
 

@@ -53,8 +53,8 @@ def smoother(n_classes: int, order: int, smoothing: float) -> Reals:
         raise UserError(f"smoothing must be between 0 and 1, got {smoothing!r}")
     if order < 0:
         raise UserError(f"the order of a polynomial must be at least 0, got {order!r}")
-    places = np.linspace(-1.0, 1.0, n_classes)
-    basis = np.linalg.qr(np.vander(places, min(order, n_classes - 1) + 1))[0]
+    positions = np.linspace(-1.0, 1.0, n_classes)
+    basis = np.linalg.qr(np.vander(positions, min(order, n_classes - 1) + 1))[0]
     return np.asarray((1 - smoothing) * np.eye(n_classes) + smoothing * basis @ basis.T)
 
 
@@ -110,7 +110,7 @@ def _smoothed_each(
     p_hat = np.empty((n_samples, n_classes))
     steps = np.empty(n_samples, dtype=np.int64)
     converged = np.empty(n_samples, dtype=np.bool_)
-    rows, heft = np.empty((size, n_classes)), np.empty(size)
+    rows, item_weights = np.empty((size, n_classes)), np.empty(size)
     pull, following = np.empty(n_classes), np.empty(n_classes)
     for s in range(n_samples):
         n, total = 0, 0.0
@@ -121,8 +121,8 @@ def _smoothed_each(
                 mass += rows[n, k]
             # An item that no class explains, or without weight, is not informative.
             if mass > 0.0 and weights[s, j] > 0.0:
-                heft[n] = weights[s, j]
-                total += heft[n]
+                item_weights[n] = weights[s, j]
+                total += item_weights[n]
                 n += 1
         p = p_hat[s]
         p[:] = start
@@ -135,7 +135,7 @@ def _smoothed_each(
                 for k in range(n_classes):
                     mass += p[k] * rows[j, k]
                 if mass > 0.0:
-                    share = heft[j] / mass
+                    share = item_weights[j] / mass
                     for k in range(n_classes):
                         pull[k] += share * rows[j, k]
             summed = 0.0
@@ -165,13 +165,13 @@ def penalised_likelihood(
     weights: (n_samples, size); those of items that no class explains are set to zero. penalty:
     (n_classes, n_classes), positive semidefinite; start: (n_classes,), all positive.
     """
-    known = likelihoods.sum(axis=-1) > 0
-    item_weights = np.where(known, weights, 0.0)
+    is_possible = likelihoods.sum(axis=-1) > 0
+    item_weights = np.where(is_possible, weights, 0.0)
     total = item_weights.sum(axis=1, keepdims=True)
     item_weights = np.divide(item_weights, total, out=np.zeros_like(item_weights), where=total > 0)
     shared = likelihoods.ndim == 2
     # Items without weight must not lead to a logarithm of zero.
-    rows = np.where(known[..., np.newaxis], likelihoods, 1.0)
+    rows = np.where(is_possible[..., np.newaxis], likelihoods, 1.0)
 
     def masses(p: Prevalences, some: Indices) -> tuple[Reals, Reals]:
         if shared:

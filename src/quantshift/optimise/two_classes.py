@@ -1,6 +1,6 @@
 """The maximum of a likelihood of two classes: of a plain mixture, and of one with groups.
 
-What is maximised, and when a maximum counts as found, stands in `mixture_likelihood`.
+`mixture_likelihood` says what is maximised, and when a maximum counts as found.
 """
 
 import math

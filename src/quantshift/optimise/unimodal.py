@@ -1,4 +1,4 @@
-"""Golden-section search: of any unimodal functions, and of the closest mixture of two histograms.
+"""Golden-section search for minima of unimodal functions, and closest mixtures of two histograms.
 
 The latter is most of the work of DyS, HDy and HDx, and compiled. It is the same search as
 `minimise_unimodal`, identical bit for bit; but numpy processes all samples in several passes over

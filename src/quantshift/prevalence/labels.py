@@ -44,11 +44,11 @@ def encode_labels(
     if classes is None:
         distinct, codes = np.unique(values, return_inverse=True)
         return distinct, codes.astype(np.int64, copy=False)
-    known = column(classes, name="classes")
-    ranks = np.argsort(known)
-    if np.any(known[ranks][1:] == known[ranks][:-1]):
-        raise DataError(f"classes name a class twice: {known.tolist()}")
-    return known, ranks[_codes_among(values, known[ranks], name)]
+    class_labels = column(classes, name="classes")
+    ranks = np.argsort(class_labels)
+    if np.any(class_labels[ranks][1:] == class_labels[ranks][:-1]):
+        raise DataError(f"classes name a class twice: {class_labels.tolist()}")
+    return class_labels, ranks[_codes_among(values, class_labels[ranks], name)]
 
 
 def declared_order(y: Any, distinct: NDArray[Any]) -> NDArray[Any] | None:
@@ -106,13 +106,13 @@ def _plain(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def check_texts(array: NDArray[Any], name: str) -> None:
-    """Refuse what a file of an array may hold, but no text does: half a character, or none."""
+    """Refuse codes that an array may hold and no text has: halves of characters, for example."""
     if array.dtype.kind != "U":
         return
-    # Looked at as numbers: numpy makes strings of any, with which other libraries crash.
+    # Checked as numbers: numpy makes strings of any codes, and other libraries crash on them.
     codes = np.frombuffer(array.astype(array.dtype.newbyteorder("=")).tobytes(), np.uint32)
     if np.any((codes > sys.maxunicode) | ((codes >= _HALVES[0]) & (codes <= _HALVES[1]))):
-        raise DataError(f"{name} hold text that is no Unicode; is the file damaged?")
+        raise DataError(f"{name} hold text that is not Unicode; is the file damaged?")
 
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -170,20 +170,20 @@ def _is_missing(value: Any) -> bool:
 
 
 def _first(array: NDArray[Any], kinds: Iterable[type]) -> int:
-    wanted = set(kinds)
-    return next(position for position, value in enumerate(array) if type(value) in wanted)
+    types = set(kinds)
+    return next(position for position, value in enumerate(array) if type(value) in types)
 
 
-def _codes_among(values: NDArray[Any], known: NDArray[Any], name: str) -> Codes:
-    families = _FAMILIES[values.dtype.kind], _FAMILIES[known.dtype.kind]
+def _codes_among(values: NDArray[Any], classes: NDArray[Any], name: str) -> Codes:
+    families = _FAMILIES[values.dtype.kind], _FAMILIES[classes.dtype.kind]
     if families[0] != families[1] and set(families) != {"integers", "floats"}:
         raise DataError(f"{name} are {families[0]} but the classes are {families[1]}; recode one")
-    codes = np.minimum(np.searchsorted(known, values), known.size - 1).astype(np.int64)
-    outside = known[codes] != values
+    codes = np.minimum(np.searchsorted(classes, values), classes.size - 1).astype(np.int64)
+    outside = classes[codes] != values
     if outside.any():
         examples = ", ".join(repr(value) for value in np.unique(values[outside])[:3].tolist())
         raise DataError(
-            f"{int(outside.sum())} {name} are outside the classes {known.tolist()}, first at "
+            f"{int(outside.sum())} {name} are outside the classes {classes.tolist()}, first at "
             f"position {int(np.flatnonzero(outside)[0])}, e.g. {examples}; "
             "drop those items or name all classes"
         )

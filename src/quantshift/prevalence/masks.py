@@ -1,4 +1,4 @@
-"""What numpy's conversions to numbers lose: masks, imaginary parts, and that dates are none."""
+"""What numpy's conversions to numbers lose: masks, imaginary parts, the meaning of dates."""
 
 from types import MappingProxyType
 from typing import Any
@@ -24,8 +24,8 @@ def unmasked(values: Any, name: str) -> Any:
     if not isinstance(values, np.ma.MaskedArray):
         return values
     if np.ma.is_masked(values):
-        place = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
+        position = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
         raise DataError(
-            f"{name}: a missing value at position {place} (it is masked); drop or fill it"
+            f"{name}: a missing value at position {position} (it is masked); drop or fill it"
         )
     return np.ma.getdata(values)

@@ -68,10 +68,10 @@ class TableItems:
     """Items of consecutive rows of a table.
 
     rows: their numbers in the table, from 1.
-    values: the cells of the columns they are made of; labels, groups and weights: if asked for.
+    values: the cells of the columns they are made of; labels, groups and weights: if requested.
     label_forms: how often each label is written in each way.
     left_out: rows that are not among them, by reason; left_out_groups: their batches.
-    kept: cells of other columns, if asked for.
+    kept: cells of other columns, if requested.
     """
 
     rows: NDArray[np.int64]
@@ -144,10 +144,10 @@ def candidates(
     by: the column that divides samples into batches; tied: those from which the batch follows.
     offered: the columns that all samples have, if known.
     """
-    named = (*options.text, *options.features)
-    if named and options.posteriors:
+    item_columns = (*options.text, *options.features)
+    if item_columns and options.posteriors:
         raise UserError("name posteriors or columns of items (text, features), not both")
-    _check_roles(options, table, named or options.posteriors)
+    _check_roles(options, table, item_columns or options.posteriors)
     special = [
         (options.id, "the ids of the rows"),
         (options.weights, "the weights of the rows"),
@@ -159,8 +159,8 @@ def candidates(
         special.append((by, "divides the sample into batches"))
     roles = {name: reason for name, reason in special if name is not None}
     left_out = [LeftOutColumn(name, reason) for name, reason in roles.items()]
-    if named or options.posteriors:
-        chosen = tuple(dict.fromkeys(named or options.posteriors))
+    if item_columns or options.posteriors:
+        chosen = tuple(dict.fromkeys(item_columns or options.posteriors))
         clash = next((name for name in chosen if name in roles), None)
         if clash is not None:
             raise UserError(
@@ -207,10 +207,10 @@ def read_items(
         Periods(table, grouping.column, grouping.every) if grouping and grouping.every else None
     )
     batches = None if grouping is None else BatchNames(table, grouping.column)
-    wanted = [*content, label, weights, None if grouping is None else grouping.column]
-    names_wanted = [name for name in wanted if name is not None]
-    names_wanted += [name for name in dict.fromkeys(kept) if name not in names_wanted]
-    with closing(table.chunks(names_wanted)) as chunks:
+    other_columns = [label, weights, None if grouping is None else grouping.column]
+    to_read = [*content, *(name for name in other_columns if name is not None)]
+    to_read += [name for name in dict.fromkeys(kept) if name not in to_read]
+    with closing(table.chunks(to_read)) as chunks:
         for chunk in chunks:
             frame, empty = chunk.columns, np.zeros(len(chunk), dtype=bool)
             values = frame.select(content)
@@ -271,10 +271,10 @@ def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bo
     return empty
 
 
-def _check_roles(options: ColumnOptions, table: OpenTable, named: Sequence[str]) -> None:
+def _check_roles(options: ColumnOptions, table: OpenTable, item_columns: Sequence[str]) -> None:
     """Raise an error for columns that do not exist or have conflicting roles."""
     table.require(options.label_columns)
-    table.require(named)
+    table.require(item_columns)
     roles = (options.id, options.weights, options.left_out_by)
     others = [name for name in roles if name is not None]
     for label in options.label_columns:
@@ -285,7 +285,7 @@ def _check_roles(options: ColumnOptions, table: OpenTable, named: Sequence[str])
         if name not in table.columns:
             table.require([name])
     for label in options.label_columns:
-        if label in named:
+        if label in item_columns:
             raise UserError(f"{label!r} is the label: it cannot be part of the items too")
         if label in (*options.drop, *others):
             raise UserError(
@@ -306,9 +306,9 @@ def _posterior_cells(table: OpenTable, chunk: Chunk, names: Sequence[str]) -> pl
 def _weights(table: OpenTable, chunk: Chunk, name: str) -> Weights:
     column = chunk.columns[name]
     numbers = _numbers(column)
-    fit = (numbers.is_finite() & (numbers >= 0)).fill_null(False)
+    valid = (numbers.is_finite() & (numbers >= 0)).fill_null(False)
     why = "is not a valid weight; weights are numbers of at least 0, one in every row"
-    _refuse(table, chunk, column, fit, why, gaps=True)
+    _refuse(table, chunk, column, valid, why, gaps=True)
     return numbers.to_numpy().astype(np.float64)
 
 
@@ -320,10 +320,15 @@ def _numbers(column: pl.Series) -> pl.Series:
 
 
 def _refuse(
-    table: OpenTable, chunk: Chunk, column: pl.Series, fit: pl.Series, why: str, gaps: bool = False
+    table: OpenTable,
+    chunk: Chunk,
+    column: pl.Series,
+    valid: pl.Series,
+    why: str,
+    gaps: bool = False,
 ) -> None:
     """Raise an error for the first invalid cell. gaps: whether missing values are invalid too."""
-    wrong = ~fit.fill_null(False)
+    wrong = ~valid.fill_null(False)
     if not gaps:
         wrong = wrong & column.is_not_null()
     if wrong.any():

@@ -105,7 +105,7 @@ NOTHING_DECLARED = Declaration()
 
 
 def makes_its_own_assumption(method: str) -> UserError:
-    """The error of a declaration beside a method that cannot be told what to assume."""
+    """The error for a declaration together with a method that makes its own assumption."""
     return UserError(
         f"{method} makes its own assumption; leave the declaration out, or the method",
         arguments=["assume", "columns", "method"],

@@ -198,7 +198,7 @@ class ColumnOptions:
         return self.indicators or (() if self.label is None else (self.label,))
 
     def _set_labels(self, names: tuple[str, ...]) -> None:
-        """Take several columns of labels; of one name, that column."""
+        """Set the label columns: several are `indicators`, a single one is `label`."""
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise UserError(f"the label {twice!r} is named twice", arguments=["label"])
@@ -240,10 +240,10 @@ class LabelOptions:
     )
 
     def __post_init__(self) -> None:
-        given = self.parents
-        if isinstance(given, Mapping):
-            given = tuple(f"{child}={parent}" for child, parent in given.items())
-        object.__setattr__(self, "parents", as_names(given))
+        parents = self.parents
+        if isinstance(parents, Mapping):
+            parents = tuple(f"{child}={parent}" for child, parent in parents.items())
+        object.__setattr__(self, "parents", as_names(parents))
         if self.separator is None:
             return
         # Labels are read without the blanks around them, but a blank can be the separator too.
@@ -286,7 +286,7 @@ class Recipe:
 
     by: the column that divides samples into batches; it is not used as a feature, nor are columns
     that are tied to it. every: day, week or month, if it holds dates. declared: what the model
-    keeps, for samples of which nothing else is declared.
+    keeps, for samples about which nothing else is declared.
     """
 
     columns: ColumnOptions

@@ -147,8 +147,8 @@ def _level_counts(
     below, above = _sides(levels, cut)
     counts = np.zeros(len(levels), dtype=np.int64)
     if forced is None:
-        kept = below | above
-        counts[kept] = _equal_parts(int(kept.sum()), size)
+        used = below | above
+        counts[used] = _equal_parts(int(used.sum()), size)
     else:
         n_below, n_above = simplex.whole_counts((1 - forced, forced), size).tolist()
         counts[below] = _equal_parts(int(below.sum()), n_below)

@@ -72,8 +72,8 @@ class Given:
         chosen = [i for i, name in enumerate(self.names) if name.startswith(f"{part}{PART}")]
         if not chosen:
             parts = dict.fromkeys(name.partition(PART)[0] for name in self.names if PART in name)
-            known = ", ".join(parts) or "none"
-            raise UserError(f"part={part!r} has no given samples; the parts of the data: {known}")
+            listed = ", ".join(parts) or "none"
+            raise UserError(f"part={part!r} has no given samples; the parts of the data: {listed}")
         return dataclasses.replace(
             self,
             samples=tuple(self.samples[i] for i in chosen),
@@ -102,10 +102,10 @@ class Given:
             raise DataError(f"sample {self.names[sizes.index(0)]!r} has no items")
         sampled = np.concatenate(self.samples)
         limit = 1 + int(max(sampled.max(), np.max(self.train, initial=0)))
-        known = limit if n_items is None else n_items
-        checked_pool(np.unique(sampled), known)
-        in_training = np.zeros(known, dtype=np.bool_)
-        in_training[checked_pool(self.train, known)] = True
+        n_positions = limit if n_items is None else n_items
+        checked_pool(np.unique(sampled), n_positions)
+        in_training = np.zeros(n_positions, dtype=np.bool_)
+        in_training[checked_pool(self.train, n_positions)] = True
         shared = np.flatnonzero(in_training[sampled])
         if shared.size:
             number = int(np.searchsorted(np.cumsum(sizes), shared[0], side="right"))
@@ -179,8 +179,8 @@ class GivenSamples(AbstractProtocol):
         pool: ArrayLike | None = None,
     ) -> Draw:
         """All training items, or those drawn with the repeat number of the point."""
-        wanted = checked_coordinates(point, TRAIN_COORDINATES, self._width())
-        repeat: Any = wanted.get("train_repeat")
+        requested = checked_coordinates(point, TRAIN_COORDINATES, self._width())
+        repeat: Any = requested.get("train_repeat")
         if repeat not in range(self.count_training_sets()):
             raise UserError(f"no training set at ({shown(point)}); use one of training_points()")
         train, labels, shares = self._training_items(y, pool)
@@ -202,9 +202,9 @@ class GivenSamples(AbstractProtocol):
     ) -> Iterator[Draw]:
         """The given samples, in their order; `train` gives the degree of shift."""
         given = self._data(len(np.asarray(y)), pool)
-        known = checked_coordinates(train or {}, TRAIN_COORDINATES, given.n_classes)
-        position = self._positive_place(y)
-        return self._draws(given, known, position)
+        train_coordinates = checked_coordinates(train or {}, TRAIN_COORDINATES, given.n_classes)
+        positive_column = self._positive_column(y)
+        return self._draws(given, train_coordinates, positive_column)
 
     def check_pools(
         self,
@@ -220,7 +220,7 @@ class GivenSamples(AbstractProtocol):
         self._data(len(np.asarray(y)), test_pool)
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes; of two classes, the positive one is last."""
+        """The classes in the order of their codes; with two classes, the positive one is last."""
         return positive_last(classes, self.positive)
 
     def _bound(
@@ -298,16 +298,16 @@ class GivenSamples(AbstractProtocol):
             )
         return self.class_order(classes)
 
-    def _positive_place(self, y: ArrayLike) -> int:
+    def _positive_column(self, y: ArrayLike) -> int:
         """Which of the two columns of true prevalences belongs to the positive class."""
         if self.positive is None or self.given is None:
             return -1
         classes = np.unique(column(_objects(y)[self.given.train])).tolist()
         return positive_code(classes, self.positive)
 
-    def _draws(self, given: Given, train: Coordinates, place: int) -> Iterator[Draw]:
+    def _draws(self, given: Given, train: Coordinates, positive_column: int) -> Iterator[Draw]:
         for name, sample, truth in zip(given.names, given.samples, given.prevalences, strict=True):
-            p_test = truth if len(truth) > 2 else simplex.of_positive(truth[place])
+            p_test = truth if len(truth) > 2 else simplex.of_positive(truth[positive_column])
             point = {**train, "p_test": prevalence_value(p_test), "given": name}
             yield Draw(
                 indices=np.asarray(sample, dtype=np.int64),

@@ -155,7 +155,7 @@ class GroupShift(AbstractProtocol):
         return self.by
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes; of two classes, the positive one is last."""
+        """The classes in the order of their codes; with two classes, the positive one is last."""
         return positive_last(classes, self.positive)
 
     def count_training_sets(self) -> int:
@@ -185,13 +185,13 @@ class GroupShift(AbstractProtocol):
         smallest = max(whole_number("smallest", self.smallest), self.test_size or 1)
         large = [k for k in range(len(names)) if sizes[k] >= smallest]
         too_small = tuple(names[k] for k in range(len(names)) if 0 < sizes[k] < smallest)
-        kept = tuple(names[k] for k in large)
-        sides = self._sides(kept)
+        large_names = tuple(names[k] for k in large)
+        sides = self._sides(large_names)
         if not sides:
             source = f"column {self.by!r}" if self.by else "the categories"
             needed = 1 + whole_number("ahead", self.ahead) if self.design == "forward" else 2
             raise DataError(
-                f"{source}: {len(kept)} of {len(kept) + len(too_small)} groups have {smallest} "
+                f"{source}: {len(large)} of {len(large) + len(too_small)} groups have {smallest} "
                 f"items or more, and {needed} are needed; use another column or a lower smallest"
             )
         counts = self._class_counts(labels, codes, large)
@@ -203,7 +203,7 @@ class GroupShift(AbstractProtocol):
             )
         untrained = tuple(side.name for side in sides if side not in trainable)
         return dataclasses.replace(
-            self, survey=Survey(kept, too_small, tuple(trainable), untrained)
+            self, survey=Survey(large_names, too_small, tuple(trainable), untrained)
         )
 
     def training_set(
@@ -215,16 +215,16 @@ class GroupShift(AbstractProtocol):
         pool: ArrayLike | None = None,
     ) -> Draw:
         """The items of the training groups at the point, or some of them."""
-        known = self._known_to(y, categories)
-        side = known._side(point.get("group_train"))
+        protocol = self._with_survey(y, categories)
+        side = protocol._side(point.get("group_train"))
         repeat: Any = point.get("train_repeat", 0)
         if side is None or repeat not in range(self._repeats("train")):
             raise UserError(f"no training set at ({shown(point)}); use one of training_points()")
-        rows = known._members(side.train, y, categories, pool)
+        rows = protocol._members(side.train, categories, pool)
         axes = {"group_train": side.name, "train_repeat": repeat}
         rows = self._drawn(rows, self.train_size, "train", axes)
         labels = column(y)[rows]
-        coordinates = {"group_train": side.name, "p_train": known._share(y, rows)}
+        coordinates = {"group_train": side.name, "p_train": protocol._share(y, rows)}
         return Draw(rows, labels, {**coordinates, "train_repeat": repeat}, math.nan)
 
     def samples(
@@ -236,26 +236,26 @@ class GroupShift(AbstractProtocol):
         train: Coordinates | None = None,
     ) -> Iterator[Draw]:
         """The groups that belong to the training set `train`; all groups if it is not given."""
-        known = self._known_to(y, categories)
-        assert known.survey is not None
+        protocol = self._with_survey(y, categories)
+        assert protocol.survey is not None
         accepted = {*TRAIN_COORDINATES, GROUP_TRAIN.name}
-        train_coordinates = checked_coordinates(train or {}, accepted, known._width(y))
-        side = known._side(train_coordinates.get("group_train"))
+        train_coordinates = checked_coordinates(train or {}, accepted, protocol._width(y))
+        side = protocol._side(train_coordinates.get("group_train"))
         if side is None and "group_train" in train_coordinates:
             raise UserError(
                 f"no training set at ({shown(train_coordinates)}); use one of training_points()"
             )
-        tests = range(len(known.survey.names)) if side is None else side.tests
-        return known._draws(tests, y, categories, pool, train_coordinates)
+        tests = range(len(protocol.survey.names)) if side is None else side.tests
+        return protocol._draws(tests, y, categories, pool, train_coordinates)
 
     def train_test(
         self, y: ArrayLike, categories: ArrayLike, *, pool: ArrayLike | None = None
     ) -> Iterator[TrainTest]:
         """Every training set with its test samples."""
-        known = self._known_to(y, categories)
-        for point in known.training_points():
-            train = known.training_set(point, y, categories, pool=pool)
-            tests = known.samples(y, categories, pool=pool, train=train.coordinates)
+        protocol = self._with_survey(y, categories)
+        for point in protocol.training_points():
+            train = protocol.training_set(point, y, categories, pool=pool)
+            tests = protocol.samples(y, categories, pool=pool, train=train.coordinates)
             yield TrainTest(train, tuple(tests))
 
     def _bound(
@@ -282,7 +282,7 @@ class GroupShift(AbstractProtocol):
             )
         return whole_number(f"{side}_repeats", repeats)
 
-    def _known_to(self, y: ArrayLike, categories: ArrayLike | None) -> Self:
+    def _with_survey(self, y: ArrayLike, categories: ArrayLike | None) -> Self:
         return self if self.survey is not None else self.surveyed(y, categories)
 
     def _groups(self, categories: ArrayLike | None) -> tuple[Codes, list[str]]:
@@ -328,9 +328,9 @@ class GroupShift(AbstractProtocol):
         self, labels: NDArray[Any], groups: Codes, large: Sequence[int]
     ) -> NDArray[np.int64]:
         """Items of every class in the large groups, (n_groups, n_classes)."""
-        known = range(self.n_classes) if self.n_classes is not None else np.unique(labels)
-        codes = encode_labels(labels, classes=known)[1]
-        return np.stack([np.bincount(codes[groups == k], minlength=len(known)) for k in large])
+        classes = range(self.n_classes) if self.n_classes is not None else np.unique(labels)
+        codes = encode_labels(labels, classes=classes)[1]
+        return np.stack([np.bincount(codes[groups == k], minlength=len(classes)) for k in large])
 
     def _side(self, name: Any) -> Side | None:
         assert self.survey is not None
@@ -339,15 +339,14 @@ class GroupShift(AbstractProtocol):
     def _members(
         self,
         groups: Sequence[int],
-        y: ArrayLike,
         categories: ArrayLike | None,
         pool: ArrayLike | None,
     ) -> Indices:
         """Positions of the items of some groups, ascending."""
         assert self.survey is not None
         codes, names = self._groups(categories)
-        wanted = [names.index(self.survey.names[k]) for k in groups]
-        inside = np.isin(codes, wanted)
+        chosen = [names.index(self.survey.names[k]) for k in groups]
+        inside = np.isin(codes, chosen)
         if pool is not None:
             allowed = np.zeros(len(codes), dtype=bool)
             allowed[checked_pool(pool, len(codes))] = True
@@ -375,7 +374,7 @@ class GroupShift(AbstractProtocol):
         assert self.survey is not None
         labels = column(y)
         for test in tests:
-            members = self._members([test], y, categories, pool)
+            members = self._members([test], categories, pool)
             name = self.survey.names[test]
             for repeat in range(self._repeats("test")):
                 # The samples of a group are the same for every training set.

@@ -76,8 +76,8 @@ class KnockOutShift(AbstractNaturalTraining):
                     f"region={self.region!r}: the data have no categories; set by to a group column"
                 )
             names = [str(name) for name in categories]
-            wanted = None if self.region is None else str(self.region)
-            codes["region"] = named_code(names, wanted, "region")
+            region = None if self.region is None else str(self.region)
+            codes["region"] = named_code(names, region, "region")
         return codes
 
     def _by_region(self) -> bool:
@@ -114,8 +114,8 @@ class KnockOutShift(AbstractNaturalTraining):
             if categories is None:
                 raise DataError(f"{self.name} shift of a region needs the category of every item")
             regions = column(categories, name="categories")
-            known = np.unique(regions).tolist()
-            removable &= regions == known[named_code(known, self.region, "region")]
+            names = np.unique(regions).tolist()
+            removable &= regions == names[named_code(names, self.region, "region")]
         return removable
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
@@ -123,12 +123,12 @@ class KnockOutShift(AbstractNaturalTraining):
         n_classes, size = len(strata.classes), self._size("test")
         recipes = []
         for share in self._shares():
-            kept = sizes * np.repeat([1.0, 1 - share], n_classes)
-            if not kept.sum():
+            remaining = sizes * np.repeat([1.0, 1 - share], n_classes)
+            if not remaining.sum():
                 raise DataError(
                     f"removed={share:g} leaves no items: the whole pool is one class or region"
                 )
-            shares = kept / kept.sum()
+            shares = remaining / remaining.sum()
             point = {
                 "p_test": prevalence_value(shares.reshape(2, n_classes).sum(axis=0)),
                 "removed": share,

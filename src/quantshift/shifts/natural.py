@@ -52,7 +52,7 @@ class AbstractNaturalTraining(AbstractShift):
         return Words(self.title, prevalence_words(self.n_classes or 2), digits=1)
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes; of two classes, the positive one is last."""
+        """The classes in the order of their codes; with two classes, the positive one is last."""
         return positive_last(classes, self.positive)
 
     def _bound(

@@ -63,7 +63,7 @@ class PriorShift(AbstractShift):
         return self._width() == 2
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes; of two classes, the positive one is last."""
+        """The classes in the order of their codes; with two classes, the positive one is last."""
         return positive_last(classes, self.positive)
 
     def _bound(

@@ -265,7 +265,7 @@ class AbstractProtocol(abc.ABC):
         return self
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes; of two classes, the positive one is last."""
+        """The classes in the order of their codes; with two classes, the positive one is last."""
         return tuple(_plain(classes))
 
     def is_for_two_classes(self) -> bool:

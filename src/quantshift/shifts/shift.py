@@ -122,7 +122,7 @@ class AbstractShift(AbstractProtocol):
         are part of the seeds.
         """
         recipes, within = self._recipes("test", y, categories, pool)
-        return self._draws(recipes, within, "test", self._known(train or {}, within))
+        return self._draws(recipes, within, "test", self._train_coordinates(train or {}, within))
 
     def training_sets(
         self,
@@ -145,13 +145,13 @@ class AbstractShift(AbstractProtocol):
     ) -> Draw:
         """The one training set at the point, one of `training_points()`."""
         recipes, within = self._recipes("train", y, categories, pool)
-        wanted = self._known(point, within)
-        repeat = wanted.pop("train_repeat", -1)
-        wanted.pop("replace", None)
+        requested = self._train_coordinates(point, within)
+        repeat = requested.pop("train_repeat", -1)
+        requested.pop("replace", None)
         matching = [
             recipe
             for recipe in recipes
-            if wanted.items() <= recipe.coordinates.items() and repeat in recipe.repeats
+            if requested.items() <= recipe.coordinates.items() and repeat in recipe.repeats
         ]
         if len(matching) != 1:
             raise UserError(
@@ -217,7 +217,7 @@ class AbstractShift(AbstractProtocol):
         make = self._train_recipes if side == "train" else self._test_recipes
         return self._checked(make(within, labels), within, side), within
 
-    def _known(self, train: Coordinates, strata: Strata) -> dict[str, Any]:
+    def _train_coordinates(self, train: Coordinates, strata: Strata) -> dict[str, Any]:
         own_names = [item.name for item in self.coordinates() if item.side == "train"]
         has_classes = strata.classes and not self.cuts_levels
         n_classes = len(strata.classes) if has_classes else 2

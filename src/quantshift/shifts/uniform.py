@@ -73,11 +73,11 @@ class UniformPrevalence(AbstractNaturalTraining):
                 f"from a symmetric Dirichlet distribution of concentration {self.concentration:g}, "
                 f"which are {most} than uniform ones"
             )
-        kept = ""
+        selection = ""
         if self.smoothest != 1:
             title += f", the smoothest {self.smoothest:.0%}"
-            kept = f", and the smoothest {self.smoothest:.0%} of them are kept"
-        summary = f"The prevalences of the samples are drawn {drawn}{kept}."
+            selection = f", and the smoothest {self.smoothest:.0%} of them are kept"
+        summary = f"The prevalences of the samples are drawn {drawn}{selection}."
         return replace(super().words(), title=title, summary=summary)
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
@@ -122,8 +122,8 @@ class UniformPrevalence(AbstractNaturalTraining):
                 f"share; at most {MOST_CANDIDATES:,} are drawn"
             )
         drawn = np.stack([point(number) for number in range(n_candidates)])
-        kept = np.argsort(jaggedness(drawn), kind="stable")[:n_samples]
-        return np.asarray(drawn[np.sort(kept)])
+        smoothest = np.argsort(jaggedness(drawn), kind="stable")[:n_samples]
+        return np.asarray(drawn[np.sort(smoothest)])
 
     def _point(self, n_classes: int, rng: np.random.Generator) -> Prevalences:
         if self.concentration == 1:

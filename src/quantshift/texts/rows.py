@@ -73,13 +73,13 @@ def tfidf_rows(
     """
     bounds = np.zeros(len(rows) + 1, np.int64)
     for i in range(len(rows)):
-        kept = 0
+        n_kept = 0
         for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
             column = indices[entry]
             if not 0 <= column < len(features):
                 raise DataError(DAMAGED)
-            kept += features[column] >= 0
-        bounds[i + 1] = bounds[i] + kept
+            n_kept += features[column] >= 0
+        bounds[i + 1] = bounds[i] + n_kept
     columns = np.empty(bounds[-1], np.int32)
     values = np.empty(bounds[-1], np.float64)
     for i in range(len(rows)):

@@ -120,7 +120,7 @@ def number_words(
     slots: Ints,
     known_codes: Codes,
     known_bounds: Longs,
-    known: Bytes,
+    known_bytes: Bytes,
     n_words: int,
     text: Bytes,
     codes: Codes,
@@ -130,9 +130,9 @@ def number_words(
 ) -> tuple[int, int]:
     """Write the dictionary's numbers of the words text[spans[first:]] into `numbers`.
 
-    Word w of the dictionary is known[known_bounds[w]:known_bounds[w + 1]]. New words are added at
-    the end; the loop stops at the first one for which there is no room. Returns the next word to
-    number, and the size of the dictionary.
+    Word w of the dictionary is known_bytes[known_bounds[w]:known_bounds[w + 1]]. New words are
+    added at the end; the loop stops at the first one for which there is no room. Returns the next
+    word to number, and the size of the dictionary.
     """
     mask = len(slots) - 1
     for i in range(first, len(codes)):
@@ -147,7 +147,7 @@ def number_words(
                 other = known_bounds[word]
                 if known_bounds[word + 1] - other == length:
                     j = 0
-                    while j < length and known[other + j] == text[start + j]:
+                    while j < length and known_bytes[other + j] == text[start + j]:
                         j += 1
                     if j == length:
                         break
@@ -155,14 +155,14 @@ def number_words(
             word = slots[slot]
         if word < 0:
             other = known_bounds[n_words]
-            if n_words == len(known_codes) or other + length > len(known):
+            if n_words == len(known_codes) or other + length > len(known_bytes):
                 return i, n_words
             word = np.int32(n_words)
             slots[slot] = word
             known_codes[word] = code
             known_bounds[word + 1] = other + length
             for j in range(length):
-                known[other + j] = text[start + j]
+                known_bytes[other + j] = text[start + j]
             n_words += 1
         numbers[i] = word
     return len(codes), n_words
@@ -217,19 +217,19 @@ def sort_rows(lengths: Longs, words: Ints, counts: Ints, order: Longs) -> tuple[
     for row in range(len(lengths)):
         cursors[row] = entry
         for _ in range(lengths[row]):
-            place = ends[words[entry]]
+            target = ends[words[entry]]
             ends[words[entry]] += 1
-            rows[place] = row
-            dealt[place] = counts[entry]
+            rows[target] = row
+            dealt[target] = counts[entry]
             entry += 1
     sorted_words = np.empty(len(words), np.int32)
     sorted_counts = np.empty(len(words), np.int32)
     for position in range(len(order)):
         word = order[position]
         # Each word's end is now the start of the next word's entries.
-        for place in range(ends[word - 1] if word else 0, ends[word]):
-            entry = cursors[rows[place]]
-            cursors[rows[place]] += 1
+        for target in range(ends[word - 1] if word else 0, ends[word]):
+            entry = cursors[rows[target]]
+            cursors[rows[target]] += 1
             sorted_words[entry] = position
-            sorted_counts[entry] = dealt[place]
+            sorted_counts[entry] = dealt[target]
     return sorted_words, sorted_counts

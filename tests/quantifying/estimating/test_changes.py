@@ -97,7 +97,7 @@ def test_rare_levels_lead_to_new_ones() -> None:
     profile = training_profile(frame[:1000], np.arange(1000) % 2, [Column("street", CATEGORY, 0)])
     cells = SampleCells.of(profile, frame[1000:])
     (own,) = cells.columns.values()
-    assert (own.place >= len(profile.columns[0].levels)).mean() > 0.05
+    assert (own.positions >= len(profile.columns[0].levels)).mean() > 0.05
     assert compare(profile, cells, P, LOW, HIGH) == ((), ())
 
 

@@ -213,7 +213,7 @@ def test_an_audit_with_many_looks_says_when_to_stop():
 
 def test_classes_that_are_not_told_apart_are_named():
     told = advice.batch_warnings(
-        n_items=500, n_labelled=0, asked=False, audited=False, confused=["neg", "pos"]
+        n_items=500, n_labelled=0, audit_given=False, audited=False, confused=["neg", "pos"]
     )
     assert list(told) == [
         "in cross-validation the classifier cannot tell 'neg' and 'pos' apart better than "

@@ -329,10 +329,10 @@ def calibrates(name: str | None) -> bool:
 
 def calibration_called(name: str | None) -> CalibrationFit:
     """How to fit the calibration of this name; None is "none"."""
-    known = "none" if name is None else name
-    if not isinstance(known, str) or known not in CALIBRATIONS:
-        raise unknown_name("calibration", str(known), CALIBRATIONS)
-    return CALIBRATIONS[known]
+    key = "none" if name is None else name
+    if not isinstance(key, str) or key not in CALIBRATIONS:
+        raise unknown_name("calibration", str(key), CALIBRATIONS)
+    return CALIBRATIONS[key]
 
 
 def _simplest_of_the_best(

@@ -33,7 +33,7 @@ OUTER_KNOTS = (0.03, 0.97)
 """The quantiles of the scores at the first and the last knot; beyond them the curve is a line."""
 
 BLOCK = 1 << 16
-"""Curves of many items are evaluated so many at a time, which takes less memory."""
+"""Curves are evaluated for this many items at a time, which takes less memory."""
 
 _TINY = 1e-12
 """The penalty of unpenalised coefficients: it keeps flat directions solvable."""
@@ -97,13 +97,13 @@ class Spline:
         farthest = farthest_score(n_items)
         cut = np.clip(scores, -farthest, farthest)
         centre, unit = mean_of(cut, weights), spread_of(cut, weights)
-        place = (cut - centre) / unit
-        knots = np.unique(_quantiles(place, np.linspace(*OUTER_KNOTS, N_KNOTS), weights))
+        position = (cut - centre) / unit
+        knots = np.unique(_quantiles(position, np.linspace(*OUTER_KNOTS, N_KNOTS), weights))
         if len(knots) < 3:
             return None
-        line = np.column_stack([np.ones_like(place), place])
+        line = np.column_stack([np.ones_like(position), position])
         natural = _natural_mix(knots)
-        splines = _cubes(place, knots) @ natural
+        splines = _cubes(position, knots) @ natural
         root_weights = 1.0 if weights is None else np.sqrt(weights)[:, np.newaxis]
         on_line = np.asarray(
             np.linalg.lstsq(root_weights * line, root_weights * splines, rcond=None)[0],
@@ -113,14 +113,14 @@ class Spline:
         _, spread, axes = np.linalg.svd(residual / np.sqrt(n_items), full_matrices=False)
         if spread[0] < 1e-9:
             return None
-        kept = spread > 1e-3 * spread[0]
+        wide_enough = spread > 1e-3 * spread[0]
         # The widest column has variance 1; narrower (wiggly) ones are penalised more.
-        rotation = axes[kept].T / spread[0]
+        rotation = axes[wide_enough].T / spread[0]
         return cls(farthest, centre, unit, knots, on_line @ rotation, natural @ rotation)
 
     def __call__(self, scores: Reals) -> Reals:  # noqa: D102
-        cubes, place = self._cubes(scores)
-        return np.asarray(cubes @ self.mix - self.on_line[0] - np.outer(place, self.on_line[1]))
+        cubes, position = self._cubes(scores)
+        return np.asarray(cubes @ self.mix - self.on_line[0] - np.outer(position, self.on_line[1]))
 
     def height(self, scores: Reals, coefficients: Reals) -> Reals:
         """The columns times their coefficients, (n_items,), but faster."""
@@ -128,14 +128,14 @@ class Spline:
         mixed, heights = self.mix @ coefficients, np.empty(len(scores))
         for start in range(0, len(scores), BLOCK):
             some = slice(start, start + BLOCK)
-            cubes, place = self._cubes(scores[some])
-            heights[some] = cubes @ mixed - offset - slope * place
+            cubes, position = self._cubes(scores[some])
+            heights[some] = cubes @ mixed - offset - slope * position
         return heights
 
     def _cubes(self, scores: Reals) -> tuple[Reals, Reals]:
         cut = np.clip(scores, -self.farthest, self.farthest)
-        place = (cut - self.centre) / self.unit
-        return _cubes(place, self.knots), place
+        position = (cut - self.centre) / self.unit
+        return _cubes(position, self.knots), position
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,9 +303,9 @@ def _quantiles(values: Reals, shares: Reals, weights: Reals | None) -> Reals:
     return weighted_quantiles(values, shares, weights)
 
 
-def _cubes(place: Reals, knots: Reals) -> Reals:
+def _cubes(position: Reals, knots: Reals) -> Reals:
     """Cubes of the distance beyond each knot, (n_items, n_knots)."""
-    beyond = np.maximum(place[:, np.newaxis] - knots, 0.0)
+    beyond = np.maximum(position[:, np.newaxis] - knots, 0.0)
     return np.asarray(beyond * beyond * beyond)
 
 

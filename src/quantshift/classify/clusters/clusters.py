@@ -44,10 +44,10 @@ class Clusters:
     @classmethod
     def known(cls, codes: ArrayLike) -> "Clusters":
         """Clusters given as codes 0, 1, ...; their novelty is unknown."""
-        given = np.asarray(codes)
-        if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or given.min() < 0:
+        array = np.asarray(codes)
+        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer) or array.min() < 0:
             raise DataError("cluster codes must be one column of whole numbers from 0")
-        return cls(given.astype(np.int64), np.full(len(given), np.nan))
+        return cls(array.astype(np.int64), np.full(len(array), np.nan))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -177,13 +177,13 @@ def distances_from(position: Reals, centres: Reals) -> Reals:
     return np.asarray(np.sqrt((gap * gap).mean(axis=1)).round(DIGITS))
 
 
-def ranks_among(lengths: Reals, known: Reals, weights: Weights | None) -> Reals:
-    """The rank of each length among the known ones, from 0 to 1; equal ones share the mean rank.
+def ranks_among(lengths: Reals, reference: Reals, weights: Weights | None) -> Reals:
+    """The rank of each length among others, from 0 to 1; equal ones share the mean rank.
 
-    known: ascending; weights: of the known ones.
+    reference: the others, ascending; weights: of these.
     """
-    below, up_to = (np.searchsorted(known, lengths, side=side) for side in ("left", "right"))
+    below, up_to = (np.searchsorted(reference, lengths, side=side) for side in ("left", "right"))
     if weights is None:
-        return np.asarray((below + up_to) / (2 * len(known)))
+        return np.asarray((below + up_to) / (2 * len(reference)))
     passed = np.concatenate([[0.0], np.cumsum(weights)])
     return np.asarray((passed[below] + passed[up_to]) / (2 * passed[-1]))

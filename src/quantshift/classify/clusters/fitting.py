@@ -216,7 +216,7 @@ def _fit_embedding(
     components, singular = _singular_vectors(features, n_components, seed, weights)
     inside = np.asarray(features @ components)
     leverage = _own_weight(weights) * ((inside / singular) ** 2).sum(axis=1)
-    # A document with its own dimension has leverage 1: the others predict nothing of it.
+    # A document with its own dimension has leverage 1: the others predict nothing about it.
     residual = share_outside(features, inside) / np.maximum(1 - leverage, 1e-3)
     residual = np.minimum(residual, 1.0)
     missing, error = _hindsight(features, residual, n_components, seed, weights)
@@ -254,8 +254,8 @@ def _singular_vectors(
         n_iter=_POWER_ITERATIONS,
         random_state=_sklearn_seed(seed, "singular vectors"),
     )
-    kept = singular > singular[0] * 1e-9
-    return np.ascontiguousarray(rows[kept].T), singular[kept]
+    is_positive = singular > singular[0] * 1e-9
+    return np.ascontiguousarray(rows[is_positive].T), singular[is_positive]
 
 
 def _hindsight(
@@ -311,9 +311,9 @@ def _large_clusters(
 ) -> Reals:
     """The centres of large enough clusters; items of the others join the nearest one."""
     sizes = np.bincount(labels, weights, minlength=n_clusters)
-    kept = np.flatnonzero(sizes >= min(SMALLEST_CLUSTER, sizes.max()))
-    nearest = _nearest(position, _centres(position, labels, kept, weights))
-    return _centres(position, nearest, np.arange(len(kept)), weights)
+    large = np.flatnonzero(sizes >= min(SMALLEST_CLUSTER, sizes.max()))
+    nearest = _nearest(position, _centres(position, labels, large, weights))
+    return _centres(position, nearest, np.arange(len(large)), weights)
 
 
 def _nearest(position: Reals, centres: Reals) -> Codes:
@@ -329,11 +329,11 @@ def _in_order(lengths: Reals, weights: Weights | None) -> Weights | None:
     return _weights_of(weights, np.argsort(lengths))
 
 
-def _in_ranks(length: float, known: Reals, weights: Weights | None) -> float:
+def _in_ranks(length: float, lengths: Reals, weights: Weights | None) -> float:
     """The mean change of the ranks if all lengths change by the same amount."""
-    ascending, item_weights = np.sort(known), _in_order(known, weights)
-    change = ranks_among(known + length, ascending, item_weights) - ranks_among(
-        known, ascending, item_weights
+    ascending, item_weights = np.sort(lengths), _in_order(lengths, weights)
+    change = ranks_among(lengths + length, ascending, item_weights) - ranks_among(
+        lengths, ascending, item_weights
     )
     return float(_moments(change, weights)[0])
 

@@ -1,4 +1,4 @@
-"""A classifier of small images with the face of scikit-learn: a wide residual network.
+"""A classifier of small images with the interface of scikit-learn: a wide residual network.
 
 Trained with stochastic gradient descent, a cosine schedule, and images shifted and mirrored at
 random. Posteriors are means over an image and its mirror image.
@@ -155,9 +155,9 @@ def _half_precision(device: torch.device) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
 
 
-def _image_shape(given: tuple[int, int] | None, n_pixels: int) -> tuple[int, int]:
+def _image_shape(requested: tuple[int, int] | None, n_pixels: int) -> tuple[int, int]:
     side = math.isqrt(n_pixels)
-    shape = (side, side) if given is None else (int(given[0]), int(given[1]))
+    shape = (side, side) if requested is None else (int(requested[0]), int(requested[1]))
     if shape[0] * shape[1] != n_pixels:
         raise UserError(
             f"images of {n_pixels} pixels are not {shape[0]} x {shape[1]}; give their height and "

@@ -26,9 +26,9 @@ class _Block(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         active = functional.relu(self.norm1(x))
-        kept = x if self.shortcut is None else self.shortcut(active)
+        skipped = x if self.shortcut is None else self.shortcut(active)
         added: Tensor = self.second(functional.relu(self.norm2(self.first(active))))
-        return kept + added
+        return skipped + added
 
 
 class WideResidualNetwork(nn.Module):  # type: ignore[misc]

@@ -185,9 +185,9 @@ def fit_logistic(
         raise UserError(f"tol and max_iter must be positive, got {tol} and {max_iter}")
     matrix = _csr(X)
     targets, weights = _check(matrix, codes, n_classes, C, sample_weight)
-    chosen, place = _distinct(weights)
-    models = _fit(matrix, targets, weights[chosen], tol, max_iter)
-    return models if len(chosen) == len(weights) else models.take(place)
+    distinct, which = _distinct(weights)
+    models = _fit(matrix, targets, weights[distinct], tol, max_iter)
+    return models if len(distinct) == len(weights) else models.take(which)
 
 
 def _distinct(weights: Reals) -> tuple[Indices, Indices]:
@@ -196,9 +196,9 @@ def _distinct(weights: Reals) -> tuple[Indices, Indices]:
     If all classes have the same number of items, balanced weights equal the plain ones.
     """
     first: dict[bytes, int] = {}
-    place = [first.setdefault(row.tobytes(), len(first)) for row in weights]
-    chosen = np.unique(np.array(place, dtype=np.int64), return_index=True)[1]
-    return chosen, np.array(place, dtype=np.int64)
+    which = [first.setdefault(row.tobytes(), len(first)) for row in weights]
+    chosen = np.unique(np.array(which, dtype=np.int64), return_index=True)[1]
+    return chosen, np.array(which, dtype=np.int64)
 
 
 def _fit(matrix: Any, targets: Reals, weights: Reals, tol: float, max_iter: int) -> LogisticModels:

@@ -20,7 +20,7 @@ def _log_loss(items: LabelledScores) -> float:
 
 
 def _brier(items: LabelledScores) -> float:
-    """The mean squared difference, summed over classes and halved: of two classes, that of one."""
+    """The mean squared difference, summed over classes and halved: for two classes, that of one."""
     gaps = items.scores**2 - 2 * items.scores * items.chances + items.chances
     return float(items.shares @ gaps.sum(axis=1) / 2)
 

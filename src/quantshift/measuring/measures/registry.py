@@ -45,10 +45,10 @@ def chosen_measures(names: Sequence[str] | None, *, costs: bool) -> list[Perform
     """The measures of these names; without names all, except those that need costs not given."""
     if names is None:
         return [measure for measure in MEASURES.values() if costs or not measure.needs_costs]
-    wanted = [names] if isinstance(names, str) else list(names)
-    for name in wanted:
+    requested = [names] if isinstance(names, str) else list(names)
+    for name in requested:
         if name not in MEASURES:
             raise unknown_name("measure", name, MEASURES)
         if MEASURES[name].needs_costs and not costs:
             raise UserError(f"{name} needs the costs of wrong predictions", arguments=["costs"])
-    return [MEASURES[name] for name in wanted]
+    return [MEASURES[name] for name in requested]

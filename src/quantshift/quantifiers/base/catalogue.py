@@ -41,11 +41,11 @@ def quantifier_class(
 
     other_names: what else is allowed there, for the hint of the error.
     """
-    known = quantifiers()
-    if folder is None and name in known:
-        return known[name]
+    by_name = quantifiers()
+    if folder is None and name in by_name:
+        return by_name[name]
     if folder is None and not is_import_path(name):
-        wrong = unknown_name("method", name, [*known, *other_names])
+        wrong = unknown_name("method", name, [*by_name, *other_names])
         raise UserError(f'{wrong} (your own: "package.module:Class")')
     file, _, class_name = name.rpartition(":")
     cls = imported_class(name) if folder is None else class_of_file(folder / file, class_name)
@@ -61,11 +61,11 @@ def quantifier_class(
 
 def protocol_class(kind: str) -> type[AbstractProtocol]:
     """The protocol of that name in the catalogue, or the one at the import path."""
-    known = {cls.name: cls for cls in shifts().values()}
-    if kind in known:
-        return known[kind]
+    by_name = {cls.name: cls for cls in shifts().values()}
+    if kind in by_name:
+        return by_name[kind]
     if not is_import_path(kind):
-        wrong = unknown_name("kind of shift", kind, known)
+        wrong = unknown_name("kind of shift", kind, by_name)
         raise UserError(f'{wrong} (your own: "package.module:Class")')
     cls = imported_class(kind)
     if inspect.isabstract(cls) or not issubclass(cls, AbstractProtocol):
@@ -80,8 +80,8 @@ def protocol_class(kind: str) -> type[AbstractProtocol]:
 
 def family(cls: type[AbstractQuantifier]) -> str:
     """The family of a quantifier of the package: what its subpackage calls it."""
-    room: str = import_module(cls.__module__.rpartition(".")[0]).FAMILY
-    return room
+    name: str = import_module(cls.__module__.rpartition(".")[0]).FAMILY
+    return name
 
 
 def full_name(cls: type[Any]) -> str:

@@ -1,4 +1,4 @@
-"""What to cite: the references that stand in the docstring of each method's module, as BibTeX.
+"""What to cite: the references in the docstring of each method's module, as BibTeX.
 
 A docstring ends with "References:" and entries such as
 
@@ -79,14 +79,14 @@ def works_of(methods: Iterable[str]) -> list[Work]:
     """The publications behind the methods of these names, each once."""
     from quantshift.quantifiers.base import catalogue
 
-    known = catalogue.quantifiers()
-    found: dict[str, Work] = {}
+    classes = catalogue.quantifiers()
+    works: dict[str, Work] = {}
     for name in methods:
-        if name not in known:
-            raise unknown_name("quantifier", name, known)
-        for work in _of_class(known[name]):
-            found.setdefault(work.key, work)
-    return list(found.values())
+        if name not in classes:
+            raise unknown_name("quantifier", name, classes)
+        for work in _of_class(classes[name]):
+            works.setdefault(work.key, work)
+    return list(works.values())
 
 
 def bibtex(methods: Sequence[str] = ()) -> str:
@@ -101,12 +101,12 @@ def bibtex(methods: Sequence[str] = ()) -> str:
 def _of_class(cls: type[Any]) -> list[Work]:
     module = sys.modules[cls.__module__]
     works = references(inspect.getdoc(module) or "")
-    beside = {name for name, value in vars(module).items() if inspect.isclass(value)}
+    class_names = {name for name, value in vars(module).items() if inspect.isclass(value)}
     return [
         work
         for work in works
         # Brackets that name no method of the module are remarks.
-        if cls.__name__ in work.methods or not beside & set(work.methods)
+        if cls.__name__ in work.methods or not class_names & set(work.methods)
     ]
 
 

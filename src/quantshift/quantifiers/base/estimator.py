@@ -182,22 +182,22 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         classes: the label of each column; default: the sorted labels that occur in y.
         reduction: the reduction of the features, if there is one.
         """
-        known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
+        class_labels, codes = at_least_two_classes(*encode_labels(y, classes=classes))
         if self.tags.ordered and classes is None:
-            check_sorted(declared_order(y, known), known)
+            check_sorted(declared_order(y, class_labels), class_labels)
         if items and len(items) != len(codes):
             raise DataError(f"{len(items)} items do not fit {len(codes)} labels: give one each")
         if items.posteriors is not None:
             # A copy, so that it does not change with the caller's array.
-            checked = np.array(check_posteriors(items.posteriors, known))
+            checked = np.array(check_posteriors(items.posteriors, class_labels))
             items = replace(items, posteriors=checked)
         set_columns(self, None)
         self.classifier_, self.committee_, self.reduction_ = None, (), reduction
-        weights = training_weights(items.weights, codes, known)
+        weights = training_weights(items.weights, codes, class_labels)
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
             items, codes = items.take(rows), codes[rows]
-        return self._set_fitted(items, codes, known)
+        return self._set_fitted(items, codes, class_labels)
 
     def predict(
         self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
@@ -225,10 +225,10 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         n_items = n_rows(X)
         if n_items == 0:
             raise DataError(EMPTY)
-        given = checked_weights(weights, n_items)
+        item_weights = checked_weights(weights, n_items)
         if not self.tags.sees:
             # Only the number of items matters.
-            return Items(weights=np.ones(n_items) if given is None else given)
+            return Items(weights=np.ones(n_items) if item_weights is None else item_weights)
         posteriors = committee = features = None
         if "posteriors" in self.tags.sees:
             posteriors = self._posteriors(self.classifier_, X)
@@ -237,7 +237,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         if "features" in self.tags.sees:
             features = self._features(X)
             features = features if self.reduction_ is None else self.reduction_(features)
-        return Items(posteriors, committee, features, given)
+        return Items(posteriors, committee, features, item_weights)
 
     def estimate_items(self, items: Items, samples: Samples | None = None) -> Estimate:
         """Like `estimate`, for items as returned by `items(X)`."""
@@ -342,25 +342,25 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             raise DataError(
                 f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required: give X a column"
             )
-        given = training_weights(weights, codes, classes)
+        item_weights = training_weights(weights, codes, classes)
         cv = self.get_params(deep=False).get("cv", CV)
-        if given is not None and not given.all():
-            rows = np.flatnonzero(given)
-            X, codes, given = take_rows(X, rows), codes[rows], given[rows]
+        if item_weights is not None and not item_weights.all():
+            rows = np.flatnonzero(item_weights)
+            X, codes, item_weights = take_rows(X, rows), codes[rows], item_weights[rows]
             cv = cv if np.ndim(cv) == 0 else np.asarray(cv)[rows]
-        given = uneven(given)
+        item_weights = uneven(item_weights)
         set_columns(self, X)
         self.classifier_, self.committee_, self.reduction_ = None, (), None
         posteriors = features = None
         if "posteriors" in self.tags.sees:
-            self.classifier_ = fit_classifier(self._classifier(), X, classes[codes], given)
+            self.classifier_ = fit_classifier(self._classifier(), X, classes[codes], item_weights)
             if self.needs_held_out_posteriors():
-                posteriors, models = self._cross_fit(X, codes, classes, given, cv)
+                posteriors, models = self._cross_fit(X, codes, classes, item_weights, cv)
                 self.committee_ = models if "committee" in self.tags.sees else ()
         if "features" in self.tags.sees:
-            self.reduction_ = reduction(self._features(X), codes, given)
+            self.reduction_ = reduction(self._features(X), codes, item_weights)
             features = self.reduction_.training
-        return self._set_fitted(Items(posteriors, None, features, given), codes, classes)
+        return self._set_fitted(Items(posteriors, None, features, item_weights), codes, classes)
 
     def _classifier(self) -> Any:
         return self.get_params(deep=False)["classifier"]
@@ -378,11 +378,11 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_columns(self, X: Any) -> None:
         """Refuse a data frame whose columns are not those of the training items, in their order."""
-        known, names = getattr(self, "feature_names_in_", None), column_names(X)
-        if known is None or names is None or names == known.tolist():
+        training_names, names = getattr(self, "feature_names_in_", None), column_names(X)
+        if training_names is None or names is None or names == training_names.tolist():
             return
-        others = [name for name in names if name not in known] or [
-            name for name in known if name not in names
+        others = [name for name in names if name not in training_names] or [
+            name for name in training_names if name not in names
         ]
         wrong = f"such as {others[0]!r}" if others else "the same in another order"
         raise DataError(
@@ -698,9 +698,9 @@ def _check_prevalences(quantifier: AbstractQuantifier, p_hat: Any, n_samples: in
 
 
 def _no_prevalence(quantifier: AbstractQuantifier, shares: list[float]) -> DataError:
-    shown = ", ".join(f"{share:.6g}" for share in shares[:5]) + (", ..." if shares[5:] else "")
+    listed = ", ".join(f"{share:.6g}" for share in shares[:5]) + (", ..." if shares[5:] else "")
     return DataError(
-        f"{type(quantifier).__name__} returned [{shown}]: a prevalence has no negative share, and "
+        f"{type(quantifier).__name__} returned [{listed}]: a prevalence has no negative share, and "
         "its shares sum to 1"
     )
 

@@ -118,11 +118,13 @@ class ForeignQuantifier(AbstractQuantifier):
             if slot is not None and self.classifier is not None:
                 setattr(made, slot, clone(self.classifier))
             return made
-        known = inspect.signature(self.quantifier).parameters
-        slot = next((name for name in CLASSIFIER_PARAMETERS if name in known), None)
+        parameters = inspect.signature(self.quantifier).parameters
+        slot = next((name for name in CLASSIFIER_PARAMETERS if name in parameters), None)
         if slot is not None and slot not in options:
-            given = self.classifier
-            options[slot] = LogisticRegression(max_iter=1000) if given is None else clone(given)
+            classifier = self.classifier
+            options[slot] = (
+                LogisticRegression(max_iter=1000) if classifier is None else clone(classifier)
+            )
         return self.quantifier(**options)
 
 
@@ -140,10 +142,10 @@ class OwnAggregation(AbstractClassifying):
         self.quantifier = quantifier
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        known = self._represent_items(items)
+        posteriors = self._represent_items(items)
         classes = range(len(self.classes_))
         self.quantifier_ = clone(self.quantifier).fit_posteriors(
-            known, codes, classes=classes, weights=items.weights
+            posteriors, codes, classes=classes, weights=items.weights
         )
 
     def _represent_items(self, items: Items) -> Any:
@@ -205,22 +207,22 @@ def _repeated(rows: Indices, weights: Weights | None) -> Indices:
 
 def _shares(answer: Any, name: str, n_classes: int) -> Prevalences:
     """The result as a prevalence, from a vector, a dictionary by code, or the share of class 1."""
-    given: NDArray[np.float64]
+    shares: NDArray[np.float64]
     if isinstance(answer, Mapping):
         by_code = {float(code): float(share) for code, share in answer.items()}
-        given = np.array([by_code.get(float(code), 0.0) for code in range(n_classes)])
+        shares = np.array([by_code.get(float(code), 0.0) for code in range(n_classes)])
     else:
-        given = np.asarray(answer, dtype=np.float64).ravel()
-    if len(given) == 1 and n_classes == 2:
-        given = np.array([1 - given[0], given[0]])
-    fits = given.shape == (n_classes,) and np.isfinite(given).all()
-    if not fits or given.min() < -TOLERANCE or abs(given.sum() - 1) > TOLERANCE:
+        shares = np.asarray(answer, dtype=np.float64).ravel()
+    if len(shares) == 1 and n_classes == 2:
+        shares = np.array([1 - shares[0], shares[0]])
+    fits = shares.shape == (n_classes,) and np.isfinite(shares).all()
+    if not fits or shares.min() < -TOLERANCE or abs(shares.sum() - 1) > TOLERANCE:
         which = "0 and 1" if n_classes == 2 else f"0 to {n_classes - 1}"
         raise DataError(
             f"{name} returned {answer!r}: expected the prevalences of the classes {which}, "
             "which sum to 1"
         )
     if n_classes == 2:
-        positive = float(np.clip(given[1], 0.0, 1.0))
+        positive = float(np.clip(shares[1], 0.0, 1.0))
         return np.array([1 - positive, positive])
-    return np.asarray(np.maximum(given, 0.0) / np.maximum(given, 0.0).sum())
+    return np.asarray(np.maximum(shares, 0.0) / np.maximum(shares, 0.0).sum())

@@ -71,7 +71,7 @@ class Grounds:
     low, high: limits of the range, (..., n_classes), whatever the kind.
     p_values: of the tests of label shift, by name, see `score_test`; `doubles` is the one that has
         to be small for evidence. power: the probability that a double would have been refuted.
-    refuted: whether the sample refutes what the method assumes: label shift or, of signals, shifts
+    refuted: whether the sample refutes what the method assumes: label shift or, for signals, shifts
         of classes and subgroups. in_doubt: whether label shift explains so much of the difference
         all the same that no other assumption may be better. auc, z, explained: of the test by a
         classifier.
@@ -106,7 +106,7 @@ class Grounds:
         return len(self.estimate)
 
     def __getitem__(self, sample: int) -> "Grounds":
-        """Those of one sample."""
+        """The grounds of one sample."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         p_values = {name: column[sample] for name, column in values.pop("p_values").items()}
         return Grounds(**{k: v[sample] for k, v in values.items()}, p_values=p_values)
@@ -182,7 +182,7 @@ class AbstractGuarded(AbstractQuantifier):
     @property
     @abstractmethod
     def chosen_(self) -> int:
-        """The place of the classifier that is used among those to choose from."""
+        """The position of the classifier that is used among those to choose from."""
 
     @property
     @abstractmethod
@@ -202,7 +202,7 @@ class AbstractGuarded(AbstractQuantifier):
     def grounds(self, estimate: Estimate) -> Grounds:
         """What the answers about the samples of an estimate that it has made stand on.
 
-        Those of one sample (an estimate without an axis of samples) have a row, too.
+        For one sample (an estimate without an axis of samples) there is one row.
         """
 
     def assuming(self, assume: str | None) -> Self:

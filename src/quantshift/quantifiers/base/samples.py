@@ -71,6 +71,16 @@ def index_blocks(samples: ArrayLike | Sequence[ArrayLike], n_items: int | None) 
         yield from _parts(members, matrix)
 
 
+def sample_rows(samples: ArrayLike | Sequence[ArrayLike], n_items: int) -> list[Indices]:
+    """The positions of the items of each sample, in the order of the samples, checked."""
+    rows = {
+        int(member): row
+        for members, index in index_blocks(samples, n_items)
+        for member, row in zip(members, index, strict=True)
+    }
+    return [rows[member] for member in range(count_samples(samples))]
+
+
 def gathered_means(representation: NDArray[Any], index: Indices) -> NDArray[np.float64]:
     """Mean representation of each sample, (n_samples, n_features).
 
@@ -133,14 +143,14 @@ def means_by_plan(
 
 def whole_pool(n_items: int) -> Indices:
     """The index matrix of one sample of all items; kept, so do not write to it."""
-    return _kept(n_items) if n_items <= BLOCK_ITEMS else _positions(n_items)
+    return _cached_positions(n_items) if n_items <= BLOCK_ITEMS else _positions(n_items)
 
 
 def _positions(n_items: int) -> Indices:
     return np.arange(n_items).reshape(1, n_items)
 
 
-_kept = lru_cache(maxsize=16)(_positions)
+_cached_positions = lru_cache(maxsize=16)(_positions)
 _FIRST = np.zeros(1, dtype=np.int64)
 
 

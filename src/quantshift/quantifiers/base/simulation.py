@@ -72,9 +72,9 @@ class ClassMembers:
         for k, (start, count) in enumerate(zip(self._starts, self._counts, strict=True)):
             is_drawn = drawn == k
             upper = np.cumsum(weights[start : start + count])
-            place = np.searchsorted(upper, shares[is_drawn] * upper[-1], side="right")
+            position = np.searchsorted(upper, shares[is_drawn] * upper[-1], side="right")
             # Rounding may lead beyond the last item.
-            rows[is_drawn] = start + np.minimum(place, np.searchsorted(upper, upper[-1]))
+            rows[is_drawn] = start + np.minimum(position, np.searchsorted(upper, upper[-1]))
         return rows
 
 

@@ -109,9 +109,9 @@ class Tags:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sees", _checked_parts(self.sees))
         if self.reads is not None:
-            known = [str(reading) for reading in Reading]
-            if self.reads not in known:
-                raise unknown_name("reading of posteriors", self.reads, known)
+            readings = [str(reading) for reading in Reading]
+            if self.reads not in readings:
+                raise unknown_name("reading of posteriors", self.reads, readings)
             object.__setattr__(self, "reads", Reading(self.reads))
 
     @property

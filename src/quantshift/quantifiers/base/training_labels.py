@@ -15,25 +15,26 @@ from quantshift.quantifiers.base.items import Items
 
 def labelled_items(posteriors: ArrayLike, y: Any, classes: Any, weights: ArrayLike | None) -> Items:
     """Labelled items with their posteriors; an error if these do not fit the labels."""
-    known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
+    class_labels, codes = at_least_two_classes(*encode_labels(y, classes=classes))
     if hasattr(posteriors, "columns"):
-        posteriors = check_posteriors(posteriors, known)
+        posteriors = check_posteriors(posteriors, class_labels)
     p = np.asarray(posteriors, dtype=np.float64)
     if p.ndim < 2:
-        check_posteriors(p, len(known))
+        check_posteriors(p, len(class_labels))
     if p.ndim != 2 or len(p) != len(codes):
         raise DataError(
             f"posteriors of shape {p.shape} do not fit {len(codes)} labels: "
             "give one row per labelled item"
         )
-    if classes is None and 1 < p.shape[1] != len(known):
-        found = ", ".join(map(repr, known.tolist()[:10])) + ", ..." * (len(known) > 10)
+    if classes is None and 1 < p.shape[1] != len(class_labels):
+        more = ", ..." if len(class_labels) > 10 else ""
+        listed = ", ".join(map(repr, class_labels.tolist()[:10])) + more
         raise DataError(
-            f"posteriors have {p.shape[1]} columns but the labels have {len(known)} classes "
-            f"({found}): give one column per class, in sorted order or that of `classes`, and none "
-            "for a class without labels"
+            f"posteriors have {p.shape[1]} columns but the labels have {len(class_labels)} classes "
+            f"({listed}): give one column per class, in sorted order or that of `classes`, and "
+            "none for a class without labels"
         )
-    return Items(p, weights=training_weights(weights, codes, known))
+    return Items(p, weights=training_weights(weights, codes, class_labels))
 
 
 def at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[Any], Codes]:
@@ -55,7 +56,7 @@ def at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[A
 def training_weights(
     weights: ArrayLike | None, codes: Codes, classes: NDArray[Any]
 ) -> Weights | None:
-    """Weights of training items, in every class of which some are positive; None: all are one."""
+    """Weights of training items, some of them positive in every class; None: all are one."""
     return checked_weights(weights, len(codes), codes, len(classes), classes=classes)
 
 

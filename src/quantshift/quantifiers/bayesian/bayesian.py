@@ -115,8 +115,8 @@ class AbstractBayesian(AbstractAggregative):
             raise UserError(f"n_draws must be at least 1, got {n_draws}")
         one = np.arange(len(items))[np.newaxis]
         drawn = self.draws(items, one if samples is None else samples, n_draws, seed=seed)
-        found = np.asarray(drawn)
-        return found[0] if samples is None else found
+        draws = np.asarray(drawn)
+        return draws[0] if samples is None else draws
 
 
 class AbstractCells(AbstractBayesian):
@@ -447,5 +447,5 @@ def _inner_edges(scores: Reals, weights: Weights, n_bins: int) -> Reals:
 
 def _indicators(scores: Reals, edges: Reals) -> Reals:
     """Which bin each score is in, (n_bins, n_items); a score on a border is in the upper one."""
-    place = np.searchsorted(edges, scores, side="right")
-    return np.asarray(place == np.arange(len(edges) + 1)[:, np.newaxis], dtype=np.float64)
+    bins = np.searchsorted(edges, scores, side="right")
+    return np.asarray(bins == np.arange(len(edges) + 1)[:, np.newaxis], dtype=np.float64)

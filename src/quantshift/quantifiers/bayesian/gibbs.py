@@ -72,24 +72,26 @@ class CountDraws:
     own_mean: Prevalences
 
 
-def gibbs(known: Reals, counts: Reals, *, alpha: float, n_draws: int, seed: int) -> CountDraws:
+def gibbs(
+    class_counts: Reals, counts: Reals, *, alpha: float, n_draws: int, seed: int
+) -> CountDraws:
     """Draws by Gibbs sampling.
 
-    known: items of each class in each cell, (n_classes, n_cells); counts: items of each sample in
-    each cell, (n_samples, n_cells).
+    class_counts: items of each class in each cell, (n_classes, n_cells); counts: items of each
+    sample in each cell, (n_samples, n_cells).
     """
-    n_samples, n_classes = len(counts), len(known)
+    n_samples, n_classes = len(counts), len(class_counts)
     p, own = np.empty((2, n_samples, n_draws, n_classes))
     p_mean, own_mean = np.empty((2, n_samples, n_classes))
-    squares = (known * known).sum(axis=1)
-    for s, found in enumerate(counts):
-        classes = np.lexsort((squares, known @ found))
-        cells = np.lexsort((*known[classes], found))
+    squares = (class_counts * class_counts).sum(axis=1)
+    for s, sample_counts in enumerate(counts):
+        classes = np.lexsort((squares, class_counts @ sample_counts))
+        cells = np.lexsort((*class_counts[classes], sample_counts))
         rng = generator(seed, purpose="posterior by Gibbs")
         drawn = _chain(
             rng,
-            np.ascontiguousarray(known[np.ix_(classes, cells)]),
-            np.ascontiguousarray(found[cells]),
+            np.ascontiguousarray(class_counts[np.ix_(classes, cells)]),
+            np.ascontiguousarray(sample_counts[cells]),
             float(alpha),
             int(n_draws),
         )
@@ -100,9 +102,9 @@ def gibbs(known: Reals, counts: Reals, *, alpha: float, n_draws: int, seed: int)
 
 @compiled
 def _chain(
-    rng: np.random.Generator, known: Reals, counts: Reals, alpha: float, n_draws: int
+    rng: np.random.Generator, class_counts: Reals, counts: Reals, alpha: float, n_draws: int
 ) -> tuple[Reals, Reals, Reals, Reals]:
-    n_classes, n_cells = known.shape
+    n_classes, n_cells = class_counts.shape
     total = counts.sum()
     p_draws, own_draws = np.empty((n_draws, n_classes)), np.empty((n_draws, n_classes))
     p_mean, own_mean = np.zeros(n_classes), np.zeros(n_classes)
@@ -112,17 +114,19 @@ def _chain(
     pooling = np.empty((n_cells, n_classes))
     for c in range(n_cells):
         for y in range(n_classes):
-            pooling[c, y] = (known[y, c] + 0.1) / (known[:, c].sum() + 0.1 * n_classes)
+            pooling[c, y] = (class_counts[y, c] + 0.1) / (
+                class_counts[:, c].sum() + 0.1 * n_classes
+            )
     for sweep in range(-BURN_IN, n_draws):
         for y in range(n_classes):
-            # In the first sweep `division` is zero, so rates are drawn from the known items alone.
-            _draw_shares(rng, known[y] + division[y] + 1.0, rates[y])
+            # In the first sweep `division` is zero: rates are drawn from labelled items alone.
+            _draw_shares(rng, class_counts[y] + division[y] + 1.0, rates[y])
             split[y], expected[y] = 0.0, 0.0
-        _exchange(rng, known, counts, pooling, alpha, p, rates)
+        _exchange(rng, class_counts, counts, pooling, alpha, p, rates)
         if n_cells > n_classes:
             for _ in range(TRADES * n_classes):
-                _trade_shares(rng, known, alpha, p, rates)
-                _trade_rates(rng, known, p, rates)
+                _trade_shares(rng, class_counts, alpha, p, rates)
+                _trade_rates(rng, class_counts, p, rates)
         for c in range(n_cells):
             mass = 0.0
             for y in range(n_classes):
@@ -142,9 +146,9 @@ def _chain(
                 rest -= share[y]
             beyond = counts[c] - whole
             if beyond > 0.0:
-                place, y = rng.random() * mass, 0
-                while y < n_classes - 1 and place >= share[y]:
-                    place -= share[y]
+                remaining, y = rng.random() * mass, 0
+                while y < n_classes - 1 and remaining >= share[y]:
+                    remaining -= share[y]
                     y += 1
                 division[y, c] += beyond
             for y in range(n_classes):
@@ -162,7 +166,7 @@ def _chain(
 @compiled
 def _exchange(
     rng: np.random.Generator,
-    known: Reals,
+    class_counts: Reals,
     counts: Reals,
     pooling: Reals,
     alpha: float,
@@ -171,12 +175,12 @@ def _exchange(
 ) -> None:
     """Propose new rates of one class after another, with a matching p, and update both in place.
 
-    Rates are drawn from the class's known items. p changes so that p . rates . pooling stays the
+    Rates are drawn from the class's labelled items. p changes so that p . rates . pooling stays the
     same: with M = rates . pooling and v = (change of row y of M) times the inverse of M, p falls by
     p_y v / (1 + v_y), and the determinant of this map is 1 / (1 + v_y). The move is accepted by the
     Metropolis-Hastings rule.
     """
-    n_classes, n_cells = known.shape
+    n_classes, n_cells = class_counts.shape
     mixed, inverse = np.zeros((n_classes, n_classes)), np.empty((n_classes, n_classes))
     proposal, shares = np.empty(n_cells), np.zeros(n_cells)
     moved, change, v = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
@@ -188,7 +192,7 @@ def _exchange(
     if not _invert(mixed, inverse):
         return
     for y in range(n_classes):
-        _draw_shares(rng, known[y] + 1.0, proposal)
+        _draw_shares(rng, class_counts[y] + 1.0, proposal)
         for k in range(n_classes):
             change[k] = 0.0
             for c in range(n_cells):
@@ -231,14 +235,14 @@ def _exchange(
 
 @compiled
 def _trade_shares(
-    rng: np.random.Generator, known: Reals, alpha: float, p: Reals, rates: Reals
+    rng: np.random.Generator, class_counts: Reals, alpha: float, p: Reals, rates: Reals
 ) -> None:
     """Propose that one class gives a part of its share to another, and update both in place.
 
     The items that come with it have the rates of their former class, so p . rates is unchanged.
     The determinant of this map is (p_a / p_a')^(n_cells - 1).
     """
-    n_classes, n_cells = known.shape
+    n_classes, n_cells = class_counts.shape
     a, b = _two_of(rng, n_classes)
     step = _step(rng)
     moved, left = p[a] + step, p[b] - step
@@ -250,7 +254,7 @@ def _trade_shares(
         rate = (p[a] * rates[a, c] + step * rates[b, c]) / moved
         if rate <= 0.0:
             return
-        gain += known[a, c] * math.log(rate / rates[a, c])
+        gain += class_counts[a, c] * math.log(rate / rates[a, c])
     if math.log(max(rng.random(), 1e-300)) >= gain:
         return
     for c in range(n_cells):
@@ -259,20 +263,20 @@ def _trade_shares(
 
 
 @compiled
-def _trade_rates(rng: np.random.Generator, known: Reals, p: Reals, rates: Reals) -> None:
+def _trade_rates(rng: np.random.Generator, class_counts: Reals, p: Reals, rates: Reals) -> None:
     """Propose that two classes exchange items of two cells, and update their rates in place."""
-    n_classes, n_cells = known.shape
+    n_classes, n_cells = class_counts.shape
     a, b = _two_of(rng, n_classes)
     c, d = _two_of(rng, n_cells)
-    step = _step(rng) / math.sqrt(known[a].sum() + 1.0)
+    step = _step(rng) / math.sqrt(class_counts[a].sum() + 1.0)
     back = step * p[a] / p[b]
     gain = 0.0
     for y, change in ((a, step), (b, -back)):
         into, out = rates[y, c] + change, rates[y, d] - change
         if into <= 0.0 or out <= 0.0:
             return
-        gain += known[y, c] * math.log(into / rates[y, c])
-        gain += known[y, d] * math.log(out / rates[y, d])
+        gain += class_counts[y, c] * math.log(into / rates[y, c])
+        gain += class_counts[y, d] * math.log(out / rates[y, d])
     if math.log(max(rng.random(), 1e-300)) >= gain:
         return
     for y, change in ((a, step), (b, -back)):
@@ -347,22 +351,22 @@ class TwoByTwo:
     likelihood: Reals
 
     @classmethod
-    def of(cls, known: Reals, alpha: float) -> "TwoByTwo":
+    def of(cls, class_counts: Reals, alpha: float) -> "TwoByTwo":
         """For items of each class in each cell, (2, 2), and a prior."""
         angle_p, angle_q = _angles(P_NODES), _angles(Q_NODES)
         p = np.sin(angle_p) ** 2
         (low, weight_of_low), (high, weight_of_high) = (
-            _rate_nodes(row[1] + 1, row[0] + 1) for row in known
+            _rate_nodes(row[1] + 1, row[0] + 1) for row in class_counts
         )
         node_weights = np.outer(weight_of_low, weight_of_high).ravel()
         table = np.zeros((P_NODES, Q_NODES))
         for i, share in enumerate(p):
             q = ((1 - share) * low[:, np.newaxis] + share * high).ravel()
-            place = np.clip(
+            position = np.clip(
                 np.arcsin(np.sqrt(q)) * Q_NODES * 2 / np.pi - 0.5, 0, Q_NODES - 1 - 1e-9
             )
-            cell = place.astype(np.int64)
-            part = place - cell
+            cell = position.astype(np.int64)
+            part = position - cell
             table[i] += np.bincount(cell, node_weights * (1 - part), minlength=Q_NODES)
             table[i] += np.bincount(cell + 1, node_weights * part, minlength=Q_NODES)
         prior = (p * (1 - p)) ** (alpha - 0.5)  # with the width of a node, sin(2 angle)
@@ -385,11 +389,11 @@ class TwoByTwo:
         levels = (np.arange(n_draws) + 0.5) / n_draws
         u = generator(seed, purpose="posterior by grid").permutation(levels)
         cumulated = np.cumsum(masses, axis=1)
-        places = [
+        angles = [
             np.interp(u * cumulative[-1], np.append(0.0, cumulative), _borders())
             for cumulative in cumulated
         ]
-        p = np.sin(np.array(places)) ** 2
+        p = np.sin(np.array(angles)) ** 2
         return np.stack([1 - p, p], axis=2)
 
 

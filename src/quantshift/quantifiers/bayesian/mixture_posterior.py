@@ -143,9 +143,9 @@ def _curvature(likelihood: Reals, weights: Weights, p: Prevalences, alpha: float
     """Minus the second derivatives of the log posterior in log p, at its maximum."""
     shares = likelihood * p
     shares /= shares.sum(axis=1, keepdims=True)
-    known = shares.T @ (weights[:, np.newaxis] * shares) - np.diag(weights @ shares)
+    from_items = shares.T @ (weights[:, np.newaxis] * shares) - np.diag(weights @ shares)
     total = weights.sum() + len(p) * alpha
-    return np.asarray(known + total * (np.diag(p) - np.outer(p, p)))
+    return np.asarray(from_items + total * (np.diag(p) - np.outer(p, p)))
 
 
 @compiled

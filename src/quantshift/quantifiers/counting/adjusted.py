@@ -286,8 +286,8 @@ def _nearest_of_sum_one(
     sum_zero = np.linalg.svd(np.ones((1, n_classes)))[2][1:].T
     left, size, right = np.linalg.svd(rates @ sum_zero)
     rank = int((size > SINGULAR).sum())
-    known = left[:, :rank] / size[:rank] @ right[:rank] @ sum_zero.T
-    return prior + (counts - rates @ prior) @ known, sum_zero @ right[rank:].T
+    inverse = left[:, :rank] / size[:rank] @ right[:rank] @ sum_zero.T
+    return prior + (counts - rates @ prior) @ inverse, sum_zero @ right[rank:].T
 
 
 def _nearest_on_simplex(rates: NDArray[np.float64], count: Prevalences) -> Prevalences:

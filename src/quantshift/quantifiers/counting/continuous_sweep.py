@@ -214,11 +214,11 @@ def normal_sweep(
     best = float(crossings[separation(crossings).argmax()])
     fpr, tpr = rates(np.array(best))
     largest = float(tpr - fpr)
-    wanted = PARTS * largest if p_delta is None else np.array([p_delta])
-    if largest <= max(SINGULAR, wanted.min()):
+    p_deltas = PARTS * largest if p_delta is None else np.array([p_delta])
+    if largest <= max(SINGULAR, p_deltas.min()):
         return None
     beyond = 40 * spreads.sum() + abs(means[1] - means[0])
-    low, high = (_where(separation, wanted, best, best + side * beyond) for side in (-1, 1))
+    low, high = (_where(separation, p_deltas, best, best + side * beyond) for side in (-1, 1))
     nodes = np.linspace(low, high, NODES, axis=1)
     fpr_there, tpr_there = rates(nodes)
     rest, member = densities(nodes)
@@ -228,7 +228,7 @@ def normal_sweep(
     curved = -(rest - member) / apart**2
     cells = step[:, np.newaxis] / 2 * (slope[:, 1:] + slope[:, :-1])
     cells -= step[:, np.newaxis] ** 2 / 12 * (curved[:, 1:] - curved[:, :-1])
-    g = np.concatenate([np.zeros((len(wanted), 1)), np.cumsum(cells, axis=1)], axis=1)
+    g = np.concatenate([np.zeros((len(p_deltas), 1)), np.cumsum(cells, axis=1)], axis=1)
     simpson = np.resize([2.0, 4.0], NODES) / 3
     simpson[[0, -1]] = 1 / 3
 
@@ -236,7 +236,7 @@ def normal_sweep(
         """Mean over the interval."""
         return np.asarray(values @ simpson / (NODES - 1))
 
-    variance, training = np.empty((len(wanted), 2)), np.empty((len(wanted), 2))
+    variance, training = np.empty((len(p_deltas), 2)), np.empty((len(p_deltas), 2))
     for side, (rate, density) in enumerate(((fpr_there, rest), (tpr_there, member))):
         first = mean_over(rate / apart)
         second = 2 * mean_over(g * rate / apart) / length
@@ -251,7 +251,7 @@ def normal_sweep(
         float(tpr),
         float(fpr),
         float(sizes.sum()),
-        wanted,
+        p_deltas,
         low,
         high,
         g * per_length,
@@ -276,12 +276,12 @@ def _crossings(means: Reals, spreads: Reals) -> Reals:
     return np.array([large / square, constant / large if large else 0.0])
 
 
-def _where(separation: Any, wanted: Reals, inside: float, outside: float) -> Reals:
-    """The point between two thresholds where tpr - fpr has the wanted value, by bisection."""
-    near, far = np.full(len(wanted), inside), np.full(len(wanted), outside)
+def _where(separation: Any, target: Reals, inside: float, outside: float) -> Reals:
+    """The point between two thresholds where tpr - fpr falls to the target, by bisection."""
+    near, far = np.full(len(target), inside), np.full(len(target), outside)
     for _ in range(70):
         middle = (near + far) / 2
-        enough = separation(middle) >= wanted
+        enough = separation(middle) >= target
         near, far = np.where(enough, middle, near), np.where(enough, far, middle)
     return near
 
@@ -317,9 +317,9 @@ def _means(
         least, k = np.inf, 0
         for m in range(len(low)):
             own = p * variance[m, 1] + (1 - p) * variance[m, 0]
-            known = p * p * training[m, 1] + (1 - p) * (1 - p) * training[m, 0]
-            if own / held_out + known < least:
-                least, k, errors[i] = own / held_out + known, m, own / total + known
+            of_training = p * p * training[m, 1] + (1 - p) * (1 - p) * training[m, 0]
+            if own / held_out + of_training < least:
+                least, k, errors[i] = own / held_out + of_training, m, own / total + of_training
         step = (high[k] - low[k]) / last
         summed = 0.0
         for j in range(size):

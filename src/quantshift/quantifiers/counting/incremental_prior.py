@@ -101,8 +101,8 @@ def _labelled(
         done, needed = 0.0, (retained - ROUNDING) * total
         # Items at or above the quantile of the confidence are counted as predicted.
         n_sure = _in_order(doubt, w, needed, weights is not None, order)
-        for place in range(n_sure):
-            j = order[place]
+        for position in range(n_sure):
+            j = order[position]
             if w[j] > 0.0:
                 counts[_likeliest(pool, items[j], ratio)] += w[j]
         if n_sure > 0:
@@ -164,8 +164,8 @@ def _in_order(
             order[end] = j
     rest = order[n_sure:].copy()
     by_doubt = np.argsort(doubt[rest])
-    for place in range(len(rest)):
-        order[n_sure + place] = rest[by_doubt[place]]
+    for position in range(len(rest)):
+        order[n_sure + position] = rest[by_doubt[position]]
     return n_sure
 
 

@@ -53,9 +53,13 @@ class Candidates:
     positive: float
     negative: float
 
-    def __getitem__(self, kept: Any) -> "Candidates":
+    def __getitem__(self, chosen: Any) -> "Candidates":
         return Candidates(
-            self.thresholds[kept], self.true[kept], self.false[kept], self.positive, self.negative
+            self.thresholds[chosen],
+            self.true[chosen],
+            self.false[chosen],
+            self.positive,
+            self.negative,
         )
 
     def __len__(self) -> int:
@@ -89,7 +93,7 @@ class AbstractThreshold(AbstractWithoutOptions):
     separation_: float
 
     @abstractmethod
-    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+    def _used(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
         """Which of the candidates, at least one, are used."""
 
     def _fit_aggregation(
@@ -100,7 +104,10 @@ class AbstractThreshold(AbstractWithoutOptions):
             _candidates(scores, is_member, weights)
             for scores, is_member in zip(matched_columns(posteriors).T, members, strict=True)
         ]
-        used = [found[self._kept(found)] if len(found) else found for found in by_class]
+        used = [
+            candidates[self._used(candidates)] if len(candidates) else candidates
+            for candidates in by_class
+        ]
         self.thresholds_ = tuple(candidates.thresholds for candidates in used)
         self.tpr_ = tuple(candidates.tpr for candidates in used)
         self.fpr_ = tuple(candidates.fpr for candidates in used)
@@ -155,7 +162,7 @@ class T50(AbstractThreshold):
     array([0.7, 0.3])
     """
 
-    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+    def _used(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
         return _least(np.abs(2 * candidates.true - candidates.positive))
 
 
@@ -171,7 +178,7 @@ class MAX(AbstractThreshold):
     array([0.7, 0.3])
     """
 
-    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+    def _used(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
         return _least(
             candidates.false * candidates.positive - candidates.true * candidates.negative
         )
@@ -189,7 +196,7 @@ class MethodX(AbstractThreshold):
     array([0.7, 0.3])
     """
 
-    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+    def _used(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
         missed = (candidates.positive - candidates.true) * candidates.negative
         return _least(np.abs(missed - candidates.false * candidates.positive))
 
@@ -206,7 +213,7 @@ class MS(AbstractThreshold):
     array([0.7, 0.3])
     """
 
-    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+    def _used(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
         return slice(None)
 
 
@@ -222,7 +229,7 @@ class MS2(AbstractThreshold):
     array([0.7, 0.3])
     """
 
-    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+    def _used(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
         return np.asarray(candidates.tpr - candidates.fpr > SEPARATED)
 
 
@@ -230,16 +237,16 @@ def _candidates(
     scores: Reals, is_member: NDArray[np.bool_], weights: Weights | None = None
 ) -> Candidates:
     """The distinct scores at which the rates of the class and of the others differ."""
-    thresholds, place = np.unique(scores, return_inverse=True)
+    thresholds, rank = np.unique(scores, return_inverse=True)
     w = np.ones(len(scores)) if weights is None else weights
 
     def at_or_above(chosen: NDArray[np.bool_]) -> Reals:
-        counts = np.bincount(place[chosen], w[chosen], len(thresholds)).astype(np.float64)
+        counts = np.bincount(rank[chosen], w[chosen], len(thresholds)).astype(np.float64)
         return np.cumsum(counts[::-1])[::-1]
 
     true, false = at_or_above(is_member), at_or_above(~is_member)
-    found = Candidates(thresholds, true, false, float(true[0]), float(false[0]))
-    return found[found.tpr != found.fpr]
+    candidates = Candidates(thresholds, true, false, float(true[0]), float(false[0]))
+    return candidates[candidates.tpr != candidates.fpr]
 
 
 def _least(values: Reals) -> slice:

@@ -166,10 +166,10 @@ class EoQ(AbstractQuantifier):
         self, representation: Any, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         rows, bins = representation
-        given = () if weights is None else (weights,)
+        weights_if_any = () if weights is None else (weights,)
         estimates = np.stack(
             [
-                member._solve(member_items, index, *given)[0]
+                member._solve(member_items, index, *weights_if_any)[0]
                 for member, member_items in zip(self.members_, rows, strict=True)
             ]
         )

@@ -100,10 +100,10 @@ class Median(AbstractClassifying):
         self, representation: Any, index: Indices, weights: Weights | None = None
     ) -> NDArray[np.float64]:
         """The estimates of all members, (n_members, n_samples, n_classes)."""
-        given = () if weights is None else (weights,)
+        weights_if_any = () if weights is None else (weights,)
         return np.stack(
             [
-                member._solve(rows, index, *given)[0]
+                member._solve(rows, index, *weights_if_any)[0]
                 for member, rows in zip(self.members_, representation, strict=True)
             ]
         )
@@ -113,16 +113,18 @@ class Median(AbstractClassifying):
         return median_prevalence(estimates)[0]
 
     def _quantifiers(self) -> Members:
-        given = (PACC(), SLD(), DyS()) if self.quantifiers is None else tuple(self.quantifiers)
-        for quantifier in given:
+        quantifiers = (
+            (PACC(), SLD(), DyS()) if self.quantifiers is None else tuple(self.quantifiers)
+        )
+        for quantifier in quantifiers:
             if not isinstance(quantifier, AbstractAggregative):
                 raise UserError(
                     f"{type(quantifier).__name__} needs more than posteriors: use methods that "
                     "work on posteriors alone, such as PACC or SLD, or an EoQ of it"
                 )
-        if not given:
+        if not quantifiers:
             raise UserError("a median needs at least one quantifier, got none")
-        return given
+        return quantifiers
 
     def _learn(self, items: Items, codes: Codes) -> None:
         classes = np.arange(len(self.classes_))

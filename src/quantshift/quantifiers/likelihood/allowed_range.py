@@ -76,7 +76,7 @@ def range_limits(
     reached = covariate + part * (mixed - covariate)
     low, high = np.minimum(covariate, reached) - h, np.maximum(covariate, reached) + h
     p_hat, error = prior
-    untold = ~refuted[:, np.newaxis]
-    low = np.where(untold, np.minimum(covariate - h, p_hat - NORMAL * error), low)
-    high = np.where(untold, np.maximum(covariate + h, p_hat + NORMAL * error), high)
+    not_refuted = ~refuted[:, np.newaxis]
+    low = np.where(not_refuted, np.minimum(covariate - h, p_hat - NORMAL * error), low)
+    high = np.where(not_refuted, np.maximum(covariate + h, p_hat + NORMAL * error), high)
     return np.maximum(low, 0.0), np.minimum(high, 1.0)

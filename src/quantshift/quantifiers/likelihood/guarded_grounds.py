@@ -1,7 +1,7 @@
 """What the answers of `GuardedSLD` stand on: its estimates and tests, put together.
 
 The tests of the scores and columns (`score_test`) take longer than an estimate. Those of columns
-are part of it; those of signals, which do not change it, are made when its grounds are asked for.
+are part of it; those of signals, which do not change it, are made when its grounds are requested.
 """
 
 from collections.abc import Sequence
@@ -35,15 +35,15 @@ def in_arrays(tests: Sequence[ShiftEvidence]) -> Diagnostics:
     }
 
 
-def refuting(found: Diagnostics, names: Sequence[str]) -> Flags:
+def refuting(diagnostics: Diagnostics, names: Sequence[str]) -> Flags:
     """Whether one of the named tests refutes label shift, (n_samples,)."""
     columns = [P_VALUES.index(name) for name in names]
-    return np.asarray(found["p_values"][:, columns].min(axis=1) < LEVEL)
+    return np.asarray(diagnostics["p_values"][:, columns].min(axis=1) < LEVEL)
 
 
 def grounds_of(
     p_hat: Prevalences,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     rests_on: NDArray[np.str_],
     *,
     assume: str | None,
@@ -53,35 +53,36 @@ def grounds_of(
 ) -> Grounds:
     """The grounds of samples, from their estimates, diagnostics and tests.
 
-    chosen: the place of the classifier that is used. tested_prior: whether `refuted` is about prior
-    shift, so that tests of columns count. informative: whether the classifier knows the classes.
+    chosen: the position of the classifier that is used. tested_prior: whether `refuted` is about
+    prior shift, so that tests of columns count. informative: whether the classifier knows the
+    classes.
     """
-    covariate, refuted = found["covariate"], found["refuted"]
-    prior = found["prior_by_classifier"][:, chosen]
-    by_features = (found["auc"] > LEAST_AUC) & (found["z"] > LEAST_Z)
+    covariate, refuted = diagnostics["covariate"], diagnostics["refuted"]
+    prior = diagnostics["prior_by_classifier"][:, chosen]
+    by_features = (diagnostics["auc"] > LEAST_AUC) & (diagnostics["z"] > LEAST_Z)
     if tested_prior:
-        by_features |= refuting(found, BY_FEATURES)
-    sizes = found["cell_counts"].sum(axis=1)
+        by_features |= refuting(diagnostics, BY_FEATURES)
+    sizes = diagnostics["cell_counts"].sum(axis=1)
     low, high = range_limits(
         covariate,
-        found["mixed"],
-        (prior, found["prior_error"]),
-        half_width(covariate, found["auc"], sizes),
+        diagnostics["mixed"],
+        (prior, diagnostics["prior_error"]),
+        half_width(covariate, diagnostics["auc"], sizes),
         refuted=refuted,
         by_features=by_features,
     )
     if tested_prior:
-        jointly = found["jointly_low"], found["jointly_high"]
+        jointly = diagnostics["jointly_low"], diagnostics["jointly_high"]
         widened = joint_limits(covariate, jointly, sizes)
         low, high = (
             np.where(by_features[:, np.newaxis], new, old)
             for new, old in zip(widened, (low, high), strict=True)
         )
     low, high = np.minimum(low, p_hat), np.maximum(high, p_hat)
-    p_values = dict(zip(P_VALUES, found["p_values"].T, strict=True))
+    p_values = dict(zip(P_VALUES, diagnostics["p_values"].T, strict=True))
     kind, reason = kinds_of(
         assume,
-        refuted=refuted | refuting(found, (*BY_SCORES, *BY_FEATURES)),
+        refuted=refuted | refuting(diagnostics, (*BY_SCORES, *BY_FEATURES)),
         doubles=p_values["doubles"],
         apart=np.abs(prior - covariate).max(axis=1),
         width=(high - low).max(axis=1),
@@ -98,6 +99,6 @@ def grounds_of(
         low=low,
         high=high,
         p_values=p_values,
-        power=found["power_against_doubles"][:, 0],
-        **{name: found[name] for name in (*same, *more)},
+        power=diagnostics["power_against_doubles"][:, 0],
+        **{name: diagnostics[name] for name in (*same, *more)},
     )

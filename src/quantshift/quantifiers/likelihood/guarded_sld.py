@@ -195,7 +195,7 @@ class GuardedSLD(AbstractGuarded):
     (..., n_classifiers, n_classes); and `members` (..., n_members, n_classes), PCC by each model of
     the better classifier, which has not seen one fold and shows how much PCC depends on the
     training items. The rest is what `grounds` needs to test the sample, if it has not been tested:
-    of signals the tests do not change the estimate.
+    for signals the tests do not change the estimate.
 
     >>> import numpy as np
     >>> y = np.repeat(["ham", "spam"], 200)
@@ -253,18 +253,20 @@ class GuardedSLD(AbstractGuarded):
     def grounds(self, estimate: Estimate) -> Grounds:
         """What the answers about the samples of an estimate that it has made stand on."""
         one = estimate.prevalence.ndim == 1
-        found = {k: v[np.newaxis] if one else v for k, v in estimate.diagnostics.items()}
+        diagnostics = {k: v[np.newaxis] if one else v for k, v in estimate.diagnostics.items()}
         p_hat = np.atleast_2d(estimate.prevalence)
-        if "p_values" not in found:
-            samples = zip(found["cell_counts"], found["feature_means"], strict=True)
-            found |= in_arrays([self.scored_.test(counts, means) for counts, means in samples])
+        if "p_values" not in diagnostics:
+            samples = zip(diagnostics["cell_counts"], diagnostics["feature_means"], strict=True)
+            diagnostics |= in_arrays(
+                [self.scored_.test(counts, means) for counts, means in samples]
+            )
         after = AFTER_REFUTATION[self.mode_]
-        rests_on = np.where(found["refuted"] & ~found["in_doubt"], after, PRIOR)
+        rests_on = np.where(diagnostics["refuted"] & ~diagnostics["in_doubt"], after, PRIOR)
         if self.assume is not None:
             rests_on = np.full(len(p_hat), self.assume)
         return grounds_of(
             p_hat,
-            found,
+            diagnostics,
             rests_on,
             assume=self.assume,
             chosen=self.chosen_,
@@ -274,7 +276,7 @@ class GuardedSLD(AbstractGuarded):
 
     @property
     def chosen_(self) -> int:
-        """The place of the classifier with the lower log-loss."""
+        """The position of the classifier with the lower log-loss."""
         return self.learnt_.index(self.best_)
 
     @property
@@ -322,7 +324,7 @@ class GuardedSLD(AbstractGuarded):
             self.mode_ = "columns" if hasattr(items.features, "columns") else "signal"
         X = _narrow(feature_matrix(items.features))
         folds = folds_of(self.cv, codes, seed=self.seed)
-        rivals = self.classifiers or _default_classifiers(X, self.seed)
+        rivals = self.classifiers or _default_classifiers(X)
         self.learnt_ = tuple(
             _learnt(rival, X, codes, n_classes, folds, weights, self.seed) for rival in rivals
         )
@@ -451,17 +453,17 @@ class GuardedSLD(AbstractGuarded):
         return np.where(refuted[:, np.newaxis], alternative, mixed)
 
     def _jointly(
-        self, seen: Represented, index: Indices, weights: Weights | None, wanted: Flags
+        self, seen: Represented, index: Indices, weights: Weights | None, selected: Flags
     ) -> Diagnostics:
-        """Limits of `mixed_shift` of some samples, (n_samples, n_classes); NaN of the others."""
+        """Limits of `mixed_shift` for selected samples, (n_samples, n_classes); NaN elsewhere."""
         low, high = np.full((2, len(index), len(self.classes_)), np.nan)
         q = np.mean(seen.calibrated[self.chosen_], axis=0).T
-        for i in np.flatnonzero(wanted):
+        for i in np.flatnonzero(selected):
             rows = index[i]
             sample_weights = None if weights is None else weights[rows]
             items = MixedItems.of(q[rows], seen.position[rows], sample_weights, seed=self.seed)
-            found = mixed_shift(self.mixed_training_, items)
-            low[i], high[i] = found.low, found.high
+            shift = mixed_shift(self.mixed_training_, items)
+            low[i], high[i] = shift.low, shift.high
         return {"jointly_low": low, "jointly_high": high}
 
     def _described(
@@ -507,7 +509,7 @@ def _learnt(
     return Learnt(models, posteriors, sld, float(loss))
 
 
-def _default_classifiers(X: Any, seed: int) -> list[BaseEstimator]:
+def _default_classifiers(X: Any) -> list[BaseEstimator]:
     if issparse(X):
         return [LogisticRegression(C=10.0, max_iter=2000)]
     from sklearn.ensemble import HistGradientBoostingClassifier

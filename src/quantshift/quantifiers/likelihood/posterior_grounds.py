@@ -46,16 +46,16 @@ def posterior_grounds(
     """
     if assume not in DECLARATIONS:
         raise unknown_name("assumption", assume, [PRIOR, COVARIATE])
-    known, codes = quantifier.held_out_posteriors_, quantifier.held_out_codes_
-    none = np.empty((len(codes), 0))
+    held_out, codes = quantifier.held_out_posteriors_, quantifier.held_out_codes_
+    no_features = np.empty((len(codes), 0))
     training = ScoredTraining.of(
-        known, codes, none, weights=quantifier.held_out_.weights, seed=quantifier.seed
+        held_out, codes, no_features, weights=quantifier.held_out_.weights, seed=quantifier.seed
     )
     placed = training.place(posteriors[np.newaxis])
-    of_rows = [None if weights is None else weights[rows] for rows in samples]
+    sample_weights = [None if weights is None else weights[rows] for rows in samples]
     tests = [
         training.test(training.counts_of(placed[:, rows], w), np.empty(0))
-        for rows, w in zip(samples, of_rows, strict=True)
+        for rows, w in zip(samples, sample_weights, strict=True)
     ]
     prior = quantifier.estimate_items(Items(posteriors, weights=weights), list(samples)).prevalence
     q = quantifier.calibrator_(posteriors)
@@ -63,7 +63,7 @@ def posterior_grounds(
         np.stack(
             [
                 np.average(v[rows], axis=0, weights=w)
-                for rows, w in zip(samples, of_rows, strict=True)
+                for rows, w in zip(samples, sample_weights, strict=True)
             ]
         )
         for v in (q, q * (1 - q))
@@ -71,7 +71,7 @@ def posterior_grounds(
     sizes = np.array(
         [
             float(len(rows)) if w is None else effective_size(w)
-            for rows, w in zip(samples, of_rows, strict=True)
+            for rows, w in zip(samples, sample_weights, strict=True)
         ]
     )
     refuted = np.array([min(test.score, test.fit) < LEVEL for test in tests])

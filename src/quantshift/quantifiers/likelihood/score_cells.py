@@ -13,7 +13,7 @@ from quantshift.base.seeding import seed_of
 from quantshift.base.types import Codes, Posteriors, Reals
 
 N_CELLS = 60
-"""Bins of two classes; of more there are `CELLS_PER_CLASS` groups for each class."""
+"""Bins for two classes; with more there are `CELLS_PER_CLASS` groups for each class."""
 
 CELLS_PER_CLASS = 15
 
@@ -66,12 +66,12 @@ class Cells:
 
     @property
     def orders(self) -> Sequence[Codes]:
-        """The cells from the lowest to the highest posterior of every class; of two, once."""
+        """The cells from the lowest to the highest posterior of every class, or only the second."""
         return orders(self.log_posteriors)
 
 
 def orders(log_posteriors: Reals) -> list[Codes]:
-    """The cells in the order of the posteriors of each class; of two classes, of the second."""
+    """The cells in the order of the posteriors of each class, or only of the second of two."""
     if log_posteriors.shape[1] == 2:
         return [np.argsort(log_posteriors[:, 1] - log_posteriors[:, 0], kind="stable")]
     return [np.argsort(column, kind="stable") for column in log_posteriors.T]
@@ -145,8 +145,8 @@ def _edges(odds: Reals, weights: Reals) -> Reals:
     """Borders of bins that hold the same weight, as far as there are no ties."""
     order = np.argsort(odds, kind="stable")
     below = np.cumsum(weights[order])
-    wanted = below[-1] * np.arange(1, N_CELLS) / N_CELLS
-    return np.unique(odds[order][np.minimum(np.searchsorted(below, wanted), len(odds) - 1)])
+    targets = below[-1] * np.arange(1, N_CELLS) / N_CELLS
+    return np.unique(odds[order][np.minimum(np.searchsorted(below, targets), len(odds) - 1)])
 
 
 def _centres(logs: Reals, weights: Reals, seed: int) -> Reals:

@@ -7,8 +7,8 @@ shift as far as it fits a linear ratio better than ratios which covariate shift 
 items of one side of a threshold are missing. "Not refuted" alone is no evidence, since a small
 sample, or a poor classifier, refutes nothing.
 
-Scores are divided into cells (bins; of more than two classes, groups of similar posteriors), and a
-sample is its number of items in each cell. Tests:
+Scores are divided into cells (bins; with more than two classes, groups of similar posteriors), and
+a sample is its number of items in each cell. Tests:
 
     score     likelihood of the label shift that fits best, minus that of the tilt that fits best
     fit       smooth test of the shares of cells under the mixture of classes (Neyman)
@@ -18,7 +18,7 @@ sample is its number of items in each cell. Tests:
               of this tilt (or step)
 
 The first four refute label shift if their p-value is small. If that of the doubles is small, the
-sample could tell label shift from its doubles, and says that it is no double. All null
+sample could tell label shift from its doubles, and shows that it is not a double. All null
 distributions are simulated: training items are drawn again, class by class, and samples are drawn
 from the classes in the estimated shares, or from the fitted double. What concerns the training
 items is computed once and serves all samples.
@@ -133,12 +133,12 @@ class ScoredTraining:
                 for k in range(n_classes)
             ]
         )
-        posteriors, known = out_of_fold[rows], codes[rows]
-        of_rows = None if weights is None else weights[rows]
-        cells = Cells.of(posteriors, _within_class(known, n_classes, of_rows), seed=seed)
+        posteriors, row_codes = out_of_fold[rows], codes[rows]
+        row_weights = None if weights is None else weights[rows]
+        cells = Cells.of(posteriors, _within_class(row_codes, n_classes, row_weights), seed=seed)
         prior = totals / totals.sum()
         placed = cells.place(posteriors)
-        return cls(cells, known, placed, position[rows], of_rows, prior, seed)
+        return cls(cells, row_codes, placed, position[rows], row_weights, prior, seed)
 
     @cached_property
     def drawn(self) -> "_Drawn":
@@ -170,7 +170,7 @@ class ScoredTraining:
     def counts_of(self, placed: Codes, weights: Weights | None = None) -> Reals:
         """A sample, as returned by `place`, as (fractional) counts of cells.
 
-        Of items with weights, the counts add up to their effective number.
+        With weights, the counts add up to the effective number of items.
         """
         repeated = None if weights is None else np.tile(weights, len(placed))
         total = np.bincount(placed.ravel(), repeated, minlength=len(self.cells)).astype(np.float64)
@@ -179,20 +179,20 @@ class ScoredTraining:
 
     def test(self, counts: Reals, features: Reals) -> ShiftEvidence:
         """Test a sample: its counts of cells, and the means of its features, (n_features,)."""
-        known = self.drawn
-        observed = known.fitted(counts[np.newaxis], self, first=True)
+        training = self.drawn
+        observed = training.fitted(counts[np.newaxis], self, first=True)
         n = round(counts.sum())
         p_hat = observed.prevalence[0]
         rng = generator(self.seed, purpose="score test", n_items=n)
         drawn, p_drawn, drawn_means = self._draw(p_hat, n, rng)
-        null = known.fitted(drawn, self)
+        null = training.fitted(drawn, self)
         ratio = observed.over_tilt[0]
         tilted, stepped = (
-            known.fitted(rng.multinomial(n, shares, N_REPLICATES).astype(np.float64), self)
-            for shares in (known.tilted(observed.tilt[0]), known.stepped(observed.step[0]))
+            training.fitted(rng.multinomial(n, shares, N_REPLICATES).astype(np.float64), self)
+            for shares in (training.tilted(observed.tilt[0]), training.stepped(observed.step[0]))
         )
-        z = known.deviations(features[np.newaxis], observed.prevalence, n, first=True)[0]
-        null_z = known.deviations(drawn_means, null.prevalence, n)
+        z = training.deviations(features[np.newaxis], observed.prevalence, n, first=True)[0]
+        null_z = training.deviations(drawn_means, null.prevalence, n)
         return ShiftEvidence(
             p_hat,
             np.sqrt(np.square(null.prevalence - p_drawn).mean(axis=0)),
@@ -368,8 +368,8 @@ def smooth_statistic(counts: Reals, expected: Reals, orders: Sequence[Codes]) ->
     n = counts.sum(axis=1, keepdims=True)
     for order in orders:
         share = expected[:, order]
-        place = 2 * (np.cumsum(share, axis=1) - share / 2) / share.sum(axis=1, keepdims=True) - 1
-        components = legvander(np.clip(place, -1.0, 1.0), DEGREE)[..., 1:]
+        position = 2 * (np.cumsum(share, axis=1) - share / 2) / share.sum(axis=1, keepdims=True) - 1
+        components = legvander(np.clip(position, -1.0, 1.0), DEGREE)[..., 1:]
         components = components * np.sqrt(2 * np.arange(1, DEGREE + 1) + 1)
         surplus = counts[:, order] - n * share
         total += np.square(np.einsum("sc,scj->sj", surplus, components)).sum(axis=1) / n[:, 0]

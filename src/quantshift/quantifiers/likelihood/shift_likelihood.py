@@ -64,26 +64,28 @@ def _maximise_each(
     converged = np.ones(n_samples, dtype=np.bool_)
     q = np.empty((size, n_classes))
     ratio = np.empty((size, n_classes))
-    heft = None if weights is None else np.empty(size)
-    place = np.empty(n_clusters + 1, dtype=np.int64)
+    item_weights = None if weights is None else np.empty(size)
+    starts = np.empty(n_clusters + 1, dtype=np.int64)
     count = np.empty(n_clusters)
     groups = np.empty((n_clusters, n_classes))
     prior = np.empty(n_classes)
     p = np.empty(n_classes)
     for s in range(n_samples):
         pi = within[s if within.shape[0] > 1 else 0]
-        known = shares[s if shares.shape[0] > 1 else 0]
-        _order_by_cluster(posteriors, clusters, index[s], weights, q, place, heft)
-        n = int(place[n_clusters])
+        cluster_shares = shares[s if shares.shape[0] > 1 else 0]
+        _order_by_cluster(posteriors, clusters, index[s], weights, q, starts, item_weights)
+        n = int(starts[n_clusters])
         total = 0.0
         for c in range(n_clusters):
-            count[c] = total_weight(part_of(heft, place[c], place[c + 1]), place[c + 1] - place[c])
+            count[c] = total_weight(
+                part_of(item_weights, starts[c], starts[c + 1]), starts[c + 1] - starts[c]
+            )
             total += count[c]
 
         for k in range(n_classes):
             prior[k] = 0.0
             for c in range(n_clusters):
-                prior[k] += known[c] * pi[c, k]
+                prior[k] += cluster_shares[c] * pi[c, k]
         # Prior shift. A class that is missing in training is missing in the sample.
         for k in range(n_classes):
             inverse = 1.0 / prior[k] if prior[k] > 0.0 else 0.0
@@ -92,7 +94,7 @@ def _maximise_each(
             for c in range(n_clusters):
                 groups[c, k] = pi[c, k] * inverse
         p[:] = prior
-        everyone = part_of(heft, 0, n)
+        everyone = part_of(item_weights, 0, n)
         steps, done = maximise_mixture(ratio[:n], p, tol, max_iter, everyone)
         fit[s, 0] = log_likelihood(ratio[:n], p, everyone)
         slowest, all_done = steps, done
@@ -100,9 +102,9 @@ def _maximise_each(
         for c in range(n_clusters):
             share = count[c] / total
             if count[c] > 0:
-                moved += count[c] * math.log(share / known[c])
+                moved += count[c] * math.log(share / cluster_shares[c])
             for k in range(n_classes):
-                fitted[s, 0, c, k] = p[k] * known[c] * groups[c, k]
+                fitted[s, 0, c, k] = p[k] * cluster_shares[c] * groups[c, k]
                 fitted[s, 1, c, k] = share * pi[c, k]
         fit[s, 1] = moved
         # Mixed: a common factor of the classes' odds in all clusters, starting from the better of
@@ -125,8 +127,8 @@ def _maximise_each(
         for c in range(n_clusters):
             if count[c] == 0:
                 continue
-            first, last = place[c], place[c + 1]
-            own = part_of(heft, first, last)
+            first, last = starts[c], starts[c + 1]
+            own = part_of(item_weights, first, last)
             for k in range(n_classes):
                 inverse = 1.0 / pi[c, k] if pi[c, k] > 0.0 else 0.0
                 for j in range(first, last):
@@ -148,32 +150,32 @@ def _order_by_cluster(
     items: Ints,
     weights: Reals | None,
     q: Reals,
-    place: Ints,
-    heft: Reals | None,
+    starts: Ints,
+    item_weights: Reals | None,
 ) -> None:
     """The posteriors (and weights) of a sample's items in the order of their clusters, in place.
 
-    Those of cluster c are at place[c] to place[c + 1]. Items without weight are left out.
+    Those of cluster c are at starts[c] to starts[c + 1]. Items without weight are left out.
     """
-    place[:] = 0
+    starts[:] = 0
     for item in items:
         if weights is None or weights[item] > 0.0:
-            place[clusters[item] + 1] += 1
-    for c in range(1, len(place)):
-        place[c] += place[c - 1]
+            starts[clusters[item] + 1] += 1
+    for c in range(1, len(starts)):
+        starts[c] += starts[c - 1]
     for item in items:
-        if weights is not None and heft is not None:
+        if weights is not None and item_weights is not None:
             if weights[item] <= 0.0:
                 continue
-            heft[place[clusters[item]]] = weights[item]
+            item_weights[starts[clusters[item]]] = weights[item]
         c = clusters[item]
         for k in range(posteriors.shape[1]):
-            q[place[c], k] = posteriors[item, k]
-        place[c] += 1
-    # Every place has moved to the beginning of the next; move them back.
-    for c in range(len(place) - 1, 0, -1):
-        place[c] = place[c - 1]
-    place[0] = 0
+            q[starts[c], k] = posteriors[item, k]
+        starts[c] += 1
+    # Every start has moved to the beginning of the next cluster; move them back.
+    for c in range(len(starts) - 1, 0, -1):
+        starts[c] = starts[c - 1]
+    starts[0] = 0
 
 
 @compiled

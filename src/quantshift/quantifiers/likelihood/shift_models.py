@@ -223,9 +223,11 @@ def training_evidence(model: SubclassModel, prior: Prevalences, size: int | Real
 
     prior: class shares under the prior model; size: items of a sample, or their total weight.
     """
-    known = model.sizes.sum(axis=0)
+    class_sizes = model.sizes.sum(axis=0)
     size = np.reshape(size, (-1, 1))
-    return np.asarray((prior * known / (known + size * prior)).sum(axis=1, keepdims=True))
+    return np.asarray(
+        (prior * class_sizes / (class_sizes + size * prior)).sum(axis=1, keepdims=True)
+    )
 
 
 def model_scores(model: SubclassModel, prior: Prevalences, fit: Reals, size: int | Reals) -> Reals:

@@ -151,7 +151,7 @@ class SubclassSLD(AbstractClassifying):
     model_: SubclassModel
     plain_: SubclassModel | None
     calibrated_: tuple[Posteriors, Clusters, Posteriors] | None = None
-    """Of a refit: posteriors and clusters of the training items, and calibrated posteriors."""
+    """After a refit: posteriors and clusters of the training items, and calibrated posteriors."""
 
     def __init__(
         self,
@@ -250,8 +250,8 @@ class SubclassSLD(AbstractClassifying):
         check_is_fitted(self, "classes_")
         pool = check_posteriors(posteriors, self.classes_)
         members = None if committee is None else check_posteriors(committee, len(self.classes_))
-        given = None if weights is None else np.asarray(weights, dtype=np.float64)
-        items = _in_clusters(Items(pool, members, weights=given), clusters)
+        item_weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        items = _in_clusters(Items(pool, members, weights=item_weights), clusters)
         return self.estimate_items(items, samples)
 
     @property
@@ -321,10 +321,10 @@ class SubclassSLD(AbstractClassifying):
                     "this SubclassSLD was not fitted on features: give the clusters of the items"
                 )
             clusters = self.reduction_(clusters)
-        self._check_known(clusters)
+        self._check_clusters(clusters)
         if items.committee is None and self.calibrated_ is not None:
-            known, placed, q = self.calibrated_
-            if pure is known and clusters is placed:
+            training_posteriors, placed, q = self.calibrated_
+            if pure is training_posteriors and clusters is placed:
                 return Represented(self.model_, [q], clusters)
         members = pure[np.newaxis] if items.committee is None else items.committee
         # All members at once, because a few large arrays are faster than many small ones.
@@ -333,7 +333,7 @@ class SubclassSLD(AbstractClassifying):
         )
         return Represented(self.model_, list(calibrated.reshape(members.shape)), clusters)
 
-    def _check_known(self, clusters: Clusters) -> None:
+    def _check_clusters(self, clusters: Clusters) -> None:
         if clusters.codes.size and clusters.codes.max() >= self.n_clusters_:
             raise DataError(
                 f"cluster {clusters.codes.max()} is not among the {self.n_clusters_} of the "
@@ -391,5 +391,5 @@ def _n_clusters(clusters: Clusters, partition: Partition | None) -> int:
 def _in_clusters(items: Items, clusters: Any) -> Items:
     if clusters is None:
         return items
-    known = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
-    return replace(items, features=known)
+    located = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
+    return replace(items, features=located)

@@ -1,7 +1,7 @@
 """Mean kernels and distances between points and the training items of each class.
 
-What kernel densities, energies and kernel means have in common: of every point, the mean over a
-class's items of a function of the two. All of it is one number per class and point, so that samples
+What kernel densities, energies and kernel means have in common: for every point, the mean over the
+items of a class of a function of the two. That is one number per class and point, so that samples
 are means over their items, and the pairs of points and items are only ever held block by block.
 """
 
@@ -27,7 +27,7 @@ BLOCK_PAIRS = 1 << 17
 """Pairs of a point and a training item at once: small enough for the processor's cache."""
 
 HIGHEST = 600.0
-"""Largest logarithm of a density's height: beyond, all of them are lowered alike."""
+"""Largest logarithm of a density's height; if one is larger, all are lowered by the excess."""
 
 MATCHING_DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"clipped": "bool", "fallback": "bool"})
 """Diagnostics of a sample when means are matched."""
@@ -52,10 +52,10 @@ class ClassPoints:
     ) -> "ClassPoints":
         """The items sorted by class; each class has at least one."""
         order = np.argsort(codes, kind="stable")
-        given = np.ones(len(codes)) if weights is None else weights
-        sizes = np.bincount(codes, given, minlength=n_classes).astype(np.float64)
+        item_weights = np.ones(len(codes)) if weights is None else weights
+        sizes = np.bincount(codes, item_weights, minlength=n_classes).astype(np.float64)
         ends = np.cumsum(np.bincount(codes, minlength=n_classes))
-        return cls(points[order], ends, (given / sizes[codes])[order], sizes)
+        return cls(points[order], ends, (item_weights / sizes[codes])[order], sizes)
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -143,8 +143,8 @@ def _mean_manhattan(classes: ClassPoints, points: Reals) -> Reals:
             items, weights = items[order], classes.weights[part][order]
             below = np.concatenate([[0.0], np.cumsum(weights)])
             moment = np.concatenate([[0.0], np.cumsum(weights * items)])
-            place = np.searchsorted(items, x)
-            class_means += x * (2 * below[place] - below[-1]) + moment[-1] - 2 * moment[place]
+            position = np.searchsorted(items, x)
+            class_means += x * (2 * below[position] - below[-1]) + moment[-1] - 2 * moment[position]
     return means
 
 
@@ -167,9 +167,9 @@ class AbstractReweighted(AbstractQuantifier):
 
         def refit(rows: Indices) -> Any:
             weights = drawn_weights(rows, items.weights, len(codes))
-            kept = np.flatnonzero(weights)
-            drawn = replace(items.take(kept), weights=weights[kept])
-            return copy(self)._set_fitted(drawn, codes[kept], self.classes_)
+            drawn_rows = np.flatnonzero(weights)
+            drawn = replace(items.take(drawn_rows), weights=weights[drawn_rows])
+            return copy(self)._set_fitted(drawn, codes[drawn_rows], self.classes_)
 
         return refit
 

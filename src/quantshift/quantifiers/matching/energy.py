@@ -99,8 +99,10 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        given = np.ones(len(codes)) if weights is None else weights
-        self.order_ = tuple(_distribution(column, given / given.sum()) for column in posteriors.T)
+        item_weights = np.ones(len(codes)) if weights is None else weights
+        self.order_ = tuple(
+            _distribution(column, item_weights / item_weights.sum()) for column in posteriors.T
+        )
         self.class_points_ = ClassPoints.of(
             self._ranks(posteriors), codes, len(self.classes_), weights
         )
@@ -152,9 +154,9 @@ class EDx(AbstractMeanMatching):
         return -mean_distances(self.class_points_, X, self.metric)
 
 
-def class_distances(known: ClassPoints, metric: str) -> NDArray[np.float64]:
+def class_distances(classes: ClassPoints, metric: str) -> NDArray[np.float64]:
     """Mean distances between the items of two classes, (n_classes, n_classes)."""
-    return known.pair_means(lambda points: mean_distances(known, points, metric))
+    return classes.pair_means(lambda points: mean_distances(classes, points, metric))
 
 
 def _check_metric(metric: str) -> None:

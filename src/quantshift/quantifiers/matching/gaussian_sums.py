@@ -40,7 +40,7 @@ _SHIFT = 1.5 * 2.0**52
 
 _INVERSE = 1.0 / math.log(2.0)
 _1, _2, _3, _4, _5, _6, _7, _8, _9 = (math.log(2.0) ** i / math.factorial(i) for i in range(1, 10))
-"""Of the Taylor polynomial of powers of two."""
+"""Coefficients of the Taylor polynomial of powers of two."""
 
 
 def neighbours(points: Reals) -> Ints:
@@ -156,7 +156,7 @@ def _sums_of_samples(
     n_items, (n_samples, size), n_points = len(items), samples.shape, points.shape[1]
     sums = np.empty((n_samples, n_points))
     parts, done = np.empty((n_samples, BLOCK)), np.empty(n_samples, dtype=np.int64)
-    near, place = np.empty(TILE, dtype=np.int64), np.empty(TILE, dtype=np.int64)
+    near, row_of_item = np.empty(TILE, dtype=np.int64), np.empty(TILE, dtype=np.int64)
     tile, powers = np.empty((TILE, BLOCK)), np.empty(CHUNK * BLOCK)
     values, bits, zeros = tile.ravel(), powers.view(np.int64), np.zeros(n_points)
     limit, scale = 2.0 * FARTHEST / precision, -0.5 * precision * _INVERSE
@@ -165,7 +165,7 @@ def _sums_of_samples(
         done[:] = 0
         for first in range(0, n_items, TILE):
             last = min(first + TILE, n_items)
-            n_near = _find_near(items, first, last, points, begin, limit, near, place)
+            n_near = _find_near(items, first, last, points, begin, limit, near, row_of_item)
             for start in range(0, n_near, CHUNK):
                 end = min(start + CHUNK, n_near)
                 part = values[start * BLOCK : end * BLOCK]
@@ -181,7 +181,7 @@ def _sums_of_samples(
             for s in range(n_samples):
                 n_done = done[s]
                 while n_done < size and samples[s, n_done] < last:
-                    row = place[samples[s, n_done] - first]
+                    row = row_of_item[samples[s, n_done] - first]
                     if row >= 0:
                         _add(parts[s], tile[row])
                     n_done += 1
@@ -199,11 +199,11 @@ def _find_near(
     begin: int,
     limit: float,
     near: Ints,
-    place: Ints,
+    row_of_item: Ints,
 ) -> int:
     """Set which items are within a squared distance of the box of a block; return how many are.
 
-    near: positions of these items; place: of every item, where it is among them, or -1.
+    near: positions of these items; row_of_item: of every item, its row among them, or -1.
     """
     n_dimensions, n_near = len(points), 0
     low, high = np.empty(n_dimensions), np.empty(n_dimensions)
@@ -215,10 +215,10 @@ def _find_near(
         for k in range(n_dimensions):
             beyond = max(max(low[k] - items[i, k], items[i, k] - high[k]), 0.0)
             distance += beyond * beyond
-        place[i - first] = -1
+        row_of_item[i - first] = -1
         if distance <= limit:
             near[n_near] = i
-            place[i - first] = n_near
+            row_of_item[i - first] = n_near
             n_near += 1
     return n_near
 

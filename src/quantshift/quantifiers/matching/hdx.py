@@ -71,8 +71,8 @@ class HDx(AbstractQuantifier):
         self.is_undetermined_ = any(map(is_undetermined, self.histograms_.values()))
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
-        places = feature_places(items, "HDx", self.low_, self.width_)
-        return np.concatenate([bin_numbers(places, n_bins) for n_bins in HDY_BINS])
+        positions = feature_places(items, "HDx", self.low_, self.width_)
+        return np.concatenate([bin_numbers(positions, n_bins) for n_bins in HDY_BINS])
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None

@@ -84,7 +84,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
 
     bandwidth: of the Gaussian kernel, or "scott" or "silverman" for a rule by each class's size.
     kernel: "gaussian" on posteriors (default), "aitchison" on their centred log-ratios, "ilr" on
-        isometric log-ratios, which gives the same but for the rules of the bandwidth.
+        isometric log-ratios, which gives the same except with a rule for the bandwidth.
     shrinkage: with log-ratios, posteriors are moved to (1 - shrinkage) x + shrinkage / n_classes,
         and the bandwidth is multiplied by 1 - shrinkage.
 
@@ -246,10 +246,10 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         overlap = sample_means(representation, index, weights)
-        p_hat, known = most_alike(self.overlaps_, overlap, self.prior_)
+        p_hat, has_overlap = most_alike(self.overlaps_, overlap, self.prior_)
         return p_hat, {
             "clipped": (p_hat == 0).any(axis=1),
-            "fallback": ~known | is_flat(self.overlaps_),
+            "fallback": ~has_overlap | is_flat(self.overlaps_),
         }
 
     def _overlap(self, points: Reals) -> Reals:
@@ -302,17 +302,17 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
     ) -> None:
         _checked(self.bandwidth)
         n_classes = len(self.classes_)
-        known = ClassPoints.of(posteriors, codes, n_classes, weights)
+        class_points = ClassPoints.of(posteriors, codes, n_classes, weights)
         if n_classes == 2:
             self.reference_, self.cells_ = _grid(self.bandwidth)
         elif self.n_points < n_classes:
             raise UserError(f"n_points must be at least one per class, got {self.n_points}")
         else:
             per_class = self.n_points // n_classes
-            drawn = _drawn_points(known, self.bandwidth, per_class, self.seed)
+            drawn = _drawn_points(class_points, self.bandwidth, per_class, self.seed)
             self.reference_ = drawn[blocks_of_neighbours(drawn)]
         precision = np.full(n_classes, self.bandwidth**-2)
-        densities = mean_gaussians(known, self.reference_, precision)
+        densities = mean_gaussians(class_points, self.reference_, precision)
         if n_classes > 2:
             self.cells_ = 1 / (len(self.reference_) * densities.mean(axis=0))
         self.classes_in_cells_ = densities * self.cells_
@@ -359,23 +359,27 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
         return densities
 
 
-def _near_each_other(known: ClassPoints) -> ClassPoints:
-    """The items of each class in the order that `sums_of_gaussians` wants."""
-    order = np.concatenate([part.start + neighbours(known.points[part]) for part in known.parts()])
+def _near_each_other(classes: ClassPoints) -> ClassPoints:
+    """The items of each class in the order that `sums_of_gaussians` needs."""
+    order = np.concatenate(
+        [part.start + neighbours(classes.points[part]) for part in classes.parts()]
+    )
     # Stored coordinate by coordinate, so that nothing is copied for a sample.
-    points = np.asfortranarray(known.points[order])
-    return replace(known, points=points, weights=known.weights[order])
+    points = np.asfortranarray(classes.points[order])
+    return replace(classes, points=points, weights=classes.weights[order])
 
 
-def _sums(known: ClassPoints, points: Reals, precision: float, farthest: float = FARTHEST) -> Reals:
+def _sums(
+    classes: ClassPoints, points: Reals, precision: float, farthest: float = FARTHEST
+) -> Reals:
     """Means over each class of exp(-precision / 2 |x - s|^2), (n_classes, n_points).
 
     farthest: items for which minus the exponent is larger may be left out.
     """
     return sums_of_gaussians(
-        np.ascontiguousarray(known.points.T),
-        known.ends,
-        known.weights,
+        np.ascontiguousarray(classes.points.T),
+        classes.ends,
+        classes.weights,
         np.ascontiguousarray(points),
         precision,
         farthest,
@@ -385,7 +389,7 @@ def _sums(known: ClassPoints, points: Reals, precision: float, farthest: float =
 def most_alike(
     overlaps: Reals, overlap: Reals, prior: Prevalences
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
-    """The p that minimise -log(p . overlap) + log(p . overlaps p) / 2, and where there is any.
+    """The p that minimise -log(p . overlap) + log(p . overlaps p) / 2, and which samples have any.
 
     Neither changes if p is stretched, so p is u / sum(u) for the u >= 0 that minimises
     u . overlaps u - 2 overlap . u. With no overlap above one, sum(u) is at most n_classes over the
@@ -393,15 +397,15 @@ def most_alike(
     """
     n_classes = len(prior)
     largest = overlap.max(axis=1)
-    known = largest > 0
-    linear = overlap / np.where(known, largest, 1.0)[:, np.newaxis]
+    has_overlap = largest > 0
+    linear = overlap / np.where(has_overlap, largest, 1.0)[:, np.newaxis]
     bound = n_classes / float(overlaps.diagonal().min())
     gram = np.zeros((n_classes + 1, n_classes + 1))
     gram[:n_classes, :n_classes] = bound * overlaps
     start = np.append(prior / bound, 1 - 1 / bound)
     u = minimise_on_simplex(gram, np.pad(linear, ((0, 0), (0, 1))), start)[:, :n_classes]
-    u[~known] = prior
-    return u / u.sum(axis=1, keepdims=True), known
+    u[~has_overlap] = prior
+    return u / u.sum(axis=1, keepdims=True), has_overlap
 
 
 def nearest_mixture(
@@ -412,8 +416,8 @@ def nearest_mixture(
     samples: masses in cells, (n_samples, n_cells); classes: (n_classes, n_cells).
     """
     mass = classes.sum(axis=1)
-    masses, known = np.ascontiguousarray(samples), np.ascontiguousarray(classes)
-    p_hat = nearest_histograms(masses, known, mass / 2, start, 1, HELLINGER)
+    masses, class_masses = np.ascontiguousarray(samples), np.ascontiguousarray(classes)
+    p_hat = nearest_histograms(masses, class_masses, mass / 2, start, 1, HELLINGER)
     alike = np.sqrt((p_hat @ classes) * samples).sum(axis=1)
     squares = p_hat @ mass - 2 * alike + samples.sum(axis=1)
     return p_hat, np.sqrt(np.clip(squares / 2, 0.0, 1.0))
@@ -428,27 +432,27 @@ def _grid(bandwidth: float) -> tuple[Reals, Reals]:
     return np.column_stack([1 - s, s]), np.full(len(s), height * (s[1] - s[0]))
 
 
-def _drawn_points(known: ClassPoints, bandwidth: float, per_class: int, seed: int) -> Reals:
+def _drawn_points(classes: ClassPoints, bandwidth: float, per_class: int, seed: int) -> Reals:
     """Points of each class's density, (n_classes * per_class, n_classes).
 
     Their sum is one as that of the items: what the Gaussian does across the plane cancels. The draw
     does not depend on the order of the items and, unless classes tie, of the classes.
     """
-    n_classes = len(known)
-    parts = known.parts()
-    posteriors = [known.weights[part] @ known.points[part, k] for k, part in enumerate(parts)]
+    n_classes = len(classes)
+    parts = classes.parts()
+    posteriors = [classes.weights[part] @ classes.points[part, k] for k, part in enumerate(parts)]
     columns = np.argsort(posteriors, kind="stable")
     rng = generator(seed, purpose="KDEyHD")
     noise = bandwidth * rng.normal(size=(per_class, n_classes))
     noise -= noise.mean(axis=1, keepdims=True)
     drawn = np.empty((n_classes, per_class, n_classes))
     for k in columns:
-        points, weights = known.points[parts[k]][:, columns], known.weights[parts[k]]
+        points, weights = classes.points[parts[k]][:, columns], classes.weights[parts[k]]
         order = np.lexsort(points.T)
-        upto = np.cumsum(weights[order] * known.sizes[k])
-        quantiles = (np.arange(per_class) + 0.5) / per_class * known.sizes[k]
-        place = np.minimum(np.searchsorted(upto, quantiles), len(order) - 1)
-        drawn[k][:, columns] = points[order[place]] + noise[rng.permutation(per_class)]
+        upto = np.cumsum(weights[order] * classes.sizes[k])
+        quantiles = (np.arange(per_class) + 0.5) / per_class * classes.sizes[k]
+        positions = np.minimum(np.searchsorted(upto, quantiles), len(order) - 1)
+        drawn[k][:, columns] = points[order[positions]] + noise[rng.permutation(per_class)]
     return drawn.reshape(-1, n_classes)
 
 

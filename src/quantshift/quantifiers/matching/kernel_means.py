@@ -118,8 +118,10 @@ class MMDy(AbstractMeanMatching, AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        known = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
-        self.kernel_ = _mean_kernel(known, self.kernel, self.gamma, self.n_components, self.seed)
+        class_points = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
+        self.kernel_ = _mean_kernel(
+            class_points, self.kernel, self.gamma, self.n_components, self.seed
+        )
         self.gram_ = self.kernel_.gram()
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
@@ -159,8 +161,10 @@ class MMDx(AbstractMeanMatching):
 
     def _learn(self, items: Items, codes: Codes) -> None:
         X = dense_features(items, "MMDx")
-        known = ClassPoints.of(X, codes, len(self.classes_), items.weights)
-        self.kernel_ = _mean_kernel(known, self.kernel, self.gamma, self.n_components, self.seed)
+        class_points = ClassPoints.of(X, codes, len(self.classes_), items.weights)
+        self.kernel_ = _mean_kernel(
+            class_points, self.kernel, self.gamma, self.n_components, self.seed
+        )
         self.gram_ = self.kernel_.gram()
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
@@ -172,26 +176,26 @@ class MMDx(AbstractMeanMatching):
 
 
 def _mean_kernel(
-    known: ClassPoints, kernel: str, gamma: float | None, n_components: int, seed: int
+    classes: ClassPoints, kernel: str, gamma: float | None, n_components: int, seed: int
 ) -> MeanKernel:
     if kernel not in KERNELS:
         raise unknown_name("kernel", kernel, KERNELS)
-    n_dimensions = known.points.shape[1]
+    n_dimensions = classes.points.shape[1]
     gamma = 1 / n_dimensions if gamma is None else gamma
     if not 0 < gamma < np.inf:
         raise UserError(f"gamma must be positive, got {gamma}")
     if kernel != "rff":
-        return MeanKernel(known, kernel, gamma)
+        return MeanKernel(classes, kernel, gamma)
     if n_components < 2:
         raise UserError(f"n_components must be at least 2, got {n_components}")
     rng = generator(seed, purpose="random Fourier features")
     frequencies = np.sqrt(2 * gamma) * rng.normal(size=(n_components // 2, n_dimensions)).T
-    means = np.zeros((2 * (n_components // 2), len(known)))
-    for k, part in enumerate(known.parts()):
-        points, weights = known.points[part], known.weights[part]
+    means = np.zeros((2 * (n_components // 2), len(classes)))
+    for k, part in enumerate(classes.parts()):
+        points, weights = classes.points[part], classes.weights[part]
         for block in _blocks(len(points), len(means)):
             means[:, k] += weights[block] @ _waves(points[block], frequencies)
-    return MeanKernel(known, kernel, gamma, frequencies, means)
+    return MeanKernel(classes, kernel, gamma, frequencies, means)
 
 
 def _waves(points: Reals, frequencies: Reals) -> Reals:

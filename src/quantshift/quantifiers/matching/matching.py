@@ -174,17 +174,17 @@ class HDy(AbstractWithoutOptions):
             sample_histograms(rows, index, n_bins, weights)
             for n_bins, rows in zip(HDY_BINS, binnings, strict=True)
         ]
-        known = self.histograms_.values()
+        by_bins = self.histograms_.values()
         if len(self.classes_) == 2:
             matches = [
                 match(s, histograms, hellinger)
-                for s, histograms in zip(samples, known, strict=True)
+                for s, histograms in zip(samples, by_bins, strict=True)
             ]
             p_hat = of_positive(_middle([w for w, _ in matches])[:, 0])
         else:
             matches = [
                 match_many(s, histograms, "hellinger", hellinger, self.prior_)
-                for s, histograms in zip(samples, known, strict=True)
+                for s, histograms in zip(samples, by_bins, strict=True)
             ]
             p_hat = median_of([p for p, _ in matches])
         if self.is_undetermined_:
@@ -280,7 +280,7 @@ def match(
     """
     first_class, second_class = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
 
-    numbers = [number for known, number in COMPILED if divergence is known]
+    numbers = [number for function, number in COMPILED if function is divergence]
     if numbers and samples.shape[-1] <= MOST_BINS:
         weights, distances = nearest_weights(
             np.ascontiguousarray(samples), second_class, first_class, search_steps(1.0), numbers[0]
@@ -311,7 +311,7 @@ def match_together(
     grid = np.linspace(0.0, 1.0, GRID_POINTS)
     n_steps = search_steps(2 / (GRID_POINTS - 1))
 
-    numbers = [number for known, number in COMPILED if divergence is known]
+    numbers = [number for function, number in COMPILED if function is divergence]
     if numbers and max(samples.shape[1:]) <= MOST_BINS:
         weights, distances = nearest_common_mixtures(
             np.ascontiguousarray(samples), second_class, first_class, grid, n_steps, numbers[0]

@@ -2,8 +2,9 @@
 
 Scores of a sample may be more or less separated than those of the training items. In MoSS, a model
 of scores with one parameter, positive scores are distributed as u^m and negative ones as 1 - u^m,
-with u uniform on [0, 1]: m near 0 is a perfect classifier, m = 1 an uninformative one. Of several m
-the one whose best mixture is closest to the sample (DyS) is chosen, with its mixture weight.
+with u uniform on [0, 1]: m near 0 is a perfect classifier, m = 1 an uninformative one. Among
+several m, the one whose best mixture is closest to the sample (DyS) is chosen, with its mixture
+weight.
 
 The distribution function of u^m is s^(1/m), so that the model's histograms are known exactly:
 nothing is drawn at random, and training items are needed only for the classifier.

@@ -58,9 +58,9 @@ class SORD(AbstractWithoutOptions):
         w = np.ones(len(codes)) if weights is None else weights
         scores, functions = [], []
         for column, is_member in zip(matched_columns(posteriors).T, members, strict=True):
-            distinct, place = np.unique(column, return_inverse=True)
+            distinct, rank = np.unique(column, return_inverse=True)
             below = [
-                np.cumsum(np.bincount(place[chosen], w[chosen], len(distinct)))
+                np.cumsum(np.bincount(rank[chosen], w[chosen], len(distinct)))
                 for chosen in (~is_member, is_member)
             ]
             scores.append(distinct)
@@ -73,13 +73,13 @@ class SORD(AbstractWithoutOptions):
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        found = [
+        matches = [
             _least_areas(row, index, scores, functions, weights)
             for row, scores, functions in zip(
                 representation, self.scores_, self.functions_, strict=True
             )
         ]
-        shares, areas = (np.stack(column, axis=1) for column in zip(*found, strict=True))
+        shares, areas = (np.stack(column, axis=1) for column in zip(*matches, strict=True))
         fallback = np.asarray(np.isnan(shares).any(axis=1))
         p_hat = normalised_shares(np.where(np.isnan(shares), 0.0, shares), self.prior_)
         p_hat = np.where(fallback[:, np.newaxis], self.prior_, p_hat)

@@ -154,10 +154,10 @@ class AbstractOrdinalLikelihood(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        known = posteriors if len(posteriors) else None
+        held_out = posteriors if len(posteriors) else None
         self.sld_ = SLD(
             calibration=self.calibration, tol=self.tol, max_iter=self.max_iter
-        ).fit_items(Items(known, weights=weights), codes, classes=np.arange(len(self.classes_)))
+        ).fit_items(Items(held_out, weights=weights), codes, classes=np.arange(len(self.classes_)))
 
     def refitter(self) -> Callable[[Indices], Self]:
         """The calibration keeps its kind and is refitted, starting from its current parameters."""

@@ -60,9 +60,9 @@ class AbstractUnfolding(AbstractAggregative):
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         classes = np.arange(len(self.classes_))
-        place = (posteriors * classes).sum(axis=1) / classes[-1]
+        position = (posteriors * classes).sum(axis=1) / classes[-1]
         # The outermost cells are centred at the outermost classes.
-        cells = np.rint(place * (self._cell_count() - 1)).astype(np.int64)
+        cells = np.rint(position * (self._cell_count() - 1)).astype(np.int64)
         return np.asarray(cells[np.newaxis])
 
     def _cell_count(self) -> int:
@@ -72,16 +72,18 @@ class AbstractUnfolding(AbstractAggregative):
     def _counts(self, cells: NDArray[Any], index: Indices, weights: Weights | None) -> Reals:
         """Weight of the items of each sample in each cell, (n_samples, n_cells)."""
         n_cells = self._cell_count()
-        place = cells[0][index] + n_cells * np.arange(len(index))[:, np.newaxis]
+        cell_of_sample = cells[0][index] + n_cells * np.arange(len(index))[:, np.newaxis]
         item_weights = sample_weights(index, weights)
-        counts = np.bincount(place.ravel(), item_weights.ravel(), minlength=n_cells * len(index))
+        counts = np.bincount(
+            cell_of_sample.ravel(), item_weights.ravel(), minlength=n_cells * len(index)
+        )
         return np.asarray(counts, dtype=np.float64).reshape(len(index), n_cells)
 
     def _unknown(self, counts: Reals) -> NDArray[np.bool_]:
         """Samples without information: no item in a cell known from training, or equal classes."""
-        known = self.transfer_.any(axis=1)
+        in_training = self.transfer_.any(axis=1)
         alike = bool(np.abs(self.transfer_ - self.transfer_[:, :1]).max() < SINGULAR)
-        return np.asarray(~counts[:, known].any(axis=1) | alike)
+        return np.asarray(~counts[:, in_training].any(axis=1) | alike)
 
 
 class IBU(AbstractUnfolding):

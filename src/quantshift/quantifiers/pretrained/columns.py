@@ -88,11 +88,11 @@ def _most_relevant(table: Any, codes: Codes, weights: Weights | None) -> Indices
     """Positions of the columns whose means differ most between a class and all items."""
     if table.shape[1] <= N_COLUMNS:
         return np.arange(table.shape[1])
-    given = _ones(weights, len(codes))
-    centre, variance = _moments(table, given)
+    item_weights = _ones(weights, len(codes))
+    centre, variance = _moments(table, item_weights)
     scale = np.sqrt(np.maximum(variance, 1e-12))
     differences = [
-        np.abs(_moments(table, given * (codes == code))[0] - centre) / scale
+        np.abs(_moments(table, item_weights * (codes == code))[0] - centre) / scale
         for code in np.unique(codes)
     ]
     relevance = np.max(differences, axis=0)

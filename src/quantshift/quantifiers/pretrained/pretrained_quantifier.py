@@ -42,7 +42,7 @@ from quantshift.quantifiers.pretrained.summaries import (
 from quantshift.quantifiers.pretrained.trained import network_weights
 
 MOST_TRAINING_ITEMS, MOST_ITEMS = 2000, 4000
-"""The most items that are looked at; of more, so many are drawn at random."""
+"""The most items that are looked at; from more, this many are drawn at random."""
 
 
 class PretrainedQuantifier(AbstractQuantifier):
@@ -118,8 +118,8 @@ class PretrainedQuantifier(AbstractQuantifier):
         labelled, labels: positions of items of X drawn at random, and their labels.
         """
         items = self.items(X, weights)
-        known = self._known_labels(labelled, labels, len(items))
-        return self._distribution(items, np.arange(len(items)), known)
+        known_labels = self._known_labels(labelled, labels, len(items))
+        return self._distribution(items, np.arange(len(items)), known_labels)
 
     @property
     def shrinks(self) -> bool:
@@ -160,12 +160,15 @@ class PretrainedQuantifier(AbstractQuantifier):
         self, representation: Items, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         items = replace(representation, weights=weights)
-        found = [self._distribution(items, rows, {}) for rows in index]
+        distributions = [self._distribution(items, rows, {}) for rows in index]
         widths = [
-            (of_sample.quantile(0.84) - of_sample.quantile(0.16)).max() for of_sample in found
+            (of_sample.quantile(0.84) - of_sample.quantile(0.16)).max()
+            for of_sample in distributions
         ]
         uncertainty = np.array(widths) / 2
-        return np.stack([of_sample.share for of_sample in found]), {"uncertainty": uncertainty}
+        return np.stack([of_sample.share for of_sample in distributions]), {
+            "uncertainty": uncertainty
+        }
 
     def _known_labels(
         self, labelled: ArrayLike | None, labels: Any, n_items: int
@@ -188,13 +191,13 @@ class PretrainedQuantifier(AbstractQuantifier):
         return dict(zip(positions.tolist(), codes.tolist(), strict=True))
 
     def _distribution(
-        self, items: Items, rows: Indices, known: Mapping[int, int]
+        self, items: Items, rows: Indices, known_labels: Mapping[int, int]
     ) -> ShareDistribution:
         """The distribution of one sample."""
-        return self._answer(*self._seen_of(items, rows, known))
+        return self._answer(*self._seen_of(items, rows, known_labels))
 
     def _seen_of(
-        self, items: Items, rows: Indices, known: Mapping[int, int]
+        self, items: Items, rows: Indices, known_labels: Mapping[int, int]
     ) -> tuple[Summaries, Reals, bool]:
         """What the network sees of one sample, which shares labels allow, whether there are any.
 
@@ -204,15 +207,15 @@ class PretrainedQuantifier(AbstractQuantifier):
         items = self._represent_items(items)
         assert items.posteriors is not None
         rng = generator(self.seed, purpose="pretrained", side="sample")
-        chosen = _at_most(MOST_ITEMS, rows, rng, keep=known)
+        chosen = _at_most(MOST_ITEMS, rows, rng, keep=known_labels)
         weights = None if items.weights is None else items.weights[chosen]
         sample = Items(items.posteriors[chosen], None, items.features[chosen], uneven(weights))
-        labels = np.array([known.get(row, -1) for row in chosen.tolist()])
+        labels = np.array([known_labels.get(row, -1) for row in chosen.tolist()])
         codes = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         views = [self._view(sample, labels, code) for code in codes]
         task = _stacked([view for pair in views for view in (pair, mirrored(pair))])
         possible = np.stack([_possible(labels, code, len(rows)) for code in codes])
-        return summarise(task, cell_shares(np), np), possible, bool(known)
+        return summarise(task, cell_shares(np), np), possible, bool(known_labels)
 
     def _answer(self, seen: Summaries, possible: Reals, labelled: bool) -> ShareDistribution:
         """What the network says."""
@@ -221,8 +224,8 @@ class PretrainedQuantifier(AbstractQuantifier):
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         if len(self.classes_) == 2:
             probabilities = np.concatenate([probabilities[:, ::-1], probabilities])
-        found = ShareDistribution(self.classes_, probabilities)
-        return found.hedged(HEDGE) if labelled else found
+        distribution = ShareDistribution(self.classes_, probabilities)
+        return distribution.hedged(HEDGE) if labelled else distribution
 
     def _view(self, sample: Items, labels: Codes, code: int) -> Task:
         """What is seen if the question is the share of one class."""
@@ -249,7 +252,7 @@ class PretrainedQuantifier(AbstractQuantifier):
 def _at_most(
     number: int, rows: Indices, rng: np.random.Generator, keep: Mapping[int, int] | None = None
 ) -> Indices:
-    """So many of the rows, drawn at random, with all of those to keep."""
+    """This many of the rows, drawn at random, together with all of those to keep."""
     if len(rows) <= number:
         return rows
     drawn = np.sort(rng.choice(len(rows), number, replace=False))

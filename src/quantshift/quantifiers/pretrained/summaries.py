@@ -16,7 +16,7 @@ STEPS = 24
 
 NEWTON_STEPS = 6
 RIDGE = 5.0
-"""Of the regression that tells training items from those of the sample."""
+"""Penalty of the regression that tells training items from those of the sample."""
 
 SIZES, SAMPLE_SIZES = (200.0, 2000.0), (50.0, 1000.0)
 """Sizes of training sets and samples that the network has seen; others count as the nearest."""
@@ -116,7 +116,7 @@ def logistic_regression(
 ) -> Any:
     """Coefficients of a ridge regression by Newton's method, (B, k); the first is the intercept.
 
-    weights: of the items, which count as so many; the intercept is hardly penalised.
+    weights: how many items each counts as; the intercept is hardly penalised.
     """
     k = X.shape[2]
     penalty = xp.full((k,), ridge, dtype=X.dtype, device=X.device)
@@ -201,13 +201,13 @@ def _label_curves(task: Task, shares: Any, xp: Any) -> tuple[Any, Any]:
     """Log-likelihoods of the labels known in the sample, over shares, (B, G) each.
 
     Multiplied by m / (m - k), because the k labels are drawn without replacement from the m items
-    whose share is asked for.
+    whose share is estimated.
     """
-    known = xp.sum(task.labelled, axis=1)
+    n_known = xp.sum(task.labelled, axis=1)
     size = task.labelled.shape[1]
-    finite = (size / xp.clip(size - known, 0.5, None))[:, None]
+    finite = (size / xp.clip(size - n_known, 0.5, None))[:, None]
     ones = xp.sum(task.labelled * task.labels, axis=1)[:, None]
-    counts = ones * xp.log(shares) + (known[:, None] - ones) * xp.log1p(-shares)
+    counts = ones * xp.log(shares) + (n_known[:, None] - ones) * xp.log1p(-shares)
     if not xp.any(task.labelled > 0):
         return xp.zeros_like(counts), xp.zeros_like(counts)  # most of the time would go into this
     intercepts = intercepts_of(shares, task.sample_logits, task.sample_weights, xp)
@@ -384,8 +384,8 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
 
 def _of_labels(task: Task, e: _Estimates, xp: Any) -> tuple[Any, Any]:
     """Numbers about labels known in the sample, all 0 without any, and PCC corrected by them."""
-    known = xp.sum(task.labelled, axis=1)
-    some = xp.clip(known, 1.0, None)
+    n_known = xp.sum(task.labelled, axis=1)
+    some = xp.clip(n_known, 1.0, None)
     q = sigmoid(task.sample_logits, xp)
     shift = (logit(e.sld, xp) - logit(e.prior, xp))[:, None]
     tilted = sigmoid(task.sample_logits + shift, xp)
@@ -395,10 +395,10 @@ def _of_labels(task: Task, e: _Estimates, xp: Any) -> tuple[Any, Any]:
         centre = xp.sum(residual, axis=1) / some
         error = xp.sqrt(xp.sum(posterior * (1 - posterior) * task.labelled, axis=1) + 1e-3) / some
         values += [centre, xp.asinh(centre / error)]
-    has = xp.astype(known > 0, known.dtype)
+    has = xp.astype(n_known > 0, n_known.dtype)
     share = xp.sum(task.labels * task.labelled, axis=1) / some
     corrected = xp.clip(e.pcc + values[0], 0.0, 1.0)
-    numbers = [has, xp.log1p(known) / 2, known / task.labelled.shape[1], share, *values]
+    numbers = [has, xp.log1p(n_known) / 2, n_known / task.labelled.shape[1], share, *values]
     return xp.stack([number * has for number in numbers], axis=1), corrected
 
 

@@ -30,12 +30,12 @@ def network_weights(file: str | None = None) -> dict[str, Reals]:
         return _shipped()
     path = Path(file)
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise DataError(
             f"{file}: the weights of the network cannot be read ({error.strerror})"
         ) from error
-    return _own(file, found.st_mtime_ns, found.st_size)
+    return _own(file, status.st_mtime_ns, status.st_size)
 
 
 def checked_weights(content: bytes) -> dict[str, Reals]:
@@ -62,7 +62,7 @@ def _own(file: str, _modified: int, _size: int) -> dict[str, Reals]:
         raise DataError(
             f"{file}: the weights of the network cannot be read ({error.strerror})"
         ) from error
-    # What numpy says of files that are no archive of arrays, and of arrays that do not fit.
+    # Errors of numpy for files that are not archives of arrays, and for arrays that do not fit.
     except (ValueError, TypeError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
         raise _no_network(file) from error
     except (zlib.error, NotImplementedError, RuntimeError, MemoryError) as error:

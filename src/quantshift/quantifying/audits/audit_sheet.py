@@ -99,10 +99,10 @@ def draw_audit_sheet(
     people label from the top until the interval is narrow enough. The other arguments are those of
     `train`.
     """
-    given = locals()
-    recipe = Recipe(taken(ColumnOptions, given), taken(TrainingOptions, given))
+    arguments = locals()
+    recipe = Recipe(taken(ColumnOptions, arguments), taken(TrainingOptions, arguments))
     return draw_sheet(
-        taken(Sources, given), recipe, taken(SheetOptions, given), level, progress or silent
+        taken(Sources, arguments), recipe, taken(SheetOptions, arguments), level, progress or silent
     )
 
 

@@ -23,7 +23,7 @@ from quantshift.labelling.sheets.filled import (
 from quantshift.labelling.sheets.matching import rows_by_content, rows_by_id, rows_by_number
 from quantshift.labelling.sheets.sheet_columns import OWN
 from quantshift.quantifying.options import ColumnOptions
-from quantshift.quantifying.reading.pool import Pool, Wanted
+from quantshift.quantifying.reading.pool import ItemsToFind, Pool
 from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.spelling import known_spellings
 from quantshift.tables.reading import OpenTable, Source, open_table
@@ -35,12 +35,12 @@ DRAWN_BY = "quantshift audit-plan"
 class AuditTable:
     """The labelled rows of an audited table, located in the samples, and warnings.
 
-    rows: row number and class code of each; wanted: where each is, in the same order.
+    rows: row number and class code of each; to_find: where each is, in the same order.
     """
 
     name: str
     rows: tuple[tuple[int, int], ...]
-    wanted: Wanted
+    to_find: ItemsToFind
     warnings: tuple[str, ...]
 
 
@@ -73,11 +73,11 @@ def read_audit(
         _code(name, model, f"{sheet.name}: row {number}")
         for number, name in zip(sheet.numbers, sheet.labels, strict=True)
     ]
-    known = set(sheet.cells)
+    sheet_columns = set(sheet.cells)
     if sequential:
         require_no_gaps(sheet.name, sheet.places or ())
     warnings = [] if sequential else left_open(sheet)
-    if id_ is not None and id_ in known:
+    if id_ is not None and id_ in sheet_columns:
         places = rows_by_id(sheet, id_, samples, drawn_by=DRAWN_BY)
     elif drawn and len(samples) == 1:
         content, reserved = model.columns.content, model.columns.label
@@ -89,7 +89,7 @@ def read_audit(
     return AuditTable(
         name=sheet.name,
         rows=tuple(zip(sheet.numbers, codes, strict=True)),
-        wanted=Wanted({place: i for i, place in enumerate(places)}),
+        to_find=ItemsToFind({place: i for i, place in enumerate(places)}),
         warnings=tuple(warnings),
     )
 
@@ -97,14 +97,14 @@ def read_audit(
 def audited_codes(audit: AuditTable, pool: Pool) -> dict[int, int]:
     """Codes of the labelled items by their position in the pool."""
     positions = np.flatnonzero(pool.marks >= 0)
-    at = dict(zip(pool.marks[positions].tolist(), positions.tolist(), strict=True))
+    position_of = dict(zip(pool.marks[positions].tolist(), positions.tolist(), strict=True))
     for i, (number, _) in enumerate(audit.rows):
-        if i not in at:
+        if i not in position_of:
             raise DataError(
                 f"{audit.name}: row {number} is an item that was left out of the sample; remove "
                 "its label"
             )
-    return {at[i]: code for i, (_, code) in enumerate(audit.rows)}
+    return {position_of[i]: code for i, (_, code) in enumerate(audit.rows)}
 
 
 def _code(name: str, model: Model, where: str) -> int:

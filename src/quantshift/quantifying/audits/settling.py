@@ -23,7 +23,7 @@ EITHER, OR = "prior shift", "covariate shift"
 
 @dataclass(frozen=True)
 class Question:
-    """Two shares of a class of which either may be true.
+    """Two shares of a class, either of which may be true.
 
     code, label: of the class. first, second: its share under the assumptions EITHER and OR.
     """
@@ -36,18 +36,22 @@ class Question:
     @classmethod
     def of(cls, evidence: Evidence, classes: Sequence[str]) -> "Question | None":
         """What the items leave open; None if it is not "either this or that"."""
-        known = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
+        prevalences = {
+            assumption.name: assumption.prevalence for assumption in evidence.assumptions
+        }
         decision = evidence.decision
         is_open = decision.reason == NO_EVIDENCE and decision.rests_on != JOINT
-        if not is_open or not {EITHER, OR} <= known.keys():
+        if not is_open or not {EITHER, OR} <= prevalences.keys():
             return None
-        apart = [abs(known[EITHER][label] - known[OR][label]) for label in classes]
-        # Of two classes both are equally far apart: the second, which is the positive one.
-        code = len(classes) - 1 - int(np.argmax(np.round(apart[::-1], 12)))
-        if apart[code] < AGREEING:
+        differences = [
+            abs(prevalences[EITHER][label] - prevalences[OR][label]) for label in classes
+        ]
+        # With two classes both differences are equal: take the second class, the positive one.
+        code = len(classes) - 1 - int(np.argmax(np.round(differences[::-1], 12)))
+        if differences[code] < AGREEING:
             return None
         label = classes[code]
-        return cls(code, label, known[EITHER][label], known[OR][label])
+        return cls(code, label, prevalences[EITHER][label], prevalences[OR][label])
 
     def labels_needed(self, posteriors: Posteriors) -> int:
         """About how many random labels settle it."""
@@ -63,12 +67,12 @@ class Question:
         if scored.counts is None:
             n_items = len(posteriors)
             scores = Scores.of(posteriors[:, self.code], items, y, trust=TRUST)
-        found = decide(y, self.first, self.second, n_items=n_items, scores=scores)
+        decision = decide(y, self.first, self.second, n_items=n_items, scores=scores)
         names = {FIRST: EITHER, SECOND: OR}
         return Settled(
             label=self.label,
             shares={EITHER: self.first, OR: self.second},
-            outcome=names.get(found.outcome, found.outcome),
-            n_labels=found.n_labels,
+            outcome=names.get(decision.outcome, decision.outcome),
+            n_labels=decision.n_labels,
             n_needed=self.labels_needed(posteriors),
         )

@@ -2,8 +2,8 @@
 
 Where label shift is refuted, or covariate shift is declared, it is estimated from the change of the
 classifier's mean confidence; where there is evidence for label shift, from its error rates on each
-class in training and the estimated shares (LEAP); where neither can be told, by the mean of both.
-The limits are those of all estimators that the evidence leaves possible.
+class in training and the estimated shares (LEAP); where there is evidence for neither, by the mean
+of both. The limits are those of all estimators that the evidence leaves possible.
 """
 
 from functools import cached_property
@@ -35,7 +35,7 @@ class AccuracyOfBatches:
 
     @cached_property
     def errors(self) -> HeldOutErrors:
-        """On the held-out training items."""
+        """The errors on the held-out training items."""
         held_out, codes = self.model.held_out
         weights = self.model.base.held_out_.weights
         return HeldOutErrors(held_out, codes, len(self.model.classes), weights)
@@ -64,10 +64,11 @@ class AccuracyOfBatches:
         if weights is not None:
             items = items.take(weights.nonzero()[0])
         methods, possible = methods_for(evidence.decision)
-        found = {method: self._by(method, items, evidence) for method in possible}
+        estimates = {method: self._by(method, items, evidence) for method in possible}
         training, level = self.errors.accuracy, self.level
-        estimate = float(np.mean([found[method][0] for method in methods]))
-        low, high = min(each[1] for each in found.values()), max(each[2] for each in found.values())
+        estimate = float(np.mean([estimates[method][0] for method in methods]))
+        low = min(limits[1] for limits in estimates.values())
+        high = max(limits[2] for limits in estimates.values())
         return ClassifierAccuracy(
             estimate=estimate,
             low=low,
@@ -106,15 +107,15 @@ def accuracy_sentence(
 ) -> str:
     """The accuracy in a sentence, with the assumption under which it holds."""
     limits = f"{100 * low:.0f} to {high:.0%}"
-    known = f"{training:.0%} in training"
+    in_training = f"{training:.0%} in training"
     if decision.kind == RANGE:
         return (
             f"The accuracy of the classifier on this sample is about {estimate:.0%} (range "
-            f"{limits}, not a confidence interval; {known})."
+            f"{limits}, not a confidence interval; {in_training})."
         )
     text = (
         f"The accuracy of the classifier on this sample is about {estimate:.0%} ({100 * level:g}% "
-        f"interval {limits}; {known})"
+        f"interval {limits}; {in_training})"
     )
-    by_confidence = ", judging by its own confidence" * (decision.rests_on == COVARIATE)
+    by_confidence = ", judging by its own confidence" if decision.rests_on == COVARIATE else ""
     return f"{text}{by_confidence}."

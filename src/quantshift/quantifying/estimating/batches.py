@@ -64,7 +64,7 @@ def batch_of(
     shares = unaudited if audit is None else audit.shares
     lead = next(share for share in unaudited if share.label == model.headline)
     no_estimate_reason = evidence.no_estimate_reason
-    untold = bool(no_estimate_reason) or decision.too_wide
+    cannot_tell = bool(no_estimate_reason) or decision.too_wide
     if decision.too_wide:
         no_estimate_reason = (
             no_estimate_reason or f"the assumptions allow {limits(lead.low, lead.high)}"
@@ -76,7 +76,7 @@ def batch_of(
         advising.batch_warnings(
             n_items=n_items,
             n_labelled=len(scored.labelled),
-            asked=audit_options.audit is not None,
+            audit_given=audit_options.audit is not None,
             audited=audit is not None,
             confused=[] if evidence.no_estimate_reason else _confused(model, evidence.interval),
         )
@@ -120,14 +120,14 @@ def batch_of(
         basis="" if kind == CANNOT else verdicts.basis(answer),
         kind=kind,
         reason=reason,
-        unaudited_kind=CANNOT if untold else decision.kind,
+        unaudited_kind=CANNOT if cannot_tell else decision.kind,
         none_of_these=evidence.none_of_these,
         command=_command(scored, audit, n_deciding),
     )
 
 
 def heeding_warnings(batch: Batch, general: Sequence[str]) -> Batch:
-    """The batch with nothing to do only if nothing is warned of.
+    """The batch; it says that there is nothing to do only if there are no warnings.
 
     general: warnings about more than this batch.
     """
@@ -293,7 +293,7 @@ def _audit(
             codes, n_classes, posteriors=scores, items=items, level=level
         )
         labels_only = confidence_sequence(codes, n_classes, n_items=len(scores), level=level)
-        powered, counted = (_last_look(found) for found in (with_scores, labels_only))
+        powered, counted = (_last_look(each) for each in (with_scores, labels_only))
         reached = with_scores.reached(precision) is not None
         n_needed = len(items) if reached else with_scores.labels_needed(precision)
         progress = SequentialProgress(precision, with_scores.half_width, reached, n_needed)
@@ -364,5 +364,7 @@ def histograms(
     """
     bins = np.minimum(posteriors * SCORE_BINS, SCORE_BINS - 1).astype(np.int64)
     total = len(posteriors) if counts is None else counts.sum()
-    found = [np.bincount(column, counts, SCORE_BINS) / max(total, 1) for column in bins.T]
-    return [tuple(shares.tolist()) for shares in found]
+    histogram_by_class = [
+        np.bincount(column, counts, SCORE_BINS) / max(total, 1) for column in bins.T
+    ]
+    return [tuple(histogram.tolist()) for histogram in histogram_by_class]

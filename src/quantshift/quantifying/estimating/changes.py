@@ -71,9 +71,9 @@ def with_changes(batch: Batch, profile: TrainingProfile | None, compared: Compar
     if profile is None or compared is None or len(compared.rows) < FEWEST_ROWS:
         return batch
     low, high = ([getattr(share, end) for share in batch.shares] for end in ("low", "high"))
-    known = [share.estimate for share in batch.shares if share.estimate is not None]
+    estimates = [share.estimate for share in batch.shares if share.estimate is not None]
     # Without an estimate any prevalence is possible; that of training is as good as any other.
-    prevalence = np.array(known) if len(known) == len(low) else profile.items
+    prevalence = np.array(estimates) if len(estimates) == len(low) else profile.items
     prevalence = prevalence / prevalence.sum()
     changes, warnings = compare(profile, compared.cells(), prevalence, low, high)
     return replace(batch, changes=changes, warnings=(*batch.warnings, *warnings))
@@ -105,9 +105,9 @@ def _warnings(
     profile: TrainingProfile, sample: SampleCells, expected: Expectation
 ) -> Iterator[str]:
     shared_columns = [
-        (known, sample.columns[known.column.name])
-        for known in profile.columns
-        if known.column.name in sample.columns
+        (column_profile, sample.columns[column_profile.column.name])
+        for column_profile in profile.columns
+        if column_profile.column.name in sample.columns
     ]
     level = LEVEL / max(len(shared_columns), 1)
     kinds: tuple[Callable[[ColumnProfile, ColumnCells, _Batch], Oddity | None], ...] = (
@@ -119,12 +119,12 @@ def _warnings(
     )
     batch = _Batch(sample, expected, level)
     for kind in kinds:
-        found = [oddity for pair in shared_columns if (oddity := kind(*pair, batch)) is not None]
-        found.sort(key=lambda oddity: -oddity.share)
-        for oddity in found[:MOST_WARNINGS]:
+        oddities = [oddity for pair in shared_columns if (oddity := kind(*pair, batch)) is not None]
+        oddities.sort(key=lambda oddity: -oddity.share)
+        for oddity in oddities[:MOST_WARNINGS]:
             yield f"column {oddity.name!r}: {oddity.description}"
-        if len(found) > MOST_WARNINGS:
-            others = [repr(oddity.name) for oddity in found[MOST_WARNINGS:]]
+        if len(oddities) > MOST_WARNINGS:
+            others = [repr(oddity.name) for oddity in oddities[MOST_WARNINGS:]]
             yield f"{TO_A_LESSER_DEGREE}{some_names(others)}"
 
 
@@ -142,23 +142,23 @@ class _Batch:
         return float(weights[chosen].sum() / max(weights.sum(), 1e-300))
 
 
-def no_content(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def no_content(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
     """A column in which all values are missing."""
     if not cells.gaps.all():
         return None
-    items = known.items if isinstance(known, WordsProfile) else batch.expected.items
-    before = known.gaps.sum() / max(items.sum(), 1e-300)
+    items = profile.items if isinstance(profile, WordsProfile) else batch.expected.items
+    before = profile.gaps.sum() / max(items.sum(), 1e-300)
     if before == 1:
         return None
     sentence = f"only missing values, where training has {percent(before)}"
-    return Oddity(known.column.name, 1.0, sentence)
+    return Oddity(profile.column.name, 1.0, sentence)
 
 
-def more_gaps(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def more_gaps(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
     """A share of missing values that has grown by more than chance and prevalence explain."""
     share = batch.share(cells.gaps)
-    items = known.items if isinstance(known, WordsProfile) else batch.expected.items
-    gaps = known.gaps[:, np.newaxis]
+    items = profile.items if isinstance(profile, WordsProfile) else batch.expected.items
+    gaps = profile.gaps[:, np.newaxis]
     low, high = batch.expected.range(gaps, items)
     more = beyond(np.array([share]), low, high)
     if cells.gaps.all() or more[0] < MANY_GAPS:
@@ -170,20 +170,20 @@ def more_gaps(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity
     sentence = (
         f"{percent(share)} of the rows are missing where {percent(expected_share)} was expected"
     )
-    return Oddity(known.column.name, share, sentence)
+    return Oddity(profile.column.name, share, sentence)
 
 
-def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def outside_the_range(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
     """Numbers outside the range of training, and dates whose parts training does not have."""
-    if not isinstance(known, ScaleProfile) or not isinstance(cells, ScaleCells):
+    if not isinstance(profile, ScaleProfile) or not isinstance(cells, ScaleCells):
         return None
-    if not len(known.thresholds):
+    if not len(profile.thresholds):
         return None
-    outside = (cells.values < known.lowest) | (cells.values > known.highest)
-    if known.column.kind == DATE:
-        outside &= _unknown_dates(known, cells.values)
+    outside = (cells.values < profile.lowest) | (cells.values > profile.highest)
+    if profile.column.kind == DATE:
+        outside &= _unknown_dates(profile, cells.values)
     share = batch.share(outside)
-    n_before = min(batch.expected.n_expected, batch.expected.items.sum() - known.gaps.sum())
+    n_before = min(batch.expected.n_expected, batch.expected.items.sum() - profile.gaps.sum())
     if share < WORTH_SAYING:
         return None
     # Imported here and in `new_levels` because it takes half a second and few samples need it.
@@ -195,66 +195,68 @@ def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -
     by_chance = stats.betabinom.sf(round(share * n) - 1, n, 2, max(n_before - 1, 1))
     if by_chance >= batch.level:
         return None
-    low, high = (on_scale(value, known.column.kind) for value in (known.lowest, known.highest))
+    low, high = (
+        on_scale(value, profile.column.kind) for value in (profile.lowest, profile.highest)
+    )
     sentence = f"{percent(share)} of the rows lie outside {low} to {high}, the range of training"
-    if known.column.kind == DATE:
+    if profile.column.kind == DATE:
         sentence += "; leave out the column unless such dates say something about the label"
-    return Oddity(known.column.name, share, sentence)
+    return Oddity(profile.column.name, share, sentence)
 
 
-def _unknown_dates(known: ScaleProfile, days: Reals) -> Flags:
+def _unknown_dates(profile: ScaleProfile, days: Reals) -> Flags:
     """Dates of months without training dates. Later ones are expected where the day is not used.
 
     days: since 1970, as in the profile.
     """
-    if DAY in known.column.parts:
+    if DAY in profile.column.parts:
         return np.ones(len(days), dtype=bool)
-    first, last = (np.datetime64(round(end), "D") for end in (known.lowest, known.highest))
+    first, last = (np.datetime64(round(end), "D") for end in (profile.lowest, profile.highest))
     seen = np.arange(first.astype("M8[M]"), last.astype("M8[M]") + 1).astype(np.int64) % 12
     whole = np.nan_to_num(np.floor(days)).astype("M8[D]")
     return np.asarray(~np.isin(whole.astype("M8[M]").astype(np.int64) % 12, seen))
 
 
-def new_levels(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def new_levels(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
     """Levels that training does not have, if there are more of them than expected."""
-    if not isinstance(known, LevelsProfile) or not isinstance(cells, LevelCells):
+    if not isinstance(profile, LevelsProfile) or not isinstance(cells, LevelCells):
         return None
-    new = cells.place >= len(known.levels)
+    new = cells.positions >= len(profile.levels)
     share = batch.share(new)
     if share < WORTH_SAYING:
         return None
     from scipy import stats
 
     expected = batch.expected
-    beyond_profile = float(expected.shares(known.rest[:, np.newaxis])[0])
-    chance = min(expected.unseen(known.once, expected.items) + beyond_profile, 1.0)
+    beyond_profile = float(expected.shares(profile.rest[:, np.newaxis])[0])
+    chance = min(expected.unseen(profile.once, expected.items) + beyond_profile, 1.0)
     n = round(expected.n)
     by_chance = stats.binom.sf(round(share * n) - 1, n, chance)
     if by_chance >= batch.level:
         return None
-    places, counts = np.unique(cells.place[new] - len(known.levels), return_counts=True)
-    most_frequent = shown(cells.new[int(places[counts.argmax()])])
+    positions, counts = np.unique(cells.positions[new] - len(profile.levels), return_counts=True)
+    most_frequent = shown(cells.new[int(positions[counts.argmax()])])
     sentence = (
         f"{percent(share)} of the rows have values that training has not seen, such as "
         f"{most_frequent}"
     )
-    return Oddity(known.column.name, share, sentence)
+    return Oddity(profile.column.name, share, sentence)
 
 
-def new_words(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def new_words(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
     """Texts with far more unknown words than the training texts lead one to expect."""
-    if not isinstance(known, WordsProfile) or not isinstance(cells, WordCells):
+    if not isinstance(profile, WordsProfile) or not isinstance(cells, WordCells):
         return None
-    if not len(cells.place):
+    if not len(cells.positions):
         return None
     weights = batch.sample.weights[cells.text]
-    share = float(weights[cells.place >= len(known.words)].sum() / max(weights.sum(), 1e-300))
+    share = float(weights[cells.positions >= len(profile.words)].sum() / max(weights.sum(), 1e-300))
     # Words are counted once per text. A training word that occurs in a single text counts as new.
-    expected_share = float(known.once.sum() / max(known.pairs.sum(), 1.0))
+    expected_share = float(profile.once.sum() / max(profile.pairs.sum(), 1.0))
     if share < 2 * expected_share + MANY_NEW_WORDS:
         return None
     sentence = (
         f"{percent(share)} of the words occur in no training text or in only one, where "
         f"{percent(expected_share)} was expected"
     )
-    return Oddity(known.column.name, share, sentence)
+    return Oddity(profile.column.name, share, sentence)

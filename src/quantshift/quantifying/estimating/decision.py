@@ -41,7 +41,7 @@ ASSUMED = "assumed"
 """The kind of shift if covariate shift is declared, which no items can contradict."""
 
 LABELS, NO_ITEMS = "labels", "no items"
-"""Reasons for the kind of an answer beside those of guarded methods."""
+"""Reasons for the kind of an answer, in addition to those of guarded methods."""
 
 GROUPS, LIKE_GROUPS, LIKE_PERIODS = "groups", "like the groups", "like earlier periods"
 """What an estimate rests on if left-out groups have taught it, and the names of that assumption."""
@@ -70,7 +70,7 @@ class Decision:
 
     @classmethod
     def of_grounds(cls, grounds: Grounds) -> "Decision":
-        """That of a guarded method on one sample."""
+        """The decision of a guarded method about one sample."""
         reason = str(grounds.reason)
         if reason == NEITHER:
             reason = REFUTED if grounds.refuted else NO_EVIDENCE
@@ -79,7 +79,7 @@ class Decision:
 
     @classmethod
     def of_scores(cls, assume: str, *, refuted: bool, apart: float) -> "Decision":
-        """That of the default method where only scores are known, which are never evidence.
+        """The decision of the default method from scores alone, which are never evidence.
 
         apart: the largest difference between estimates under different assumptions.
         """
@@ -95,12 +95,12 @@ class Decision:
         return cls(INTERVAL if kind == CONFIDENCE_INTERVAL else RANGE, str(reason), PRIOR)
 
     def with_limits(self, low: Reals, high: Reals) -> "Decision":
-        """The decision about limits of which the widest may be too wide to act upon."""
+        """The decision, given the limits: a range may be too wide to act upon."""
         return replace(self, too_wide=self.kind == RANGE and (high - low).max() > WIDEST)
 
     @classmethod
     def of_chosen_method(cls, shift: Shift | None) -> "Decision":
-        """That of a method that the user has chosen, whose assumption the items may contradict."""
+        """The decision of a method that the user chose; the items may contradict its assumption."""
         if shift is not None and shift.is_significant:
             return cls(RANGE, REFUTED)
         return cls(INTERVAL, DECLARED)
@@ -141,7 +141,7 @@ class Evidence:
         shift: Shift | None,
         decision: Decision,
     ) -> "Evidence":
-        """That on the i-th sample of `drawn`. shares: the estimate and its limits."""
+        """The evidence on the i-th sample of `drawn`. shares: the estimate and its limits."""
         prevalence, low, high = shares
         interval = PrevalenceInterval(
             prevalence=prevalence,

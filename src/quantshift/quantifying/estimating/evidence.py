@@ -108,20 +108,20 @@ def examine(
     if model.tests_itself:
         tested = GuardedSamples.of(model, items, samples, options, seed)
         tested.resample(progress)
-        found = [_taught_by_groups(model, each) for each in tested.evidence(options)]
+        examined = [_taught_by_groups(model, each) for each in tested.evidence(options)]
         drawn, quantifier = tested.drawn, tested.drawn.quantifier
     elif options.declared.assumption != AUTO:
         raise makes_its_own_assumption(model.method)
     else:
         quantifier = model.quantifier
-        drawn, found = _by_chosen_method(model, items, samples, options, seed, progress)
-    shown = []
-    for i, (rows, evidence) in enumerate(zip(samples, found, strict=True)):
+        drawn, examined = _by_chosen_method(model, items, samples, options, seed, progress)
+    decided = []
+    for i, (rows, evidence) in enumerate(zip(samples, examined, strict=True)):
         no_estimate_reason = _no_estimate_reason(model, quantifier, items, rows, drawn, i)
         decision = evidence.decision.with_limits(evidence.interval.low, evidence.interval.high)
         evidence = replace(evidence, decision=decision)
-        shown.append(evidence.refused(no_estimate_reason) if no_estimate_reason else evidence)
-    return shown
+        decided.append(evidence.refused(no_estimate_reason) if no_estimate_reason else evidence)
+    return decided
 
 
 def _by_chosen_method(
@@ -193,11 +193,11 @@ def _taught_by_groups(model: Model, evidence: Evidence) -> Evidence:
 
     by_prior, by_mean = type(model.base).__name__, IF_COVARIATE_SHIFT.__name__
     lesson = GroupLesson.of(model.groups, by_mean, by_prior)
-    known = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
-    if lesson is None or not {"prior shift", "covariate shift"} <= known.keys():
+    prevalences = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
+    if lesson is None or not {"prior shift", "covariate shift"} <= prevalences.keys():
         return _widened_by_groups(model, evidence)
     prior, covariate = (
-        np.array([known[name][label] for label in model.classes])
+        np.array([prevalences[name][label] for label in model.classes])
         for name in ("prior shift", "covariate shift")
     )
     p_hat = lesson.estimate(np.asarray(model.base.prior_), covariate, prior)
@@ -362,11 +362,11 @@ class _Weighed:
 
     def span(self, replicates: Prevalences, size: int, level: float, shift: Shift) -> Limits:
         """Limits that contain the estimates under all kinds of shift that are not refuted."""
-        held = ~(self.refuted | self.for_comparison)
-        points = np.vstack([self.prevalence[held], self.best])
+        possible = ~(self.refuted | self.for_comparison)
+        points = np.vstack([self.prevalence[possible], self.best])
         low, high = points.min(axis=0), points.max(axis=0)
         if shift.rejected:
-            chosen = held & ((self.weight >= SOME_WEIGHT) | self.unweighed)
+            chosen = possible & ((self.weight >= SOME_WEIGHT) | self.unweighed)
             p_hat = self.prevalence[chosen]
             lows, highs = limits(p_hat, replicates[chosen], [size] * len(p_hat), level)
             low, high = np.minimum(low, lows.min(axis=0)), np.maximum(high, highs.max(axis=0))
@@ -407,10 +407,10 @@ def _by_label(model: Model, p: Prevalences) -> dict[str, float]:
     return dict(zip(model.classes, map(float, p), strict=True))
 
 
-def with_adjusted_p_values(found: Sequence[Evidence]) -> list[Evidence]:
+def with_adjusted_p_values(evidence: Sequence[Evidence]) -> list[Evidence]:
     """The evidence on all batches, with p-values of the shift test adjusted for their number."""
-    shifts = adjusted([evidence.shift for evidence in found])
-    return [replace(each, shift=shift) for each, shift in zip(found, shifts, strict=True)]
+    shifts = adjusted([each.shift for each in evidence])
+    return [replace(each, shift=shift) for each, shift in zip(evidence, shifts, strict=True)]
 
 
 def adjusted(shifts: Sequence[Shift | None]) -> list[Shift | None]:

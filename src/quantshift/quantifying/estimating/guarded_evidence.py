@@ -89,9 +89,10 @@ class GuardedSamples:
     def resample(self, progress: OnProgress) -> None:
         """Draw the replicates, if an answer needs them."""
         drawn, own, done = self.drawn, self._own, 0
-        for columns, _ in drawn.estimates() if own.any() else ():
-            done += len(columns)
-            progress("resampling", done, drawn.n_bootstrap)
+        if own.any():
+            for columns, _ in drawn.estimates():
+                done += len(columns)
+                progress("resampling", done, drawn.n_bootstrap)
         # The others are needed for comparing batches.
         for i in np.flatnonzero(~own):
             p_hat, members = self.grounds.estimate[i], self.grounds.members[i]
@@ -99,7 +100,7 @@ class GuardedSamples:
             drawn.values[i] = replicates_of(p_hat, members, size, drawn.n_bootstrap, drawn.seed)
 
     def evidence(self, options: EstimationOptions) -> Iterator[Evidence]:
-        """That on each sample; after `resample`."""
+        """The evidence on each sample; call `resample` first."""
         drawn, grounds = self.drawn, self.grounds
         unguarded = drawn.limits() if self._own.any() else (grounds.low, grounds.high)
         low, high = answer_limits(
@@ -136,16 +137,16 @@ class GuardedSamples:
             "prior shift", type(self.model.base).__name__, grounds.prior, refuted=refuted
         )
         covariate = under("covariate shift", IF_COVARIATE_SHIFT.__name__, grounds.covariate)
-        found = [by_prior, covariate]
+        assumptions = [by_prior, covariate]
         if not np.allclose(grounds.mixed, grounds.prior):
             method = type(self.drawn.quantifier).__name__
-            found.append(under("prior and covariate shift", method, grounds.mixed))
+            assumptions.append(under("prior and covariate shift", method, grounds.mixed))
         if str(grounds.rests_on) not in ("prior", COVARIATE):
-            found.append(under("between the two", self.model.method, grounds.estimate))
+            assumptions.append(under("between the two", self.model.method, grounds.estimate))
         if str(grounds.rests_on) == COVARIATE:
-            found = [found[1], found[0], *found[2:]]
+            assumptions = [assumptions[1], assumptions[0], *assumptions[2:]]
         unchanged = under("no change", "training prevalence", self.model.base.prior_)
-        return *found, *([] if str(grounds.reason) == DECLARED else [unchanged])
+        return *assumptions, *([] if str(grounds.reason) == DECLARED else [unchanged])
 
 
 def _unguarded(model: Model, items: Items) -> tuple[Any, Items]:

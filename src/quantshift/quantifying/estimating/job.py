@@ -117,18 +117,18 @@ def quantify(
     a line for every row, its probability as trained and corrected. The other arguments are those of
     `train`; with a model, `groups` and `time` are those it was trained with.
     """
-    given = locals()
+    arguments = locals()
     request = Request(
-        taken(Sources, given),
-        taken(ColumnOptions, given),
-        taken(TrainingOptions, given),
-        taken(BatchOptions, given),
-        taken(AuditOptions, given),
-        taken(EstimationOptions, given),
+        taken(Sources, arguments),
+        taken(ColumnOptions, arguments),
+        taken(TrainingOptions, arguments),
+        taken(BatchOptions, arguments),
+        taken(AuditOptions, arguments),
+        taken(EstimationOptions, arguments),
         conditions,
-        taken(Declaration, given),
-        taken(RowOptions, given),
-        taken(LabelOptions, given),
+        taken(Declaration, arguments),
+        taken(RowOptions, arguments),
+        taken(LabelOptions, arguments),
     )
     return quantify_tables(request, progress or silent)
 
@@ -180,8 +180,8 @@ def quantify_one_label(request: Request, progress: OnProgress = silent) -> Quant
             sequential=request.audit.sequential,
         )
     options = request.estimation_with(model.declared)
-    kept = [request.columns.id] if request.columns.id is not None else []
-    with nullcontext() if file.rows is None else RowSpool(model, kept) as spool:
+    copied_columns = [request.columns.id] if request.columns.id is not None else []
+    with nullcontext() if file.rows is None else RowSpool(model, copied_columns) as spool:
         sample = RowSample.read(tables, model, request, audited, progress, spool)
         answer = estimate_sample(sample, options, request.audit, request.training.seed, progress)
         if spool is not None and file.rows is not None:
@@ -216,20 +216,22 @@ def estimate_sample(
         if name not in evidence:
             batches.append(empty_batch(name, model.classes, left_out=sample.left_out(name)))
             continue
-        shown = evidence[name]
+        batch_evidence = evidence[name]
         # The replicates of a few items do not differ enough: any two such batches would differ.
         is_compared = name in compared and sizes[name] >= SMALL
-        change = changed_classes(before if is_compared else None, shown.interval, model.classes)
+        change = changed_classes(
+            before if is_compared else None, batch_evidence.interval, model.classes
+        )
         batch = batch_of(
             model,
             sample.scored(name),
-            shown,
+            batch_evidence,
             change,
             audit,
             declared=options.declared,
         )
-        batches.append(heeding_warnings(sample.completed(batch, shown), general))
-        before = shown.interval if sizes[name] >= SMALL else before
+        batches.append(heeding_warnings(sample.completed(batch, batch_evidence), general))
+        before = batch_evidence.interval if sizes[name] >= SMALL else before
     return Quantification(
         classes=model.classes,
         level=options.level,

@@ -110,13 +110,13 @@ class PerformanceOfBatches:
         uses = [_use(posteriors)]
         if correction.strength > 0:
             uses.append(_use(correction(posteriors)))
-        found = self.estimator.of(sample, uses, self.training)
+        performances = self.estimator.of(sample, uses, self.training)
         return ClassifierPerformance(
             kind=sample.kind,
             strength=correction.strength,
-            as_trained=tuple(map(_value, found[0].measured)),
-            corrected=tuple(map(_value, found[1].measured)) if len(found) > 1 else (),
-            confusion=tuple(tuple(row) for row in found[0].table.tolist()),
+            as_trained=tuple(map(_value, performances[0].measured)),
+            corrected=tuple(map(_value, performances[1].measured)) if len(performances) > 1 else (),
+            confusion=tuple(tuple(row) for row in performances[0].table.tolist()),
         )
 
 

@@ -41,8 +41,8 @@ class RowSample(AbstractSample):
     """The items of tables.
 
     codes: of labelled items, by their position among the items, in the order of labelling.
-    commands: for batches that are files, the commands that draw items of it to label, a number of
-        them or until two shares are told apart.
+    commands: for each batch that is a file, the commands that draw items of it to label: a number
+        of them, or as many as it takes to tell two shares apart.
     corrections: of the probabilities in each batch that is completed.
     notes: about columns of the tables and about the audit.
     """
@@ -75,7 +75,7 @@ class RowSample(AbstractSample):
             seed=request.training.seed,
             progress=progress,
             weights=request.columns.weights or model.columns.weights,
-            wanted=NOTHING if audited is None else audited.wanted,
+            to_find=NOTHING if audited is None else audited.to_find,
             spool=spool,
         )
         return cls.of_pool(pool, tables, model, request, audited)
@@ -120,10 +120,10 @@ class RowSample(AbstractSample):
     def evidence(
         self, options: EstimationOptions, seed: int, progress: OnProgress
     ) -> Mapping[str, Evidence]:
-        """What the items of every batch that has any say about their classes."""
+        """The evidence on every batch that has items."""
         progress(RESAMPLING, 0, options.replicates)
         filled = {name: rows for name, rows in self.pool.batches.items() if len(rows)}
-        shown = examine(
+        examined = examine(
             self.model,
             self.pool.items,
             list(filled.values()),
@@ -144,7 +144,7 @@ class RowSample(AbstractSample):
         return {
             name: replace(self._unless_unknown(name, evidence), none_of_these=share)
             for name, evidence, share in zip(
-                filled, with_adjusted_p_values(shown), unlike, strict=True
+                filled, with_adjusted_p_values(examined), unlike, strict=True
             )
         }
 

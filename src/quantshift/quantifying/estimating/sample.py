@@ -21,8 +21,9 @@ class ScoredBatch:
         another row already counts.
     labelled: the codes of labelled items by their row, in the order of labelling.
     n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
-    command: draws random items of the batch to label; deciding_command: so many that people label
-        from the top until it is settled which of two shares is true. Empty if it is not a file.
+    command: draws random items of the batch to label; deciding_command: draws enough of them to be
+        labelled from the top until it is settled which of two shares is true. Both are empty if the
+        batch is not a file.
     """
 
     name: str
@@ -56,7 +57,7 @@ class AbstractSample(ABC):
     def evidence(
         self, options: EstimationOptions, seed: int, progress: OnProgress
     ) -> Mapping[str, Evidence]:
-        """What the items of every batch that has any say about their classes.
+        """The evidence on every batch that has items.
 
         The p-values of tests are adjusted for the number of batches.
         """

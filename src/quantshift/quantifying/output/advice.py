@@ -103,12 +103,12 @@ def accuracy_text(classifier: str, accuracy: float) -> str:
 
 
 def batch_warnings(
-    *, n_items: int, n_labelled: int, asked: bool, audited: bool, confused: Sequence[str] = ()
+    *, n_items: int, n_labelled: int, audit_given: bool, audited: bool, confused: Sequence[str] = ()
 ) -> Iterator[str]:
     """Warnings about a batch.
 
-    asked: whether there is an audit at all; confused: classes that the classifier does not separate
-    from another.
+    audit_given: whether there is an audit at all; confused: classes that the classifier does not
+    separate from another.
     """
     if confused:
         yield (
@@ -117,7 +117,7 @@ def batch_warnings(
         )
     if n_items < SMALL:
         yield f"only {counted(n_items, 'item')}: the interval is wide"
-    if asked and not audited:
+    if audit_given and not audited:
         yield f"{n_labelled} items are labelled and an audit needs {FEWEST_LABELS}: not audited"
 
 
@@ -217,16 +217,16 @@ def _whether_to_stop(audit: Audited) -> str:
     """Whether an audit with many looks can stop, or how many more labels it needs."""
     progress = audit.progress
     assert progress is not None
-    now, wanted = f"{100 * progress.half_width:.1f}", f"{100 * progress.precision:.1f}"
+    current, target = f"{100 * progress.half_width:.1f}", f"{100 * progress.precision:.1f}"
     if progress.reached:
         return (
-            f"You can stop: the interval is plus or minus {now} points, and {wanted} were asked "
-            "for."
+            f"You can stop: the interval is plus or minus {current} points, and {target} were "
+            "asked for."
         )
     more = progress.n_needed - audit.n_labelled
     return (
-        f"The interval is plus or minus {now} points. For {wanted} label about {more:,} more, from "
-        "the top of the sheet; check as often as you like."
+        f"The interval is plus or minus {current} points. For {target} label about {more:,} more, "
+        "from the top of the sheet; check as often as you like."
     )
 
 

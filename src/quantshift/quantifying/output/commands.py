@@ -22,8 +22,8 @@ def audit_plan_command(
     options = _options(sources, recipe)
     if options is None:
         return ""
-    asked = ["--sequential"] if n_labels is None else ["--labels", str(n_labels)]
-    output = [*asked, "--out", out]
+    amount = ["--sequential"] if n_labels is None else ["--labels", str(n_labels)]
+    output = [*amount, "--out", out]
     return command_line(["quantshift", "audit-plan", *options, *output])
 
 
@@ -43,15 +43,15 @@ def quantify_command(
 
 def _options(sources: Sources, recipe: Recipe) -> list[str] | None:
     sample, train, model = sources.sample, sources.train, sources.model
-    trained = train if isinstance(train, list | tuple) else [train]
-    files = [sample, *(trained if model is None else [model])]
+    training_tables = train if isinstance(train, list | tuple) else [train]
+    files = [sample, *(training_tables if model is None else [model])]
     if not all(isinstance(s, str | Path) and str(s) != STANDARD_INPUT for s in files):
         return None
     options = ["--model", str(model)] if model is not None else []
     if model is None:
-        options += [part for source in trained for part in ("--train", str(source))]
+        options += [part for source in training_tables for part in ("--train", str(source))]
     options += ["--sample", str(sample)]
-    for name, value in _given(recipe.columns, by=recipe.by, trained=model is None):
+    for name, value in _column_options(recipe.columns, by=recipe.by, trains=model is None):
         options += [f"--{name}", value]
     if recipe.columns.lenient:
         options.append("--lenient")
@@ -60,15 +60,20 @@ def _options(sources: Sources, recipe: Recipe) -> list[str] | None:
     return options
 
 
-def _given(options: ColumnOptions, *, by: str | None, trained: bool) -> Iterator[tuple[str, str]]:
-    """The options that say what columns mean. Unlike training, a model ignores other columns."""
-    others = (options.weights, options.left_out_by, by) if trained else ()
+def _column_options(
+    options: ColumnOptions, *, by: str | None, trains: bool
+) -> Iterator[tuple[str, str]]:
+    """The options that say what columns mean.
+
+    trains: whether the command trains a model; unlike a trained model, it would use other columns.
+    """
+    others = (options.weights, options.left_out_by, by) if trains else ()
     drop = dict.fromkeys((*options.drop, *(name for name in others if name is not None)))
     for name, value in (
         ("label", _listed(() if options.label is None else (options.label,))),
         ("text", _listed(options.text)),
         ("features", _listed(options.features)),
-        ("categories", _listed(options.categories) if trained else ""),
+        ("categories", _listed(options.categories) if trains else ""),
         ("posteriors", _listed(options.posteriors)),
         ("drop", _listed(tuple(drop))),
         ("id", options.id or ""),

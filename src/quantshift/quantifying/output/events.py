@@ -14,13 +14,16 @@ def failures(
     result: Quantification, events: Sequence[str], conditions: Sequence[Condition]
 ) -> list[str]:
     """The batches for which an event or a condition holds, in words."""
-    found = [
+    lines = [
         f"{shortened(batch.name)}: {event}{_reason(batch, event)}"
         for event in events
         for batch in result.batches
         if _happened(batch, event)
     ]
-    return [*found, *(line for condition in conditions for line in condition.failures(result))]
+    return [
+        *lines,
+        *(line for condition in conditions for line in condition.failures(result)),
+    ]
 
 
 def is_unreliable(batch: Batch) -> bool:

@@ -29,36 +29,39 @@ def headline_found(result: Quantification, batch: Batch, label: str) -> Headline
 def headline_of_all(result: Quantification, label: str) -> Headline:
     """What was found for a class of several batches: the extremes, unless most have no estimate."""
     shares = [(share_of(batch, label), batch) for batch in result.batches]
-    known = [(share.estimate, batch) for share, batch in shares if share.estimate is not None]
+    estimates = [(share.estimate, batch) for share, batch in shares if share.estimate is not None]
     n_items = sum(batch.n_items for batch in result.batches)
     numbers = [("batches", f"{len(shares):,}"), ("items", f"{n_items:,}")]
     in_training = result.training.prevalence.get(label)
     if in_training is not None:
         numbers.insert(0, ("share in training", percent(in_training)))
-    said = class_label(result, label)
-    without = len(shares) - len(known)
-    note = f"{counted(without, 'batch', 'batches')} cannot be estimated. " if without else ""
+    class_name = class_label(result, label)
+    n_unknown = len(shares) - len(estimates)
+    note = f"{counted(n_unknown, 'batch', 'batches')} cannot be estimated. " if n_unknown else ""
     lead = f"{note}Choose a batch below to see its interval and what it rests on."
-    if 2 * without > len(shares):
-        labels = " without labels" * all(
+    if 2 * n_unknown > len(shares):
+        labels_would_do = all(
             batch.n_items and batch.reason != NEITHER
             for share, batch in shares
             if share.estimate is None
         )
-        which = f"{without:,} of" if known else "any of"
+        without_labels = " without labels" if labels_would_do else ""
+        which = f"{n_unknown:,} of" if estimates else "any of"
         heading = (
-            f"The share of {said} cannot be estimated{labels} in {which} {len(shares):,} batches"
+            f"The share of {class_name} cannot be estimated{without_labels} in {which} "
+            f"{len(shares):,} batches"
         )
         return Headline(heading, "see below why", lead, tuple(numbers))
-    large, least = large_enough(known)
+    large, least = large_enough(estimates)
     telling = sorted(large, key=lambda entry: entry[0])
     (low, first), (high, last) = telling[0], telling[-1]
     lowest, highest = (with_size(batch, batch_label(result, batch)) for batch in (first, last))
     low_text, high_text = percents([low, high])
     verb = "are" if result.label is None else "have"
-    n_smaller = len(known) - len(telling)
+    n_smaller = len(estimates) - len(telling)
     return Headline(
-        heading=f"{low_text} ({lowest}) to {high_text} ({highest}) of the items {verb} {said}",
+        heading=f"{low_text} ({lowest}) to {high_text} ({highest}) of the items {verb} "
+        f"{class_name}",
         limits=f"{counted(len(telling), 'batch', 'batches')}{smaller_text(n_smaller, least)}, "
         f"{counted(n_items, 'item')} in all",
         lead=lead,
@@ -118,8 +121,9 @@ def class_label(result: Quantification, label: str) -> str:
 def _heading(result: Quantification, batch: Batch, share: Share) -> str:
     label, where = class_label(result, share.label), batch_label(result, batch)
     if share.estimate is None:
-        without = " without labels" * (batch.reason != NEITHER and bool(batch.assumptions))
-        return f"The share of {label} in {where} cannot be estimated{without}"
+        labels_would_do = batch.reason != NEITHER and bool(batch.assumptions)
+        without_labels = " without labels" if labels_would_do else ""
+        return f"The share of {label} in {where} cannot be estimated{without_labels}"
     verb = "are" if result.label is None else "have"
     items = counted(batch.n_items, "item")
     return f"{percent(share.estimate)} of the {items} in {where} {verb} {label}"
@@ -131,7 +135,7 @@ def _limits(result: Quantification, batch: Batch, share: Share) -> str:
         return f"anything from {bounds} is possible"
     if batch.kind == RANGE:
         return f"range {bounds}; this is not a confidence interval"
-    at_every_look = " at every look" * (batch.kind == SEQUENCE)
+    at_every_look = " at every look" if batch.kind == SEQUENCE else ""
     return f"{100 * result.level:g}% confidence interval{at_every_look} {bounds}"
 
 
@@ -147,11 +151,11 @@ def _lead(result: Quantification, batch: Batch, share: Share) -> str:
 
 
 def _numbers(result: Quantification, batch: Batch, share: Share) -> tuple[tuple[str, str], ...]:
-    known = result.training.prevalence.get(share.label)
+    in_training = result.training.prevalence.get(share.label)
     name = f"share of {shown(result, share.label)}"
     return (
         (name, estimate_text(share)),
         (limits_head(batch.kind, result.level), limits(share.low, share.high)),
-        *([] if known is None else [("share in training", percent(known))]),
+        *([] if in_training is None else [("share in training", percent(in_training))]),
         ("items", f"{batch.n_items:,}"),
     )

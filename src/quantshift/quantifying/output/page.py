@@ -27,7 +27,7 @@ from quantshift.quantifying.output.headline import (
     leading_batch,
 )
 from quantshift.quantifying.output.performance import performance_cells, performance_columns
-from quantshift.quantifying.output.result import Batch, Quantification
+from quantshift.quantifying.output.result import Assumption, Batch, Quantification
 from quantshift.quantifying.output.text import alarms, answer, marks, training_mix
 from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, parts
 from quantshift.quantifying.training.group_errors import GroupErrors
@@ -49,20 +49,20 @@ def render_page(
     seed, each with its name.
     """
     chosen = leading_batch(result)
-    found = headline_found(result, result.batches[chosen], result.headline)
-    chosen_batch = f"{found.heading} ({found.limits}). {found.lead}"
-    title = found
+    headline = headline_found(result, result.batches[chosen], result.headline)
+    chosen_batch = f"{headline.heading} ({headline.limits}). {headline.lead}"
+    title = headline
     if len(result.batches) > 1:
         title = headline_of_all(result, result.headline)
     if not _is_series(result):
-        found = title
+        headline = title
     left_out = _left_out(result)
     return render_answer(
         __package__,
         title=f"{title.heading} ({title.limits})",
-        found=found,
-        lead=found.lead,
-        numbers=found.numbers,
+        found=headline,
+        lead=headline.lead,
+        numbers=headline.numbers,
         result=result,
         by=result.by or "batch",
         headline=result.classes.index(result.headline),
@@ -144,8 +144,8 @@ def _texts(result: Quantification) -> list[dict[str, tuple[str, str]]]:
     """Estimate and limits of each class in each batch, with the same decimals in a column."""
     if len(result.batches) == 1:
         shares = result.batches[0].shares
-        found = zip(shares, estimates_and_limits(shares), strict=True)
-        return [{share.label: texts for share, texts in found}]
+        pairs = zip(shares, estimates_and_limits(shares), strict=True)
+        return [{share.label: texts for share, texts in pairs}]
     columns = {
         label: estimates_and_limits([share_of(batch, label) for batch in result.batches])
         for label in result.classes
@@ -157,8 +157,8 @@ def _texts(result: Quantification) -> list[dict[str, tuple[str, str]]]:
 
 def _audit_texts(result: Quantification, shares: Sequence[Share]) -> list[tuple[str, str, str]]:
     ordered = headline_first(result, shares)
-    found = zip(ordered, estimates_and_limits(ordered), strict=True)
-    return [(shown(result, share.label), *texts) for share, texts in found]
+    pairs = zip(ordered, estimates_and_limits(ordered), strict=True)
+    return [(shown(result, share.label), *texts) for share, texts in pairs]
 
 
 def _batch(
@@ -194,12 +194,18 @@ def _batch(
             (
                 assumption.name,
                 ASSUMPTION_NAMES.get(assumption.name, "").format(parts=of_a_class),
-                "contradicted" * assumption.refuted or "for comparison" * assumption.for_comparison,
+                _assumption_mark(assumption),
                 shares,
             )
             for assumption, shares in zip(batch.assumptions, _assumed(result, batch), strict=True)
         ],
     }
+
+
+def _assumption_mark(assumption: Assumption) -> str:
+    if assumption.refuted:
+        return "contradicted"
+    return "for comparison" if assumption.for_comparison else ""
 
 
 def _assumed(result: Quantification, batch: Batch) -> list[tuple[str, ...]]:
@@ -275,11 +281,11 @@ def _legend(groups: GroupErrors, answers: Sequence[LeftOutAnswer]) -> str:
             f"Dots: the share that the earlier {groups.noun}s would have given; diamonds: the "
             "truth. The range of a sample also depends on its items, and is not shown here."
         )
-    known = [answer.holds for answer in answers if answer.holds is not None]
+    outcomes = [answer.holds for answer in answers if answer.holds is not None]
     dots = "the share and range that the other groups would have given; diamonds: the truth."
-    if not known:
+    if not outcomes:
         return f"Dots: {dots} The others are too few to give a range."
-    held = f"The range held the true shares of {sum(known)} of {len(known)} groups."
+    held = f"The range held the true shares of {sum(outcomes)} of {len(outcomes)} groups."
     return f"Dots with dashed lines: {dots} {held}"
 
 

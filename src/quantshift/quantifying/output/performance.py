@@ -12,25 +12,27 @@ WORTH_SAYING = 0.01
 
 def performance_lines(result: Quantification, batch: Batch) -> Iterator[str]:
     """Precision and recall of the headline class, and what a correction does to the accuracy."""
-    found = batch.performance
-    if found is None:
+    performance = batch.performance
+    if performance is None:
         return
     lead = shown(result, result.headline)
-    precision, recall = (found.value(name, result.headline) for name in ("precision", "recall"))
-    known = [
+    precision, recall = (
+        performance.value(name, result.headline) for name in ("precision", "recall")
+    )
+    measures = [
         f"{name} {_with_limits(value)}"
         for name, value in (("precision", precision), ("recall", recall))
         if value is not None and value.estimate is not None
     ]
-    if known:
-        what = " (ranges)" if found.kind == RANGE else ""
-        yield f"For {lead}: {', '.join(known)}{what}."
-    before, after = found.value("accuracy"), found.value("accuracy", corrected=True)
+    if measures:
+        what = " (ranges)" if performance.kind == RANGE else ""
+        yield f"For {lead}: {', '.join(measures)}{what}."
+    before, after = performance.value("accuracy"), performance.value("accuracy", corrected=True)
     if before is None or after is None or before.estimate is None or after.estimate is None:
         return
     gain = after.estimate - before.estimate
     if gain >= WORTH_SAYING:
-        partly = "partly " * (found.strength < 1)
+        partly = "partly " if performance.strength < 1 else ""
         yield (
             f"Probabilities that are {partly}corrected to these shares raise the accuracy to about "
             f"{after.estimate:.0%}."
@@ -46,14 +48,14 @@ def performance_columns(result: Quantification) -> list[str]:
 def performance_cells(result: Quantification) -> Iterator[list[str]]:
     """For each batch accuracy, precision, recall and the corrected accuracy; empty if unknown."""
     for batch in result.batches:
-        found = batch.performance
-        if found is None:
+        performance = batch.performance
+        if performance is None:
             yield []
             continue
         values = [
-            found.value("accuracy"),
-            *(found.value(name, result.headline) for name in ("precision", "recall")),
-            found.value("accuracy", corrected=True),
+            performance.value("accuracy"),
+            *(performance.value(name, result.headline) for name in ("precision", "recall")),
+            performance.value("accuracy", corrected=True),
         ]
         yield [
             "" if value is None or value.estimate is None else _in_short(value) for value in values

@@ -14,20 +14,20 @@ def plot_group_errors(groups: GroupErrors, ax: Axes | None) -> Axes:
     methods = sorted(groups.errors, key=lambda method: groups.errors[method])
     if ax is None:
         ax = Figure(figsize=(7, 1.2 + 0.4 * len(methods)), layout="constrained").subplots()
-    for place, method in enumerate(methods):
+    for row, method in enumerate(methods):
         colour = "C0" if method == groups.method else "0.45"
-        ax.barh(place, groups.errors[method], height=0.6, color=colour, alpha=0.35)
+        ax.barh(row, groups.errors[method], height=0.6, color=colour, alpha=0.35)
         errors = [group.errors[method] for group in groups.groups]
-        ax.plot(errors, [place] * len(errors), "o", color=colour, alpha=0.8, markersize=4)
+        ax.plot(errors, [row] * len(errors), "o", color=colour, alpha=0.8, markersize=4)
         ax.annotate(
             f"{100 * groups.errors[method]:.1f}",
-            (max(errors), place),
+            (max(errors), row),
             (8, 0),
             textcoords="offset points",
             verticalalignment="center",
         )
-    named = [METHOD_NAMES.get(method, method) for method in methods]
-    ax.set_yticks(range(len(methods)), named, parse_math=False)
+    names = [METHOD_NAMES.get(method, method) for method in methods]
+    ax.set_yticks(range(len(methods)), names, parse_math=False)
     ax.set(ylim=(len(methods) - 0.5, -0.5))
     ax.set_xlim(0, 1.12 * max(max(g.errors.values()) for g in groups.groups) + 0.01)
     ax.set_xlabel(

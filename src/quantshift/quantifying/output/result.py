@@ -94,7 +94,7 @@ class SequentialProgress:
 
 @dataclass(frozen=True)
 class Settled:
-    """What labels decide between two shares of a class of which either might be true.
+    """What labels decide between two shares of a class, either of which might be true.
 
     label: the class; shares: by the assumption that they follow from. outcome: the assumption whose
     share is settled, "neither", or "open" if there are too few labels. n_labels: after how many
@@ -177,8 +177,8 @@ class ClassifierPerformance:
         self, measure: str, label: str | None = None, *, corrected: bool = False
     ) -> MeasureValue | None:
         """One measure, as trained or corrected; None if it is not there."""
-        found = self.corrected if corrected else self.as_trained
-        return next((v for v in found if (v.measure, v.label) == (measure, label)), None)
+        values = self.corrected if corrected else self.as_trained
+        return next((v for v in values if (v.measure, v.label) == (measure, label)), None)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def model_lines(model: Model) -> Iterator[str]:
             f"{shortened(model.names[label])} {n:,}"
             for label, n in list(training.counts.items())[:MOST_ROWS]
         )
-        more = ", ..." * (len(training.counts) > MOST_ROWS)
+        more = ", ..." if len(training.counts) > MOST_ROWS else ""
         yield (
             f"Model of {shortened(columns.label or '')!r}, trained on {training.n_items:,} rows of "
             f"{shortened(training.source)} ({counts}{more})"
@@ -64,10 +64,10 @@ def _table(result: Quantification) -> list[list[str]]:
             for share, cells in zip(batch.shares, estimates_and_limits(batch.shares), strict=True)
         ]
         return [["class", "share", interval, ""], *rows]
-    found = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
+    texts = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
     rows = [
         [shortened(batch.name), f"{batch.n_items:,}", *cells, ", ".join(marks(batch))]
-        for batch, cells in zip(result.batches, found, strict=True)
+        for batch, cells in zip(result.batches, texts, strict=True)
     ]
     head = several_head(result)
     return [["batch", "items", shown(result, result.headline), head, ""], *rows]

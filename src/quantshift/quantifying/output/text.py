@@ -71,22 +71,22 @@ def render_text(result: Quantification, *, verbose: bool = False) -> str:
 
 def marks(batch: Batch) -> list[str]:
     """The marks of a batch (see MARKS)."""
-    found = []
+    names = []
     if not batch.can_be_estimated:
-        found.append("unknown")
+        names.append("unknown")
     if batch.change:
-        found.append("changed")
+        names.append("changed")
     if batch.shift is not None and batch.shift.is_significant:
-        found.append("shift")
+        names.append("shift")
     if batch.kind == RANGE:
-        found.append("range")
+        names.append("range")
     if batch.audit is not None:
-        found.append("audit contradicts" if batch.audit.contradicts else "audited")
-    return found
+        names.append("audit contradicts" if batch.audit.contradicts else "audited")
+    return names
 
 
 def alarms(result: Quantification) -> Iterator[str]:
-    """Warnings that must come first: tables of which many rows were left out, unseen classes."""
+    """Warnings that must come first: tables that lost many rows, and unseen classes."""
     for rows in _all_rows(result):
         if is_much(rows):
             yield from row_warnings(rows)
@@ -155,10 +155,12 @@ def column_lines(
         return
     others = f", {len(left_out_columns):,} left out" if left_out else ""
     yield f"Columns  {len(columns):,} used{others}"
-    kinds = [kind for kind, _ in used] + ["left out"] * bool(left_out)
+    kinds = [kind for kind, _ in used]
+    if left_out:
+        kinds.append("left out")
     width = max(map(len, kinds))
     yield from some(
-        f"         {kind:{width}}  {column_names(names)}" + f" ({how})" * bool(how)
+        f"         {kind:{width}}  {column_names(names)}" + (f" ({how})" if how else "")
         for (kind, how), names in used.items()
     )
     yield from some(
@@ -206,16 +208,16 @@ def _several(result: Quantification) -> Iterator[str]:
             "",
         ]
     ]
-    found = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
+    texts = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
     shares = [
         percents([share_of(batch, label).estimate for batch in result.batches])
         for label in columns[1:]
     ]
     for i, batch in enumerate(result.batches):
-        estimate, bounds = found[i]
+        estimate, bounds = texts[i]
         cells = [estimate, *(column[i] for column in shares), bounds]
-        named = [shortened(batch.name), f"{batch.n_items:,}"]
-        rows.append([*named, *cells, ", ".join(marks(batch))])
+        first_cells = [shortened(batch.name), f"{batch.n_items:,}"]
+        rows.append([*first_cells, *cells, ", ".join(marks(batch))])
     yield from aligned(rows)
     meanings = legend(mark for batch in result.batches for mark in marks(batch))
     if meanings:
@@ -235,16 +237,17 @@ def extremes(result: Quantification) -> Iterator[str]:
     """The answer for several batches: from the smallest share to the largest."""
     lead = shown(result, result.headline)
     estimates = [(headline_share(result, batch).estimate, batch) for batch in result.batches]
-    known = sorted(((p, batch) for p, batch in estimates if p is not None), key=lambda e: e[0])
+    estimated = sorted(((p, batch) for p, batch in estimates if p is not None), key=lambda e: e[0])
     unknown = [batch for p, batch in estimates if p is None]
     n = len(result.batches)
     if unknown:
         why = shortened(unknown[0].no_estimate_reason or CONFUSED, 200)
         which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
-        without = " without labels" * all(b.n_items and b.reason != NEITHER for b in unknown)
+        labels_would_do = all(b.n_items and b.reason != NEITHER for b in unknown)
+        without_labels = " without labels" if labels_would_do else ""
         where = f"{shortened(unknown[0].name)}: {why}"
-        yield f"{lead}: cannot be estimated{without} in {which} ({where})"
-    telling, least = large_enough(known)
+        yield f"{lead}: cannot be estimated{without_labels} in {which} ({where})"
+    telling, least = large_enough(estimated)
     if len(telling) == 1:
         yield f"{lead}: {percent(telling[0][0])} ({with_size(telling[0][1])})"
     elif telling:
@@ -252,27 +255,27 @@ def extremes(result: Quantification) -> Iterator[str]:
         low_text, high_text = percents([low, high])
         yield (
             f"{lead}: from {low_text} ({with_size(first)}) to {high_text} ({with_size(last)}) in "
-            f"{len(telling):,} batches{smaller_text(len(known) - len(telling), least)}"
+            f"{len(telling):,} batches{smaller_text(len(estimated) - len(telling), least)}"
         )
 
 
 def large_enough(
-    known: Sequence[tuple[float, Batch]],
+    estimates: Sequence[tuple[float, Batch]],
 ) -> tuple[list[tuple[float, Batch]], int]:
     """The estimates that a headline may rest on, and the fewest items that their batches may have.
 
     In batches of a few items, the smallest and largest shares are chance: only batches that are not
     small count or, if there are not two of them, the larger half.
     """
-    sizes = [batch.n_items for _, batch in known]
+    sizes = [batch.n_items for _, batch in estimates]
     least = SMALL if sum(size >= SMALL for size in sizes) > 1 else math.ceil(median(sizes or [0]))
-    return [(p, batch) for p, batch in known if batch.n_items >= least], least
+    return [(p, batch) for p, batch in estimates if batch.n_items >= least], least
 
 
 def with_size(batch: Batch, name: str | None = None) -> str:
     """The displayed name of a batch, with its number of items if it is small."""
-    named = shortened(batch.name) if name is None else name
-    return named if batch.n_items >= SMALL else f"{named}, {counted(batch.n_items, 'item')}"
+    label = shortened(batch.name) if name is None else name
+    return label if batch.n_items >= SMALL else f"{label}, {counted(batch.n_items, 'item')}"
 
 
 def smaller_text(n_smaller: int, least: int) -> str:
@@ -330,7 +333,7 @@ def _findings_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str
 
 
 def _shifts_in_short(result: Quantification, shifted: Sequence[Batch]) -> Iterator[str]:
-    """What the tests say, once for all batches of which it is the same, and the columns."""
+    """What the tests say, once for all batches with the same finding, and the columns."""
     of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
     n = len(result.batches)
     alike: dict[str, list[str]] = defaultdict(list)
@@ -344,7 +347,8 @@ def _shifts_in_short(result: Quantification, shifted: Sequence[Batch]) -> Iterat
     most = columns.most_common(MOST_CHANGES)
     counts = ", ".join(f"{shortened(c, LONGEST_COLUMN)} in {k:,} of {n:,}" for c, k in most)
     if counts:
-        more = f" and {len(columns) - len(most):,} more columns" * (len(columns) > len(most))
+        n_others = len(columns) - len(most)
+        more = f" and {n_others:,} more columns" if n_others else ""
         yield f"Changed  {counts} batches{more}"
     yield "         the details of every batch: `quantshift quantify --verbose`, or the page"
 

@@ -99,12 +99,12 @@ class Explained:
 
     def share_if(self, name: str) -> str | None:
         """The share of the lead under an assumption; None if it was not made."""
-        found = [a.prevalence[self.lead] for a in self.assumptions if a.name == name]
-        return percent(found[0]) if found else None
+        shares = [a.prevalence[self.lead] for a in self.assumptions if a.name == name]
+        return percent(shares[0]) if shares else None
 
 
 def shift_in_short(shift: Shift, of_a_class: str) -> str:
-    """What the tests say, without its numbers. of_a_class: see `parts`."""
+    """What the tests say, without their numbers. of_a_class: see `parts`."""
     if shift.kind in CHANGES:
         return CHANGES[shift.kind].format(parts=of_a_class)
     return NOT_EXPLAINED
@@ -155,13 +155,14 @@ def _what_changed(about: Explained) -> str:
     if shift.kind == ASSUMED:
         return "You declared that only the mix of items has changed, which no items can contradict."
     if shift.rejected:
-        told = f"{NOT_EXPLAINED} ({p_text(shift)})."
-        told += " This contradicts what you declared." * bool(about.declared)
+        sentence = f"{NOT_EXPLAINED} ({p_text(shift)})."
+        if about.declared:
+            sentence += " This contradicts what you declared."
         if shift.auc is None or shift.explained is None:
-            return told
+            return sentence
         return (
-            f"{told} These shares explain {shift.explained:.0%} of the difference; allowing for "
-            "that, a classifier still tells new items from training items with an AUC of "
+            f"{sentence} These shares explain {shift.explained:.0%} of the difference; allowing "
+            "for that, a classifier still tells new items from training items with an AUC of "
             f"{shift.auc:.2f} (0.5 is chance)."
         )
     shares = _changed_shares(decision)
@@ -213,7 +214,7 @@ def basis(about: Explained) -> str:
     if about.untrained:
         return "assumes that your posteriors are right for these items"
     if decision.rests_on == METHOD:
-        return _carried_by_method(about)
+        return _basis_of_method(about)
     shares = _changed_shares(decision)
     if decision.reason == EVIDENCE:
         return (
@@ -223,9 +224,9 @@ def basis(about: Explained) -> str:
     if decision.reason == AGREEMENT:
         return f"similar whether {shares} or the mix of items has changed; the interval covers both"
     if decision.reason == DECLARED:
-        said = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
-        return f"assumes, as you declared, that {said}"
-    return _carried_by_range(about, shift)
+        meaning = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
+        return f"assumes, as you declared, that {meaning}"
+    return _basis_of_range(about, shift)
 
 
 def _changed_shares(decision: Decision) -> str:
@@ -249,7 +250,7 @@ def _learnt_from_groups(about: Explained) -> str:
     )
 
 
-def _carried_by_range(about: Explained, shift: Shift | None) -> str:
+def _basis_of_range(about: Explained, shift: Shift | None) -> str:
     decision = about.decision
     if decision.rests_on == GROUPS:
         return _learnt_from_groups(about)
@@ -276,13 +277,13 @@ def _carried_by_range(about: Explained, shift: Shift | None) -> str:
     return f"{why}. The estimate assumes{instead} that {rests_on}; the range {range_is}"
 
 
-def _carried_by_method(about: Explained) -> str:
+def _basis_of_method(about: Explained) -> str:
     shift, note = about.shift, about.interval_note
     if shift is None:
         more = f". {note[:1].upper()}{note[1:]}" if note else ""
         return f"rests on an untested assumption: {about.assumption}{more}"
     if shift.kind == "outside" and shift.is_significant:
-        perhaps = "perhaps " * (shift.p_value >= CLEAR)
+        perhaps = "perhaps " if shift.p_value >= CLEAR else ""
         return (
             f"the items are {perhaps}unlike the training items: the range covers the estimates "
             "under all assumptions, and is right only if one of them holds"
@@ -304,11 +305,11 @@ def named_numbers(about: Sequence[Assumption], lead: str) -> str:
     >>> named_numbers([Assumption("covariate shift", "PCC", {"a": 0.25})], "a")
     '25.0% if only the mix of items changed'
     """
-    told = ("prior shift", "covariate shift")
+    names = ("prior shift", "covariate shift")
     return ", ".join(
         f"{percent(assumption.prevalence[lead])} {ASSUMPTION_NAMES[assumption.name]}"
         for assumption in sorted(about, key=lambda a: a.name, reverse=True)
-        if assumption.name in told
+        if assumption.name in names
     )
 
 
@@ -323,18 +324,22 @@ def _estimates(about: Explained, used: float | None, *, refuted: str) -> str:
         not assumption.refuted and used is not None and abs(share - used) < SAME
         for assumption, share in zip(assumptions, shares, strict=True)
     ]
-    said = "; ".join(
-        f"{_assumption_text(assumption.name, about.parts)} {percent(share)}"
-        f"{' (used)' * (counts and sum(counting) == 1)}{f' ({refuted})' * assumption.refuted}"
-        f"{' (for comparison)' * assumption.for_comparison}"
-        for assumption, share, counts in zip(assumptions, shares, counting, strict=True)
-    )
+    texts = []
+    for assumption, share, counts in zip(assumptions, shares, counting, strict=True):
+        text = f"{_assumption_text(assumption.name, about.parts)} {percent(share)}"
+        if counts and sum(counting) == 1:
+            text += " (used)"
+        if assumption.refuted:
+            text += f" ({refuted})"
+        if assumption.for_comparison:
+            text += " (for comparison)"
+        texts.append(text)
     weighted = any(assumption.weight is not None for assumption in assumptions)
     mean = ""
     if used is not None and sum(counting) != 1:
         how = ", their mean weighted by the evidence" if weighted and not any(counting) else ""
         mean = f"; used: {percent(used)}{how}"
-    return f"Share of {shortened(about.name)!r} {said}{mean}."
+    return f"Share of {shortened(about.name)!r} {'; '.join(texts)}{mean}."
 
 
 def _assumption_text(name: str, of_a_class: str) -> str:

@@ -26,7 +26,7 @@ HARDLY_ANY = 0.1
 """Only if fewer training rows than this have a level of their own are unknown levels a surprise."""
 
 BY_CHANCE = 0.001
-"""In a small batch, unknown levels are a surprise if so many have a smaller probability."""
+"""In a small batch, unknown levels are a surprise if so many are less likely than this."""
 
 MOST_NAMED = 3
 
@@ -35,20 +35,20 @@ MOST_NAMED = 3
 class UnknownLevels:
     """A column of a batch whose levels are mostly unknown from training.
 
-    share: of the values; example: the most frequent unknown level; known: one of training.
+    share: of the values; example: the most frequent unknown level; usual: one of training.
     """
 
     column: str
     share: float
     example: str
-    known: str
+    usual: str
 
     @property
     def description(self) -> str:
         """The finding in a few words."""
         return (
             f"{self.share:.0%} of the values in column {self.column!r} are unknown from training "
-            f"({shown(self.example)}, where training has {shown(self.known)})"
+            f"({shown(self.example)}, where training has {shown(self.usual)})"
         )
 
 
@@ -68,12 +68,12 @@ def cure_of(columns: Sequence[UnknownLevels]) -> str:
 class LevelReader:
     """Reads the categories of one table, chunk by chunk, and counts levels by batch and column.
 
-    known: the levels of each column in training; usual: the most frequent one. rare: the share of
+    levels: of each column in training; usual: the most frequent one. rare: the share of
     training rows that have a level of their own, which estimates how often unknown levels are to be
     expected (I. J. Good, "The population frequencies of species", Biometrika 40, 1953).
     """
 
-    known: Mapping[str, Sequence[str]]
+    levels: Mapping[str, Sequence[str]]
     usual: Mapping[str, str]
     rare: Mapping[str, float]
     respelt: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -86,34 +86,36 @@ class LevelReader:
 
     @classmethod
     def of(
-        cls, known: Mapping[str, Sequence[str]], profile: TrainingProfile | None
+        cls, levels: Mapping[str, Sequence[str]], profile: TrainingProfile | None
     ) -> "LevelReader":
         """For a model with these levels."""
-        usual = {name: levels[0] for name, levels in known.items() if levels}
-        rare = dict.fromkeys(known, 0.0)
+        usual = {name: of_column[0] for name, of_column in levels.items() if of_column}
+        rare = dict.fromkeys(levels, 0.0)
         for column in () if profile is None else profile.columns:
             name = column.column.name
             if isinstance(column, LevelsProfile) and name in usual:
                 items = column.counts.sum() + column.rest.sum()
                 usual[name] = column.levels[0]
                 rare[name] = float(column.once.sum() / max(items, 1e-300))
-        return cls({name: known[name] for name in usual}, usual, rare)
+        return cls({name: levels[name] for name in usual}, usual, rare)
 
     def read(self, items: TableItems, batches: Sequence[str]) -> TableItems:
         """The items with their categories as training spells them. batches: that of each item."""
         self.rows.update(batches)
         names = pl.Series(batches, dtype=pl.String)
         columns = []
-        for name, known in self.known.items():
+        for name, training_levels in self.levels.items():
             levels = names_of(items.values[name])
-            is_unknown = ~levels.is_in(list(known)) & levels.is_not_null()
+            is_unknown = ~levels.is_in(list(training_levels)) & levels.is_not_null()
             if is_unknown.any():
-                usual = known_spellings(levels.filter(is_unknown).unique().sort(), known)
-                if usual:
-                    is_respelt = levels.is_in(list(usual))
+                spellings = known_spellings(
+                    levels.filter(is_unknown).unique().sort(), training_levels
+                )
+                if spellings:
+                    is_respelt = levels.is_in(list(spellings))
                     self.n_respelt += int(is_respelt.sum())
-                    self.respelt.setdefault(name, next(iter(usual.items())))
-                    levels = levels.replace(usual)
+                    self.respelt.setdefault(name, next(iter(spellings.items())))
+                    levels = levels.replace(spellings)
                     is_unknown &= ~is_respelt
                 cells = zip(names.filter(is_unknown), levels.filter(is_unknown), strict=True)
                 for (batch, level), n in Counter(cells).items():
@@ -128,8 +130,8 @@ class LevelReader:
         if not self.n_respelt:
             return
         pairs = [
-            f"{name}: {shown(given)} as {shown(known)}"
-            for name, (given, known) in self.respelt.items()
+            f"{name}: {shown(written)} as {shown(usual)}"
+            for name, (written, usual) in self.respelt.items()
         ]
         more = f" and {len(pairs) - MOST_NAMED} more columns" if len(pairs) > MOST_NAMED else ""
         yield (
@@ -139,7 +141,7 @@ class LevelReader:
 
     def mostly_unknown(self) -> dict[str, tuple[UnknownLevels, ...]]:
         """For each batch the columns whose levels are mostly unknown, the worst first."""
-        found = {}
+        by_batch = {}
         for batch, columns in self.unknown.items():
             unknown = [
                 UnknownLevels(
@@ -152,8 +154,8 @@ class LevelReader:
                 if self._is_surprise(batch, name, levels.total())
             ]
             if unknown:
-                found[batch] = tuple(sorted(unknown, key=lambda column: -column.share))
-        return found
+                by_batch[batch] = tuple(sorted(unknown, key=lambda column: -column.share))
+        return by_batch
 
     def _filled(self, batch: str, name: str) -> int:
         return self.rows[batch] - self.gaps[batch][name]

@@ -94,7 +94,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class ItemsToFind:
     """Items to look for: a mark for each, by the position of its table and its row there."""
 
     places: Mapping[tuple[int, int], int]
@@ -107,7 +107,7 @@ class Wanted:
         return np.array(marks, dtype=np.int64)
 
 
-NOTHING = Wanted({})
+NOTHING = ItemsToFind({})
 
 
 def open_samples(sample: Source | Sequence[Source], *, lenient: bool = False) -> list[OpenTable]:
@@ -135,7 +135,7 @@ def read_pool(
     seed: int,
     progress: OnProgress,
     weights: str | None = None,
-    wanted: Wanted = NOTHING,
+    to_find: ItemsToFind = NOTHING,
     spool: "RowSpool | None" = None,
 ) -> Pool:
     """Classify the items of all tables and put them into batches.
@@ -145,12 +145,12 @@ def read_pool(
     """
     read = _read_rows(
         tables,
-        _Seen(model),
+        _ItemMaker(model),
         grouping,
         seed=seed,
         progress=progress,
         weights=weights,
-        wanted=wanted,
+        to_find=to_find,
         spool=spool,
     )
     return read.pool(model)
@@ -171,25 +171,25 @@ def read_features(
     """
     return _read_rows(
         tables,
-        _Seen(model, features_only=True),
+        _ItemMaker(model, features_only=True),
         grouping,
         seed=seed,
         progress=progress,
         weights=weights,
-        wanted=NOTHING,
+        to_find=NOTHING,
         spool=None,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
-    """What is kept of rows: whatever the quantifier of a model uses, or the features alone."""
+class _ItemMaker:
+    """Makes items of rows: whatever the quantifier of a model uses, or the features alone."""
 
     model: Model
     features_only: bool = False
 
     def items(self, rows: TableItems, table: OpenTable) -> Items:
-        """What is kept of these rows; errors name the table."""
+        """The items of these rows; errors name the table."""
         if self.features_only:
             features = self.model.preparation.transform(rows.values)
             return Items(features=features, weights=rows.weights)
@@ -198,17 +198,17 @@ class _Seen:
 
 def _read_rows(
     tables: Sequence[OpenTable],
-    kept_of: _Seen,
+    maker: _ItemMaker,
     grouping: Grouping | None,
     *,
     seed: int,
     progress: OnProgress,
     weights: str | None,
-    wanted: Wanted,
+    to_find: ItemsToFind,
     spool: "RowSpool | None",
 ) -> "RowsRead":
-    """The items of all tables, with what is kept of them, in batches."""
-    model = kept_of.model
+    """The items of all tables, in batches."""
+    model = maker.model
     titles = [title_of(table) for table in tables]
     if len(set(titles)) < len(titles):
         duplicate = next(title for title in titles if titles.count(title) > 1)
@@ -246,14 +246,14 @@ def _read_rows(
                     continue
                 items = levels.read(items, names)
                 batches = np.array([codes.setdefault(name, len(codes)) for name in names])
-                seen = kept_of.items(items, table)
+                seen = maker.items(items, table)
                 if spool is not None:
                     spool.add(items, names, seen)
                 reservoir.add(
                     seen,
                     batches,
                     items.rows,
-                    wanted.marks(position, items.rows),
+                    to_find.marks(position, items.rows),
                 )
                 if model.profile is not None:
                     cells = replace(items, kept=pl.DataFrame())
@@ -279,7 +279,7 @@ def _read_rows(
 class RowsRead:
     """What was read of the tables, before or after their items were classified.
 
-    codes: of the batches; order: the names of those that are shown. compared: of each table the
+    codes: of the batches; order: the names of those that are shown. compared: for each table the
     rows whose cells are compared with those of training.
     """
 
@@ -315,19 +315,19 @@ def _require(table: OpenTable, model: Model) -> None:
 def unused_columns(
     tables: Sequence[OpenTable], model: Model, others: Sequence[str | None]
 ) -> Iterator[str]:
-    """Notes about columns of the samples that training has not, and about labels in them.
+    """Notes about columns of the samples that training does not have, and about labels in them.
 
     others: columns that have a use of their own.
     """
     if not model.is_trained:
         return
     columns = model.columns
-    known = {columns.label, columns.id, columns.weights, *columns.content, *others}
-    known |= {column.name for column in columns.left_out}
+    expected = {columns.label, columns.id, columns.weights, *columns.content, *others}
+    expected |= {column.name for column in columns.left_out}
     tables_with = defaultdict(list)
     labelled = [title_of(table) for table in tables if columns.label in table.columns]
     for table in tables:
-        unused = tuple(dict.fromkeys(name for name in table.columns if name not in known))
+        unused = tuple(dict.fromkeys(name for name in table.columns if name not in expected))
         if unused:
             tables_with[unused].append(title_of(table))
     for unused, titles in tables_with.items():
@@ -352,10 +352,10 @@ def _compared(
     cells = SampleCells.of(profile, kept.values.values, weights=kept.values.weights)
     names = {code: name for name, code in codes.items()}
     order = np.argsort(kept.batches, kind="stable")
-    found, first = np.unique(kept.batches[order], return_index=True)
+    present, first = np.unique(kept.batches[order], return_index=True)
     return {
         names[int(code)]: Compared(cells, rows)
-        for code, rows in zip(found, np.split(order, first[1:]), strict=False)
+        for code, rows in zip(present, np.split(order, first[1:]), strict=False)
     }
 
 
@@ -430,9 +430,9 @@ class _Tally:
     undecodable: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     by_batch: Counter[str] = field(default_factory=Counter)
-    gone: Counter[str] = field(default_factory=Counter)
+    unusable: Counter[str] = field(default_factory=Counter)
     odd: Counter[str] = field(default_factory=Counter)
-    known: Counter[str] = field(default_factory=Counter)
+    filled: Counter[str] = field(default_factory=Counter)
     first_odd: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def add(self, items: TableItems, features: Sequence[Column]) -> list[str]:
@@ -443,40 +443,40 @@ class _Tally:
         self.left_out.update(items.left_out)
         self.by_batch.update(names)
         if self.grouping is None:
-            self.gone[self.title] += items.left_out.get(NO_CONTENT, 0)
+            self.unusable[self.title] += items.left_out.get(NO_CONTENT, 0)
         for group, n in items.left_out_groups.items():
-            self.gone[self._name(group)] += n
+            self.unusable[self._name(group)] += n
         for name, cells in odd_cells(items.values, features).items():
             column = items.values[name]
             first = int(cells.arg_true()[0])
             self.first_odd.setdefault(name, (int(items.rows[first]), shown(column[first])))
             self.odd[name] += int(cells.sum())
         for feature in features:
-            self.known[feature.name] += len(items.rows) - items.values[feature.name].null_count()
+            self.filled[feature.name] += len(items.rows) - items.values[feature.name].null_count()
         return names
 
     def check(self, features: Sequence[Column]) -> None:
         """Raise an error if most cells of a column are of another kind than in training."""
         for feature in features:
-            if 2 * self.odd[feature.name] > self.known[feature.name]:
+            if 2 * self.odd[feature.name] > self.filled[feature.name]:
                 raise wrong_kind(feature, self.table.name, self.first_odd[feature.name][1])
 
     def left_out_by_batch(self) -> dict[str, int]:
         """Rows left out of each batch, unreadable rows in proportion to its size."""
         ragged = self.left_out[RAGGED]
-        gone = self.gone + Counter()
+        unusable = self.unusable + Counter()
         if not ragged:
-            return dict(gone)
-        sizes = self.by_batch + gone or Counter({self.title: 1})
+            return dict(unusable)
+        sizes = self.by_batch + unusable or Counter({self.title: 1})
         total = sizes.total()
         # Rounded up, because the batch of an unreadable row is unknown.
-        return {name: gone[name] + -(-ragged * n // total) for name, n in sizes.items()}
+        return {name: unusable[name] + -(-ragged * n // total) for name, n in sizes.items()}
 
     def rows(self, drawn: Mapping[str, float]) -> Rows:
         """How many rows were read, used and left out.
 
-        drawn: the share of the items of each batch that was drawn; of a batch from several tables,
-        each contributes in proportion.
+        drawn: the share of the items of each batch that was drawn; if a batch comes from several
+        tables, each contributes in proportion.
         """
         left_out = dict(self.left_out)
         read = self.used + sum(left_out.values())
@@ -494,8 +494,8 @@ class _Tally:
             row, cell = self.first_odd[name]
             yield (
                 f"{self.table.name}: column {name!r}: {counted(n, 'cell')} "
-                f"do{'es' * (n == 1)} not fit what it holds in training (row {row}: {cell}) and "
-                f"{'is' if n == 1 else 'are'} treated as missing"
+                f"{'does' if n == 1 else 'do'} not fit what it holds in training "
+                f"(row {row}: {cell}) and {'is' if n == 1 else 'are'} treated as missing"
             )
 
     def _names(self, groups: pl.Series) -> list[str]:

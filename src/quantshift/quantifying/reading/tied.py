@@ -16,7 +16,7 @@ from quantshift.tables.columns.kinds import typed
 from quantshift.tables.reading import OpenTable
 
 MOST_READ = 20_000
-"""So many rows of each table show whether a column is tied."""
+"""This many rows of each table are read to see whether a column is tied."""
 
 FEWEST_ROWS = 5
 """Smaller batches do not count, and there must be two others."""
@@ -29,19 +29,19 @@ def tied_columns(
     tables: Sequence[OpenTable], grouping: Grouping, names: Sequence[str]
 ) -> tuple[str, ...]:
     """Which of the columns tell the batch of every row."""
-    wanted = [name for name in names if name != grouping.column]
-    parts = [part for table in tables for part in _first_rows(table, grouping, wanted)]
-    if not parts or not wanted:
+    others = [name for name in names if name != grouping.column]
+    parts = [part for table in tables for part in _first_rows(table, grouping, others)]
+    if not parts or not others:
         return ()
     items = TableItems.joined(parts)
     sizes = items.groups.value_counts()
     large = sizes.filter((pl.col("count") >= FEWEST_ROWS) & (pl.col(items.groups.name) != NO_GROUP))
     if len(large) < 2:
         return ()
-    kept = items.groups.is_in(large[items.groups.name].implode())
-    batches, values = items.groups.filter(kept), items.values.filter(kept)
+    in_large_batch = items.groups.is_in(large[items.groups.name].implode())
+    batches, values = items.groups.filter(in_large_batch), items.values.filter(in_large_batch)
     codes = batches.rank("dense").to_numpy()
-    return tuple(name for name in wanted if _is_tied(values[name], codes))
+    return tuple(name for name in others if _is_tied(values[name], codes))
 
 
 def _first_rows(table: OpenTable, grouping: Grouping, names: Sequence[str]) -> list[TableItems]:
@@ -57,14 +57,14 @@ def _first_rows(table: OpenTable, grouping: Grouping, names: Sequence[str]) -> l
 
 
 def _is_tied(column: pl.Series, batches: np.ndarray) -> bool:
-    """Whether every value is of one batch and, of numbers and dates, no two batches overlap."""
+    """Whether every value belongs to one batch and no two batches of numbers or dates overlap."""
     if column.dtype.is_nested():
         return False
     values = typed(column)
-    known = values.is_not_null()
-    if 2 * int(known.sum()) < len(known):
+    filled = values.is_not_null()
+    if 2 * int(filled.sum()) < len(filled):
         return False
-    codes = batches[known.to_numpy()]
+    codes = batches[filled.to_numpy()]
     ranks = values.drop_nulls().rank("dense").to_numpy()
     n_values, n_batches = len(np.unique(ranks)), len(np.unique(codes))
     if n_batches < 2 or n_values < n_batches:

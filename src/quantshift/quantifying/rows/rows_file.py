@@ -1,7 +1,7 @@
 """The file with a line for every row, written part by part and put in place when it is complete.
 
 Its columns: batch; row, the number in its table; the columns that are copied; for each class (of
-two the positive one) the probability as trained and, of `quantify`, corrected; how far it was
+two, only the positive one) the probability as trained and, by `quantify`, corrected; how far it was
 corrected, from 0 to 1; the predicted class; the cluster of similar rows, if the method has them;
 and a flag for rows that are unlike training.
 """
@@ -81,17 +81,17 @@ def write_rows(
 class RowLines:
     """Turns chunks into lines of CSV.
 
-    shown: the classes that have columns, by their codes.
+    copied: columns of the table; shown: the codes of the classes that have columns.
     """
 
-    kept: tuple[str, ...]
+    copied: tuple[str, ...]
     classes: tuple[str, ...]
     shown: tuple[int, ...]
     corrections: Mapping[str, Correction] | None
 
     @classmethod
     def of(cls, spool: RowSpool, corrections: Mapping[str, Correction] | None) -> "RowLines":
-        """For the model of the spool: of two classes the positive one is enough to read."""
+        """For the model of the spool; with two classes, columns of the positive one are enough."""
         model = spool.model
         codes = tuple(range(len(model.classes)))
         if len(codes) == 2 and corrections is not None:
@@ -107,7 +107,7 @@ class RowLines:
         raw = frame.select([POSTERIOR.format(k) for k in range(len(self.classes))]).to_numpy()
         corrected, strength = self._corrected(frame["batch"].cast(pl.String), raw)
         columns: list[Any] = [frame["batch"].cast(pl.String), frame["row"]]
-        columns += [frame[KEPT.format(i)] for i in range(len(self.kept))]
+        columns += [frame[KEPT.format(i)] for i in range(len(self.copied))]
         for k in self.shown:
             columns.append(raw[:, k].round(DECIMALS))
             if self.corrections is not None:
@@ -121,8 +121,8 @@ class RowLines:
         novelty = frame["novelty"].to_numpy() if is_divided else np.zeros(len(frame))
         flags = [UNLIKE if far else None for far in (novelty >= FARTHEST).tolist()]
         columns.append(pl.Series(flags, dtype=pl.String))
-        named = zip(self._names(), columns, strict=True)
-        safe = {name: _safe(pl.Series(name, column)) for name, column in named}
+        pairs = zip(self._names(), columns, strict=True)
+        safe = {name: _safe(pl.Series(name, column)) for name, column in pairs}
         return _as_csv(pl.DataFrame(safe), header=False)
 
     def _corrected(self, batches: pl.Series, raw: Posteriors) -> tuple[Posteriors, Any]:
@@ -137,15 +137,15 @@ class RowLines:
 
     def _names(self) -> list[str]:
         """Names of the columns; those of the table that have a name of ours are renamed."""
-        first, last = ["batch", "row"], [*self._of_probabilities(), *LAST]
-        kept: list[str] = []
-        for name in map(escaped, self.kept):
-            while name in {*first, *kept, *last}:
+        first, last = ["batch", "row"], [*self._probability_names(), *LAST]
+        copied: list[str] = []
+        for name in map(escaped, self.copied):
+            while name in {*first, *copied, *last}:
                 name = f"{name} (table)"
-            kept.append(name)
-        return [*first, *kept, *last]
+            copied.append(name)
+        return [*first, *copied, *last]
 
-    def _of_probabilities(self) -> Iterator[str]:
+    def _probability_names(self) -> Iterator[str]:
         for k in self.shown:
             yield escaped(f"probability {self.classes[k]}")
             if self.corrections is not None:

@@ -94,10 +94,10 @@ def check_model_place(folder: str | Path, *, inputs: Iterable[object] = ()) -> N
             f"{path}: the folder holds other files; name a new folder", arguments=["out"]
         )
     replaced = {os.path.realpath(path / name) for name in (DESCRIPTION, NUMBERS)}
-    for given in inputs:
-        if isinstance(given, str | os.PathLike) and os.path.realpath(given) in replaced:
+    for source in inputs:
+        if isinstance(source, str | os.PathLike) and os.path.realpath(source) in replaced:
             raise UserError(
-                f"{given} is part of the model that would be replaced; name another folder",
+                f"{source} is part of the model that would be replaced; name another folder",
                 arguments=["out"],
             )
     check_new_folder(path)
@@ -154,9 +154,9 @@ def load_model(folder: str | Path) -> Model:
         described = dict(_Described.model_validate_json(json.dumps(content)))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
+        location = ".".join(map(str, first["loc"]))
         raise DataError(
-            f"{path}: {DESCRIPTION}: {place}: {first['msg'].lower()}; train the model again"
+            f"{path}: {DESCRIPTION}: {location}: {first['msg'].lower()}; train the model again"
         ) from error
     parts = _trusted(path, numbers, versions)
     if parts.pop("description", None) != record_checksum(content):
@@ -178,11 +178,11 @@ def _is_model(path: Path) -> bool:
 def _description(path: Path) -> dict[str, Any]:
     content = _json(path)
     if content is None:
-        of_labels = sorted(path.glob(f"*/{DESCRIPTION}"))
-        if of_labels:
+        label_models = sorted(path.glob(f"*/{DESCRIPTION}"))
+        if label_models:
             raise DataError(
                 f"{path}: the folder has a model for each of several labels; name that of one, "
-                f"such as {of_labels[0].parent}"
+                f"such as {label_models[0].parent}"
             )
         raise DataError(
             f"{path}: no model here ({DESCRIPTION} is missing); make one with quantshift train"
@@ -282,13 +282,13 @@ def _trusted(path: Path, numbers: bytes, versions: Mapping[str, str]) -> dict[st
                 raise DataError(
                     f"{path}: {NUMBERS} is compressed, which a quantshift model never is"
                 )
-        wanted = _skops().get_untrusted_types(data=numbers)
-        foreign = _foreign(wanted)
+        types = _skops().get_untrusted_types(data=numbers)
+        foreign = _foreign(types)
         if foreign:
             raise DataError(
                 f"{path}: {NUMBERS} holds {foreign[0]}, which a quantshift model never does"
             )
-        parts = _skops().loads(numbers, trusted=wanted)
+        parts = _skops().loads(numbers, trusted=types)
     except DataError:
         raise
     except Exception as error:  # Damaged content can make skops raise anything.

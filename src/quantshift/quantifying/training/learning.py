@@ -47,8 +47,8 @@ def n_folds(codes: Codes) -> int:
     standard error falls with the square root of n_items; relative to it, 5 folds are enough for
     100,000 items while 5,000 need 20. The guide to your own data shows the coverage with both.
     """
-    wanted = round(1 + (MOST_FOLDS - 1) * math.sqrt(5_000 / len(codes)))
-    return max(FEWEST_FOLDS, min(wanted, MOST_FOLDS, int(np.bincount(codes).min())))
+    folds = round(1 + (MOST_FOLDS - 1) * math.sqrt(5_000 / len(codes)))
+    return max(FEWEST_FOLDS, min(folds, MOST_FOLDS, int(np.bincount(codes).min())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +116,8 @@ def _learn_posteriors(data: Labelled) -> Learnt:
 def _learn_columns(data: Labelled, *, doubting: bool) -> Learnt:
     table, items, codes = data.table, data.items, data.codes
     classifier, seed = data.training.classifier, data.training.seed
-    made = data.prepared or prepare(table, data.columns, data.options, items.values)
-    columns, preparation, X = made.columns, made.preparation, made.X
+    prepared = data.prepared or prepare(table, data.columns, data.options, items.values)
+    columns, preparation, X = prepared.columns, prepared.preparation, prepared.X
     twins = copies(items.values, columns.features, codes)
     notes: list[str] = []
     folds: Any = n_folds(codes)

@@ -129,21 +129,21 @@ class LeftOutAnswer:
 def left_out_answers(
     groups: GroupErrors, covariate: str, prior: str, level: float
 ) -> list[LeftOutAnswer]:
-    """Each group by the lesson of the others, or in time of the earlier ones.
+    """Each group, estimated by the lesson of the others or, in time, of the earlier ones.
 
     If these are too few to teach anything, the estimate is that of the method `covariate`.
     """
     answers = []
     for i, group in enumerate(groups.groups):
-        known = groups.groups[:i]
+        others = groups.groups[:i]
         if not groups.in_time:
-            known += groups.groups[i + 1 :]
+            others += groups.groups[i + 1 :]
         estimates = (group.estimates[method] for method in (BASELINE, covariate, prior))
         truth, nothing, by_mean, by_prior = (
             np.array([shares[label] for label in group.prevalence])
             for shares in (group.prevalence, *estimates)
         )
-        lesson = GroupLesson.of(replace(groups, groups=known), covariate, prior)
+        lesson = GroupLesson.of(replace(groups, groups=others), covariate, prior)
         estimate = by_mean if lesson is None else lesson.estimate(nothing, by_mean, by_prior)
         low = high = None
         if lesson is not None and not groups.in_time:

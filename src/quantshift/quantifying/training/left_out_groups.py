@@ -68,7 +68,7 @@ ENOUGH_PERIODS = 6
 POOLED = "(small groups)"
 
 CHUNKS = (2 * ENOUGH_PERIODS, ENOUGH_PERIODS)
-"""Numbered periods of few rows each are joined to so many, or else so many."""
+"""Numbered periods of few rows each are joined into this many groups; tried in this order."""
 
 
 def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupErrors:
@@ -96,7 +96,7 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
     sizes = dict(zip(*np.unique(names.to_numpy(), return_counts=True), strict=True))
     sides, notes_on_sizes = _evaluated(survey.sides, survey.names, sizes, design)
     notes += notes_on_sizes
-    found = []
+    estimated = []
     categories = names.to_numpy()
     for done, side in enumerate(sides):
         progress("leaving out groups", done, len(sides))
@@ -105,20 +105,20 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
         name = survey.names[side.tests[0]]
         rows = _at_most(test.indices, data.training.seed, name)
         try:
-            found.append(_estimated(data, name, train.indices, rows))
+            estimated.append(_estimated(data, name, train.indices, rows))
         except DataError as error:
             notes.append(f"{name}: no model could be trained without it ({error})")
-    if not found:
+    if not estimated:
         raise DataError(f"{data.table.name}: column {column!r}: {'; '.join(notes)}")
-    if any(MOST_ROWS in (group.n_trained, group.n_items) for group in found):
+    if any(MOST_ROWS in (group.n_trained, group.n_items) for group in estimated):
         notes.append(f"each model is trained on, and estimates, at most {MOST_ROWS:,} random rows")
     return GroupErrors(
         column=column,
         design=design,
         every=protocol.every,
-        method=method_class(data.training.method, _known(data)).__name__,
-        groups=tuple(found),
-        errors={m: float(np.mean([g.errors[m] for g in found])) for m in found[0].errors},
+        method=method_class(data.training.method, _input_kind(data)).__name__,
+        groups=tuple(estimated),
+        errors={m: float(np.mean([g.errors[m] for g in estimated])) for m in estimated[0].errors},
         notes=tuple(notes),
     )
 
@@ -137,15 +137,15 @@ def reach(groups: GroupErrors, method: str, level: float) -> NDArray[np.float64]
 
 def _in_time(names: pl.Series) -> bool:
     """Whether the groups are dates or years."""
-    known = [name for name in names.unique().to_list() if name != NO_GROUP]
-    return bool(known) and (all(map(_is_date, known)) or all(map(is_year, known)))
+    values = [name for name in names.unique().to_list() if name != NO_GROUP]
+    return bool(values) and (all(map(_is_date, values)) or all(map(is_year, values)))
 
 
 def _check_periods(data: Labelled, column: str, names: pl.Series) -> None:
-    """Refuse a column of time with a cell that is no date and no number."""
-    known = names.filter(names != NO_GROUP)
-    numbers = known.cast(pl.Float64, strict=False)
-    wrong = known.filter(numbers.is_null() | numbers.is_infinite() | numbers.is_nan())
+    """Refuse a column of time with a cell that is neither a date nor a number."""
+    values = names.filter(names != NO_GROUP)
+    numbers = values.cast(pl.Float64, strict=False)
+    wrong = values.filter(numbers.is_null() | numbers.is_infinite() | numbers.is_nan())
     if len(wrong):
         raise DataError(
             f"{data.table.name}: column {column!r} holds {wrong[0]!r}, which is neither a date, a "
@@ -206,8 +206,8 @@ def _divisions(names: pl.Series, design: str) -> list[tuple[str, int | None]]:
     """How groups can be made of the values: periods of dates, the values, chunks of them."""
     if design != FORWARD:
         return [("", None)]
-    known = names.filter(names != NO_GROUP).unique().to_list()
-    if all(map(_is_date, known)) and not all(map(is_year, known)):
+    values = names.filter(names != NO_GROUP).unique().to_list()
+    if all(map(_is_date, values)) and not all(map(is_year, values)):
         return [(every, None) for every in PERIODS]
     return [("", None), *(("", chunks) for chunks in CHUNKS)]
 
@@ -225,8 +225,8 @@ def _evaluated(
     if design == FORWARD:
         return sides[-MOST_GROUPS:], [f"the last {MOST_GROUPS} of {len(sides)} are estimated"]
     largest = sorted(sides, key=lambda side: -sizes[names[side.tests[0]]])[:MOST_GROUPS]
-    kept = [side for side in sides if side in largest]
-    return kept, [f"the {MOST_GROUPS} largest of {len(sides)} groups are left out in turn"]
+    evaluated = [side for side in sides if side in largest]
+    return evaluated, [f"the {MOST_GROUPS} largest of {len(sides)} groups are left out in turn"]
 
 
 def _at_most(rows: Indices, seed: int, name: str) -> Indices:
@@ -240,7 +240,7 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
     """The group's shares as estimated by every method."""
     group = data.items.take(rows)
     truth = simplex.from_codes(data.codes[rows], len(data.classes), weights=group.weights)
-    learnt = learn(_by(data, AUTO).take(train), doubting=False)
+    learnt = learn(_with_method(data, AUTO).take(train), doubting=False)
     weights = group.weights
     refuted: bool | None = None
     if learnt.preparation is None:
@@ -253,30 +253,30 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
         guarded = learnt.quantifier
         assert isinstance(guarded, AbstractGuarded)
         items = replace(guarded.items(learnt.preparation.transform(group.values)), weights=weights)
-        (found,) = guarded.grounds(guarded.estimate_items(items))
-        refuted = bool(found.refuted)
+        (grounds,) = guarded.grounds(guarded.estimate_items(items))
+        refuted = bool(grounds.refuted)
         shares = {
             **_of_posteriors(learnt, _scores(guarded, items), weights),
-            IF_COVARIATE_SHIFT.__name__: found.covariate,
-            type(guarded.plain_).__name__: found.prior,
-            type(guarded.unguarded_).__name__: found.mixed,
-            type(guarded).__name__: found.estimate,
+            IF_COVARIATE_SHIFT.__name__: grounds.covariate,
+            type(guarded.plain_).__name__: grounds.prior,
+            type(guarded.unguarded_).__name__: grounds.mixed,
+            type(guarded).__name__: grounds.estimate,
         }
-    chosen = method_class(data.training.method, _known(data))
+    chosen = method_class(data.training.method, _input_kind(data))
     if data.training.method != AUTO and not issubclass(chosen, AbstractGuarded):
         shares[chosen.__name__] = _by_own_method(data, train, group)
     return LeftOutGroup(
         name=name,
         n_items=len(rows),
         n_trained=len(train),
-        prevalence=_named(data, truth),
-        estimates={m: _named(data, p) for m, p in shares.items()},
+        prevalence=_by_label(data, truth),
+        estimates={m: _by_label(data, p) for m, p in shares.items()},
         errors={m: float(np.abs(p - truth).mean()) for m, p in shares.items()},
         refuted=refuted,
     )
 
 
-def _by(data: Labelled, method: str) -> Labelled:
+def _with_method(data: Labelled, method: str) -> Labelled:
     return replace(data, training=replace(data.training, method=method))
 
 
@@ -298,10 +298,10 @@ def _of_posteriors(
 ) -> dict[str, Prevalences]:
     """The shares estimated by the methods that use posteriors alone."""
     base = learnt.base
-    known = base.held_out_posteriors_, base.held_out_codes_
+    held_out = base.held_out_posteriors_, base.held_out_codes_
     shares = {BASELINE: np.asarray(base.prior_)}
     for method in ON_GROUPS:
-        fitted = method().fit_posteriors(*known, weights=base.held_out_.weights)
+        fitted = method().fit_posteriors(*held_out, weights=base.held_out_.weights)
         shares[method.__name__] = fitted.aggregate(posteriors, weights=weights)
     return shares
 
@@ -312,14 +312,14 @@ def _scores(guarded: AbstractGuarded, items: Items) -> Posteriors:
     return scores
 
 
-def _named(data: Labelled, shares: Prevalences) -> dict[str, float]:
+def _by_label(data: Labelled, shares: Prevalences) -> dict[str, float]:
     return dict(zip(data.classes, map(float, shares), strict=True))
 
 
-def _known(data: Labelled) -> str:
+def _input_kind(data: Labelled) -> str:
     return POSTERIORS if data.options.posteriors else FEATURES
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
     text = ", ".join(names[:most])
-    return text + f" and {len(names) - most:,} more" * (len(names) > most)
+    return f"{text} and {len(names) - most:,} more" if len(names) > most else text

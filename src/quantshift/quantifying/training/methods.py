@@ -47,7 +47,7 @@ DEFAULTS: Mapping[str, Default] = MappingProxyType(
 )
 
 IF_PRIOR_SHIFT: type[AbstractClassifying] = SLD
-"""Its estimate stands for prior shift beside that of the method."""
+"""Its estimate is shown for prior shift, next to that of the method."""
 
 IF_COVARIATE_SHIFT: type[AbstractClassifying] = PCC
 """The mean posterior: stands for covariate shift, and is used where there are no labelled items."""
@@ -56,19 +56,19 @@ SCORING: type[AbstractClassifying] = PACC
 """Fits the classifier whose posteriors methods share; it does not calibrate them."""
 
 ON_GROUPS: tuple[type[AbstractClassifying], ...] = (CC, PCC, PACC)
-"""Methods that are tried on groups that are left out, beside the baseline and the method itself."""
+"""Methods tried on groups that are left out, in addition to the baseline and the method itself."""
 
 CHOSEN = "chosen by you"
 
 
-def method_class(method: str, known: str) -> type[AbstractQuantifier]:
+def method_class(method: str, input_kind: str) -> type[AbstractQuantifier]:
     """The quantifier of that name, or the user's own; for `auto` the default.
 
     method: a name of the catalogue, "package.module:Class" or "FILE.py:Class".
-    known: FEATURES or POSTERIORS.
+    input_kind: FEATURES or POSTERIORS.
     """
     if method == AUTO:
-        return DEFAULTS[known].method
+        return DEFAULTS[input_kind].method
     # Imported here, since it imports every method and every shift.
     from quantshift.quantifiers.base import catalogue
 
@@ -83,7 +83,7 @@ def method_class(method: str, known: str) -> type[AbstractQuantifier]:
     name, tags = cls.__name__, cls.tags
     if tags.no_interval and not issubclass(cls, AbstractGuarded):
         raise UserError(f"{name} has no interval: {tags.no_interval}")
-    if known == POSTERIORS and tags.sees and "posteriors" not in tags.sees:
+    if input_kind == POSTERIORS and tags.sees and "posteriors" not in tags.sees:
         raise UserError(f"{name} needs features, not posteriors; name columns of features")
     return cls
 
@@ -97,9 +97,9 @@ def name_of(method: str) -> str:
     return method.rpartition(":")[2]
 
 
-def reason_for(method: str, known: str) -> str:
+def reason_for(method: str, input_kind: str) -> str:
     """Why the method is used; `{parts}` stands for topics or subgroups."""
-    return DEFAULTS[known].reason if method == AUTO else CHOSEN
+    return DEFAULTS[input_kind].reason if method == AUTO else CHOSEN
 
 
 def _check_own(method: str, cls: type) -> None:

@@ -74,7 +74,7 @@ class Model:
     positive: the class whose share is shown first, if one was named.
     profile: counts of the cells of the training columns, with which a sample is compared; no rows.
     groups: errors of the methods on groups left out of training, if a column of groups was named.
-    declared: what holds for samples of which nothing else is declared.
+    declared: what holds for samples about which nothing else is declared.
     """
 
     columns: Columns
@@ -142,9 +142,9 @@ class Model:
         frame: a data frame of polars, pandas or any library that supports Arrow, with the columns
         of the model; others are ignored. weights: how many items each row stands for.
         """
-        given = given_frame(frame, "the frame")
-        self.check_columns("the frame", given.columns)
-        frame = plain(given.select(self.columns.content))
+        table = given_frame(frame, "the frame")
+        self.check_columns("the frame", table.columns)
+        frame = plain(table.select(self.columns.content))
         if self.scorer is None:
             posteriors = given_posteriors(frame, self.columns, self.classes)
             return Items(posteriors, weights=weights)
@@ -164,13 +164,14 @@ class Model:
 
     def check_columns(self, table: str, names: Iterable[str]) -> None:
         """Raise an error if a table with columns of these names lacks some of the model."""
-        known = list(names)
-        missing = [name for name in self.columns.content if name not in known]
+        present = list(names)
+        missing = [name for name in self.columns.content if name not in present]
         if not missing:
             return
         one = len(missing) == 1
-        listed = ", ".join(map(repr, missing[:10])) + ", ..." * (len(missing) > 10)
-        near = difflib.get_close_matches(missing[0], known, n=1, cutoff=0.7) if one else []
+        more = ", ..." if len(missing) > 10 else ""
+        listed = ", ".join(map(repr, missing[:10])) + more
+        near = difflib.get_close_matches(missing[0], present, n=1, cutoff=0.7) if one else []
         raise DataError(
             f"{table}: the model needs {'a column that is' if one else 'columns that are'} not "
             f"there: {listed}{f' (did you mean {near[0]!r}?)' if near else ''}; add "
@@ -216,17 +217,17 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
 
 def given_posteriors(frame: pl.DataFrame, columns: Columns, classes: Sequence[str]) -> Posteriors:
     """The user's posteriors in class order; a single column is for the second of two classes."""
-    given = frame.select(pl.col(columns.posteriors).cast(pl.Float64)).to_numpy()
-    if given.shape[1] == 1 and len(classes) == 2:
-        given = np.column_stack([1 - given[:, 0], given[:, 0]])
+    posteriors = frame.select(pl.col(columns.posteriors).cast(pl.Float64)).to_numpy()
+    if posteriors.shape[1] == 1 and len(classes) == 2:
+        posteriors = np.column_stack([1 - posteriors[:, 0], posteriors[:, 0]])
     elif len(columns.posteriors) == len(classes):
-        given = given[:, column_order(columns.posteriors, classes)]
+        posteriors = posteriors[:, column_order(columns.posteriors, classes)]
     else:
         raise UserError(
             f"{len(columns.posteriors)} posterior columns for {len(classes)} classes "
             f"({', '.join(classes)}): name one column per class"
         )
-    return check_posteriors(given, len(classes)) if len(given) else given
+    return check_posteriors(posteriors, len(classes)) if len(posteriors) else posteriors
 
 
 def column_order(names: Sequence[str], classes: Sequence[str]) -> list[int]:
@@ -237,9 +238,9 @@ def column_order(names: Sequence[str], classes: Sequence[str]) -> list[int]:
     >>> column_order(["a", "b"], ["neg", "pos"])
     [0, 1]
     """
-    ends = [[i for i, n in enumerate(names) if n.lower().endswith(c.lower())] for c in classes]
-    if all(len(places) == 1 for places in ends) and len({f[0] for f in ends}) == len(names):
-        return [places[0] for places in ends]
+    matches = [[i for i, n in enumerate(names) if n.lower().endswith(c.lower())] for c in classes]
+    if all(len(match) == 1 for match in matches) and len({m[0] for m in matches}) == len(names):
+        return [match[0] for match in matches]
     return list(range(len(classes)))
 
 

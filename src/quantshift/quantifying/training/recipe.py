@@ -87,11 +87,15 @@ def check_same(model: Model, recipe: Recipe) -> None:
     classifier = None if training.classifier == AUTO else training.classifier
     used = {column.name for column in columns.features}
     content = {*used, *columns.posteriors}
-    named = (*options.text, *options.features)
-    for name, given, same in (
+    item_columns = (*options.text, *options.features)
+    for name, value, same in (
         ("label", options.label, options.label == columns.label),
-        ("text", options.text, set(options.text) <= set(columns.text) and set(named) == used),
-        ("features", options.features, set(named) == used),
+        (
+            "text",
+            options.text,
+            set(options.text) <= set(columns.text) and set(item_columns) == used,
+        ),
+        ("features", options.features, set(item_columns) == used),
         ("categories", options.categories, set(options.categories) <= set(model.levels)),
         ("posteriors", options.posteriors, options.posteriors == columns.posteriors),
         ("drop", options.drop, not content & set(options.drop)),
@@ -113,10 +117,10 @@ def check_same(model: Model, recipe: Recipe) -> None:
         ("method", method, name_of(training.method) == model.method),
         ("classifier", classifier, classifier == model.training.classifier),
     ):
-        if given and not same:
-            shown = given if isinstance(given, str) else ",".join(given)
+        if value and not same:
+            text = value if isinstance(value, str) else ",".join(value)
             raise UserError(
-                f"the model was not trained with {name} {shown}; leave it out, or train a model "
+                f"the model was not trained with {name} {text}; leave it out, or train a model "
                 "with it",
                 arguments=[name],
             )

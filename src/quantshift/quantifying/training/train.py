@@ -110,13 +110,13 @@ def train(
     line by line if its quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
     `package.module:name` of any scikit-learn classifier. method: a name of the catalogue, or
     `package.module:Class` or `FILE.py:Class` of your own quantifier; such a model cannot be saved.
-    assume, columns: what is declared about every sample, unless `quantify` is told otherwise there.
+    assume, columns: what is declared about every sample, unless `quantify` is given something else.
     """
-    given = locals()
+    arguments = locals()
     recipe = Recipe(
-        taken(ColumnOptions, given),
-        taken(TrainingOptions, given),
-        declared=taken(Declaration, given),
+        taken(ColumnOptions, arguments),
+        taken(TrainingOptions, arguments),
+        declared=taken(Declaration, arguments),
     )
     return train_from(source, recipe, progress or silent)
 
@@ -155,7 +155,7 @@ def model_from(
 ) -> Model:
     """A model from labelled items. rows: of the table; notes: about it, in sentences."""
     options, training = data.options, recipe.training
-    known = POSTERIORS if options.posteriors else FEATURES
+    input_kind = POSTERIORS if options.posteriors else FEATURES
     progress(f"training on {counted(len(data.codes), 'row')}", 0, 0)
     learnt = learn(data)
     base = learnt.base
@@ -168,7 +168,7 @@ def model_from(
         from quantshift.quantifying.training.left_out_groups import left_out_errors
 
         groups = left_out_errors(data, options.left_out_by, progress)
-    reason = reason_for(training.method, known)
+    reason = reason_for(training.method, input_kind)
     return Model(
         columns=learnt.columns,
         classes=data.classes,
@@ -204,8 +204,8 @@ def model_from(
 def check_recipe(recipe: Recipe) -> None:
     """Refuse, before a table is read, unknown methods and declarations that a method ignores."""
     check_classifier(recipe.training.classifier)
-    known = POSTERIORS if recipe.columns.posteriors else FEATURES
-    method: type[AbstractQuantifier] = method_class(recipe.training.method, known)
+    input_kind = POSTERIORS if recipe.columns.posteriors else FEATURES
+    method: type[AbstractQuantifier] = method_class(recipe.training.method, input_kind)
     by_default = recipe.training.method == AUTO or issubclass(method, AbstractGuarded)
     if recipe.declared.assumption != AUTO and not by_default:
         raise makes_its_own_assumption(method.__name__)
@@ -239,8 +239,10 @@ def _labelled(
     if items.weights is not None and items.weights.any():
         check_total(items.weights, f"{table.name}: the weights")
     counts = Counter(items.labels)
-    right = [] if options.positive is None or options.positive not in counts else [options.positive]
-    usual = usual_spellings(counts, right)
+    preferred = (
+        [] if options.positive is None or options.positive not in counts else [options.positive]
+    )
+    usual = usual_spellings(counts, preferred)
     items = replace(items, labels=items.labels.replace(usual))
     notes = [*table.notes, *training_warnings.doubts_about_labels(items.label_forms, counts, usual)]
     if options.posteriors:
@@ -273,9 +275,9 @@ def _chosen(
     """The columns that are used, by what their cells hold."""
     others = frame.drop(options.text, strict=False)
     _check_categories(others, options)
-    named = (*options.features, *options.categories)
-    found, unfit = choose(others, codes=options.categories, named=named)
-    chosen = {column.name: column for column in found}
+    named_columns = (*options.features, *options.categories)
+    usable, unfit = choose(others, codes=options.categories, named=named_columns)
+    chosen = {column.name: column for column in usable}
     chosen |= {name: text_column(frame[name]) for name in options.text}
     reasons = (*left_out, *(LeftOutColumn(column.name, column.reason) for column in unfit))
     features = tuple(chosen[name] for name in frame.columns if name in chosen)
@@ -316,8 +318,8 @@ def drawn_rows(
         if len(part.rows):
             reservoir.add(part, one_batch, part.rows, one_batch - 1)
         progress(f"reading {table.name}", int(reservoir.sizes.sum()), 0)
-    kept = replace(reservoir.kept().values, left_out=total(left_out), undecodable=undecodable)
-    return kept, int(reservoir.sizes.sum())
+    items = replace(reservoir.kept().values, left_out=total(left_out), undecodable=undecodable)
+    return items, int(reservoir.sizes.sum())
 
 
 def rows_of(table: OpenTable, items: TableItems, n_labelled: int) -> Rows:

@@ -55,7 +55,8 @@ def decimal_comma_notes(columns: Sequence[Column]) -> Iterator[str]:
     """A note about columns of numbers with a decimal comma."""
     names = [column.name for column in columns if column.kind == NUMBER and column.format]
     if names:
-        listed = ", ".join(map(repr, names[:MOST_NAMED])) + ", ..." * (len(names) > MOST_NAMED)
+        more = ", ..." if len(names) > MOST_NAMED else ""
+        listed = ", ".join(map(repr, names[:MOST_NAMED])) + more
         yield (
             f"{counted(len(names), 'column')} with decimal commas ({listed}) "
             f"{'is' if len(names) == 1 else 'are'} read as numbers: 34,3 is 34.3"

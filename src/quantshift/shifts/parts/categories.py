@@ -80,23 +80,25 @@ def _category_strata(
     return Strata(names, members), labels
 
 
-def _category_pair(known: Sequence[Any], category_a: Any, category_b: Any) -> tuple[int, int]:
-    """Positions of categories A and B among those known, which are sorted."""
-    for named in (category_a, category_b):
-        if named is not None and named not in known:
-            raise unknown_name("category", str(named), map(str, known))
-    if len(known) < 2:
-        raise DataError(f"this shift needs two categories, found only {known[0]!r}")
+def _category_pair(categories: Sequence[Any], category_a: Any, category_b: Any) -> tuple[int, int]:
+    """Positions of categories A and B among the sorted categories."""
+    for category in (category_a, category_b):
+        if category is not None and category not in categories:
+            raise unknown_name("category", str(category), map(str, categories))
+    if len(categories) < 2:
+        raise DataError(f"this shift needs two categories, found only {categories[0]!r}")
     if category_a is None or category_b is None:
-        if len(known) > 2:
+        if len(categories) > 2:
             raise UserError(
-                f"found {len(known)} categories ({', '.join(map(repr, known[:5]))}); "
+                f"found {len(categories)} categories ({', '.join(map(repr, categories[:5]))}); "
                 "name two with category_a and category_b"
             )
-        named = category_b if category_a is None else category_a
+        category = category_b if category_a is None else category_a
         # If none is named, they are in sorted order; if one is named, the other is the one left.
-        swapped = named is not None and known.index(named) == (0 if category_a is None else 1)
+        swapped = category is not None and categories.index(category) == (
+            0 if category_a is None else 1
+        )
         return (1, 0) if swapped else (0, 1)
     if category_a == category_b:
         raise UserError(f"category_a and category_b are both {category_a!r}; name two")
-    return known.index(category_a), known.index(category_b)
+    return categories.index(category_a), categories.index(category_b)

@@ -93,13 +93,13 @@ def shown(coordinates: Coordinates) -> str:
 
 
 def checked_coordinates(
-    given: Coordinates, known: Collection[str], n_classes: int
+    coordinates: Coordinates, allowed: Collection[str], n_classes: int
 ) -> dict[str, Value]:
     """Coordinates of a training set as plain values; an error for unknown names or wrong forms."""
-    for name in given:
-        if name not in known:
-            raise unknown_name("training coordinate", name, known)
-    checked = {name: _checked(value) for name, value in given.items()}
+    for name in coordinates:
+        if name not in allowed:
+            raise unknown_name("training coordinate", name, allowed)
+    checked = {name: _checked(value) for name, value in coordinates.items()}
     p_train = checked.get("p_train")
     if p_train is not None:
         length = len(p_train) if isinstance(p_train, tuple) else 2

@@ -65,15 +65,15 @@ def class_strata(
     classes, codes = encode_labels(labels)
     if classes.size < 2:
         raise DataError(f"labels have only one class ({classes[0].item()!r}); give two or more")
-    known = classes.tolist()
-    values = positive_last(known, positive)
-    members: list[Indices] = [np.flatnonzero(codes == known.index(value)) for value in values]
+    in_order = classes.tolist()
+    values = positive_last(in_order, positive)
+    members: list[Indices] = [np.flatnonzero(codes == in_order.index(value)) for value in values]
     names = tuple(f"items of class {value!r}" for value in values)
     return Strata(names, tuple(members), values), labels
 
 
 def positive_last(classes: Sequence[Any], positive: Any) -> tuple[Any, ...]:
-    """The classes in the order of their codes; of two classes, the positive one is last."""
+    """The classes in the order of their codes; with two classes, the positive one is last."""
     if len(classes) != 2:
         if positive is not None:
             raise UserError(f"positive={positive!r} needs two classes, found {len(classes)}")
