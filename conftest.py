@@ -2,8 +2,8 @@
 
 Tests see the same time zone, locale, terminal, home folder and number of threads everywhere; so do
 the commands that they start. Property tests draw the same examples in every run, unless a seed is
-given: `--seed 7` draws others, `--seed fresh` says which seed it took. With a seed, property tests
-count as slow ones, so that `make test-slow` explores. `--shuffle-files 7` changes the order of the
+given: `--seed 7` draws others, `--seed fresh` takes a new seed and prints it. With a seed, property
+tests count as slow, so that `make test-slow` explores. `--shuffle-files 7` changes the order of the
 test files; the order must not matter. Workers that need the same compiled function at the same time
 do not both compile it.
 """
@@ -69,7 +69,7 @@ _SEED = "QUANTSHIFT_FRESH_SEED"
 
 
 def _make_surroundings() -> None:
-    """Done at import, before any library has looked; processes started later inherit it."""
+    """Done at import, before any library reads these settings; later processes inherit them."""
     for name in REMOVED:
         os.environ.pop(name, None)
     os.environ.update(SET)
@@ -145,7 +145,7 @@ def _compile_once_for_all_workers(folder: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, held: set[Path]) -> Iterator[None]:
-    """Keeps other processes out; `held` are the locks of this one."""
+    """Keep other processes out; held: the locks of this process."""
     if path in held:
         yield
         return
@@ -169,7 +169,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what explores, before marks are looked at, and reorder files."""
+    """Mark tests that explore as slow, before marks are evaluated, and reorder the files."""
     if config.getoption("seed") is not None:
         for item in items:
             if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):

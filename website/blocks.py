@@ -121,7 +121,7 @@ def fill(text: str, page: Path) -> str:
     """The text with all its blocks filled in for that page."""
     if len(_MARKED.findall(text)) != len(_BEGIN.findall(text)):
         raise ValueError(f"{name_of(page)}: a generated block has no <!-- end -->")
-    return _MARKED.sub(lambda found: _block(found, page), text)
+    return _MARKED.sub(lambda match: _block(match, page), text)
 
 
 def stale() -> list[Path]:
@@ -129,8 +129,8 @@ def stale() -> list[Path]:
     return [page for page in pages() if filled(page) != page.read_text(encoding="utf-8")]
 
 
-def _block(found: re.Match[str], page: Path) -> str:
-    begin, name, end = found.groups()
+def _block(match: re.Match[str], page: Path) -> str:
+    begin, name, end = match.groups()
     if name not in BLOCKS:
         raise ValueError(f"{name_of(page)}: no block {name!r}; known: {', '.join(BLOCKS)}")
     return f"{begin}\n{BLOCKS[name](page)}\n\n{end}"
@@ -145,10 +145,10 @@ def _linked(cls: type[AbstractQuantifier], page: Path) -> str:
 
 
 def _options(cls: type[AbstractQuantifier]) -> str:
-    given = inspect.signature(cls).parameters.values()
+    parameters = inspect.signature(cls).parameters.values()
     return ", ".join(
         code(f"{p.name}={getattr(p.default, '__name__', repr(p.default))}")
-        for p in given
+        for p in parameters
         if p.name != "classifier"
     )
 

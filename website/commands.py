@@ -58,22 +58,22 @@ class Command:
 def commands() -> list[Command]:
     """All commands, in the order of a typical workflow."""
     app = app_with()
-    found = [_command("quantshift", options)]
-    found += [_command(f"quantshift {c.name}", c.callback) for c in app.registered_commands]
+    listed = [_command("quantshift", options)]
+    listed += [_command(f"quantshift {c.name}", c.callback) for c in app.registered_commands]
     for group in app.registered_groups:
         assert group.typer_instance is not None
-        found += [
+        listed += [
             _command(_full_name(group, command.name or ""), command.callback)
             for command in group.typer_instance.registered_commands
         ]
-    return found
+    return listed
 
 
 def _full_name(group: TyperInfo, name: str) -> str:
     """The full name of a command, without its own name if it is the default of its group."""
     assert group.typer_instance is not None
-    runs = getattr(group.typer_instance.info.cls, "default", "")
-    return f"quantshift {group.name}" if name == runs else f"quantshift {group.name} {name}"
+    default = getattr(group.typer_instance.info.cls, "default", "")
+    return f"quantshift {group.name}" if name == default else f"quantshift {group.name} {name}"
 
 
 def options_table(name: str) -> str:
@@ -132,8 +132,8 @@ def _parameter(
         names, value = (value if _choices(kind) else info.metavar or parameter.name.upper(),), ""
     else:
         # In `Annotated` the first name is in the place of the former default.
-        given = [info.default, *(info.param_decls or ())]
-        names = tuple(name for name in given if isinstance(name, str))
+        declared = [info.default, *(info.param_decls or ())]
+        names = tuple(name for name in declared if isinstance(name, str))
         names = names or (f"--{parameter.name.replace('_', '-')}",)
     required = parameter.default is inspect.Parameter.empty
     default = "required" if required else _default(parameter.default)

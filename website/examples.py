@@ -71,17 +71,17 @@ def blocks(text: str) -> list[Block]:
     """The fenced blocks of a page."""
     if indented := _INDENTED.search(text):
         raise ExampleError(f"indented, so it would not be run: {indented[0].strip()}")
-    found: list[Block] = []
+    fenced: list[Block] = []
     previous = 0
     for fence in _FENCE.finditer(text):
         language, more, body = fence.groups()
         title = re.search(r'title="([^"]+)"', more)
         start, end = fence.span(3)
         line = text.count("\n", 0, start)
-        follows = bool(found) and not text[previous : fence.start()].strip()
-        found.append(Block(language, title and title[1], body, start, end, line, follows))
+        follows = bool(fenced) and not text[previous : fence.start()].strip()
+        fenced.append(Block(language, title and title[1], body, start, end, line, follows))
         previous = fence.end()
-    return found
+    return fenced
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,9 @@ class _Paragraph(BlockProcessor):
         return _PARAGRAPH.match(block.strip()) is not None
 
     def run(self, parent: Element, blocks: list[str]) -> None:
-        found = _PARAGRAPH.match(blocks.pop(0).strip())
-        assert found is not None
-        formula = found[1] + (rf"\text{{{found[2]}}}" if found[2] else "")
+        match = _PARAGRAPH.match(blocks.pop(0).strip())
+        assert match is not None
+        formula = match[1] + (rf"\text{{{match[2]}}}" if match[2] else "")
         paragraph = SubElement(parent, "p", {"class": "formula"})
         paragraph.text = self.parser.md.htmlStash.store(mathml(formula, block=True))
 

@@ -5,10 +5,11 @@ from typing import Any
 from website.tables import code, table
 
 
-def layout(schema: dict[str, Any], *objects_shown: str) -> str:
-    """A table of fields for every object (or those that are named), the outermost first."""
-    known = schema["$defs"]
-    objects = {"The whole": schema, **{name: known[name] for name in objects_shown or known}}
+def layout(schema: dict[str, Any], *names: str) -> str:
+    """A table of fields for every object (or those with these names), the outermost first."""
+    definitions = schema["$defs"]
+    named = {name: definitions[name] for name in names or definitions}
+    objects = {"The whole": schema, **named}
     return "\n\n".join(_section(name, definition) for name, definition in objects.items())
 
 

@@ -94,13 +94,13 @@ def file_of(name: str) -> Path:
 
 def stale() -> list[Path]:
     """Files that are not what the code says."""
-    found = [file_of(name) for name in SCHEMAS]
+    files = [file_of(name) for name in SCHEMAS]
     missing_or_old = [
         file
-        for file in found
+        for file in files
         if not file.is_file() or file.read_text(encoding="utf-8") != content(file.stem)
     ]
-    return missing_or_old + sorted(set(FOLDER.glob("*")) - set(found))
+    return missing_or_old + sorted(set(FOLDER.glob("*")) - set(files))
 
 
 def overview() -> str:

@@ -14,10 +14,10 @@ class _Reader(HTMLParser):
         self.anchors: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value for name, value in attrs if value}
-        self.anchors.update(given[name] for name in ("id", "name") if name in given)
+        attributes = {name: value for name, value in attrs if value}
+        self.anchors.update(attributes[name] for name in ("id", "name") if name in attributes)
         if tag in ("a", "img", "link", "script", "source"):
-            self.targets += [given[name] for name in ("href", "src") if name in given]
+            self.targets += [attributes[name] for name in ("href", "src") if name in attributes]
 
 
 @cache

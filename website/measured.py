@@ -7,7 +7,7 @@ Methods that the first run lacks may come from further runs of the same experime
 are the same. `errors.csv` is the mean absolute error of every method in every part of the paper's
 experiments, `findings.csv` the verdicts on the paper's findings, `published.csv` our errors next to
 the published ones by degree of shift, `agreement.csv` how well the two agree. `tables.csv`, from
-the leaderboard of a benchmark on tables, is the mean absolute errors by suite; of the suites on
+the leaderboard of a benchmark on tables, has the mean absolute errors by suite; for the suites on
 tables of other packages, `SUITE.csv` has the errors by data set and `SUITE-ranks.csv` the mean
 ranks (from the results beside the leaderboard). In a page, a table is between
 `<!-- measured: NAME -->` and `<!-- end -->`.
@@ -236,9 +236,9 @@ def measured_blocks(folder: Path) -> dict[str, str]:
 def fill_blocks(text: str, tables: Mapping[str, str]) -> str:
     """The page with its blocks of these names filled; others stay as they are."""
 
-    def filled(found: re.Match[str]) -> str:
-        name = found[2]
-        return f"{found[1]}\n{tables[name]}\n\n{found[3]}"
+    def filled(match: re.Match[str]) -> str:
+        name = match[2]
+        return f"{match[1]}\n{tables[name]}\n\n{match[3]}"
 
     return _BLOCK.sub(filled, text)
 
@@ -279,14 +279,14 @@ def dataset_table(errors: pl.DataFrame) -> str:
     datasets = errors["dataset"].unique(maintain_order=True).to_list()
     ours = errors.filter(~pl.col("published"))
     means = {(d, m): f"{e:.4f} ± {s:.4f}" for d, m, e, s in ours.select(ours.columns[:4]).rows()}
-    shown = [[name, *(means.get((d, name), "") for d in datasets)] for name in _methods(ours)]
+    rows = [[name, *(means.get((d, name), "") for d in datasets)] for name in _methods(ours)]
     theirs = errors.filter("published").select("dataset", "method", "error")
     published = {(d, m): f"{e:.4f}" for d, m, e in theirs.rows()}
-    shown += [
+    rows += [
         [f"published {name}", *(published.get((d, name), "") for d in datasets)]
         for name in theirs["method"].unique(maintain_order=True)
     ]
-    return table(["mean absolute error", *datasets], shown)
+    return table(["mean absolute error", *datasets], rows)
 
 
 def ranks_table(ranks: pl.DataFrame) -> str:

@@ -70,8 +70,8 @@ def page(notebook: Path) -> str:
         text = source(cell)
         parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
         for output in cell.get("outputs", []):
-            if shown := texts(output):
-                parts.append(f"```text\n{shown.rstrip()}\n```")
+            if printed := texts(output):
+                parts.append(f"```text\n{printed.rstrip()}\n```")
             else:
                 # Figures are described in the metadata of their cell.
                 parts.append(f"![{cell['metadata']['alt']}]({next(files)})")
@@ -82,13 +82,13 @@ def page(notebook: Path) -> str:
 
 def figures(notebook: Path) -> Mapping[str, bytes]:
     """The figures of a notebook by the names of their files."""
-    found = [
+    pictures = [
         base64.b64decode(output["data"]["image/png"])
         for cell in read(notebook)["cells"]
         for output in cell.get("outputs", [])
         if "image/png" in output.get("data", {})
     ]
-    return {f"{notebook.stem}-{number}.png": figure for number, figure in enumerate(found, 1)}
+    return {f"{notebook.stem}-{number}.png": figure for number, figure in enumerate(pictures, 1)}
 
 
 def source(cell: Mapping[str, Any]) -> str:

@@ -29,8 +29,8 @@ def for_package_index(readme: str, repository: str | None, tag: str) -> str:
             return link[0]
         if repository is None:
             return "" if picture else text
-        place = "raw" if picture else "blob"
-        return f"{picture}[{text}]({repository.rstrip('/')}/{place}/{tag}/{target})"
+        kind = "raw" if picture else "blob"
+        return f"{picture}[{text}]({repository.rstrip('/')}/{kind}/{tag}/{target})"
 
     return _LINK.sub(absolute, readme)
 

@@ -64,7 +64,8 @@ class Box:
     @property
     def height(self) -> int:
         """The height that the text needs."""
-        return 2 * PADDING + LINE * (len(self.lines) + bool(self.small)) - 4
+        n_lines = len(self.lines) + (1 if self.small else 0)
+        return 2 * PADDING + LINE * n_lines - 4
 
 
 @dataclass(frozen=True)
@@ -162,11 +163,11 @@ JUDGE_LABELS = (
         method("--labels random", small="assumes nothing"),
     ),
     Step(
-        situation("So many of each verdict", small="50 passed, 50 failed"),
+        situation("A number of each verdict", small="50 passed, 50 failed"),
         method("--labels by-verdict", small="assumes nothing"),
     ),
     Step(
-        situation("So many of each label", small="50 good, 50 bad"),
+        situation("A number of each label", small="50 good, 50 bad"),
         method("--labels by-label", small="a wider interval"),
     ),
     Step(

@@ -4,7 +4,7 @@
 
 Real tables: `python benchmarks/pretrained.py --figures docs/figures` has written the CSV files.
 Simulated worlds: `python -m training.evaluate weights.npz runs/worlds.csv` has written a row for
-every task, of which the figures are made here. Pictures: coverage at every level, by world and by
+every task, from which the figures are made here. Pictures: coverage at every level, by world and by
 number of labels; and tasks of every family of shifts.
 """
 
@@ -121,11 +121,17 @@ def without_labels(errors: pl.DataFrame) -> str:
     """A row per world: errors of all rules, and the intervals of the range and of the network."""
     rows = []
     for world, name in WORLDS.items():
-        of = {row["method"]: row for row in errors.filter(world=world, k=0).iter_rows(named=True)}
-        ours = of["pretrained"]
-        rivals = " / ".join(_text(of[method]["error"]) for method in ("nothing", "PCC", "SLD"))
+        by_method = {
+            row["method"]: row for row in errors.filter(world=world, k=0).iter_rows(named=True)
+        }
+        ours = by_method["pretrained"]
+        rivals = " / ".join(
+            _text(by_method[method]["error"]) for method in ("nothing", "PCC", "SLD")
+        )
         error = f"{_with_error(ours, 'error')}, {_text(ours['error_seeds'])}"
-        rows.append([f"{name} ({ours['tables']})", rivals, error, _all(of["hull"]), _all(ours)])
+        rows.append(
+            [f"{name} ({ours['tables']})", rivals, error, _all(by_method["hull"]), _all(ours)]
+        )
     header = ["tables", "error: training share / PCC / SLD", "this, between seeds"]
     return table([*header, "range of GuardedSLD: coverage, width, score", "this"], rows)
 
@@ -135,11 +141,11 @@ def with_labels(errors: pl.DataFrame) -> str:
     rows = []
     for k in (10, 30, 100):
         for world, name in WORLDS.items():
-            found = errors.filter(world=world, k=k).iter_rows(named=True)
-            of = {row["method"]: row for row in found}
+            world_rows = errors.filter(world=world, k=k).iter_rows(named=True)
+            by_method = {row["method"]: row for row in world_rows}
             methods = ("audit", "PPI++", "pretrained")
-            cells = [_three(of[method]) for method in methods]
-            trained = of["as trained"]
+            cells = [_three(by_method[method]) for method in methods]
+            trained = by_method["as trained"]
             before = f"{_with_error(trained, 'coverage')}, {_text(trained['width'])}"
             rows.append([f"{k}", f"{name} ({trained['tables']})", *cells, before])
     header = ["k", "tables", "our audit: error, coverage, width", "PPI++", "this"]
@@ -151,8 +157,8 @@ def asked(criteria: pl.DataFrame) -> str:
     rows = []
     for row in criteria.iter_rows(named=True):
         border = f"at {row['kind']} {_text(row['border'])}"
-        of = [WORLDS[row["world"]], str(row["k"]), row["asked"], border]
-        rows.append([*of, _text(row["found"]), row["met"]])
+        cells = [WORLDS[row["world"]], str(row["k"]), row["asked"], border]
+        rows.append([*cells, _text(row["found"]), row["met"]])
     return table(["tables", "k", "asked", "border", "found", "met"], rows)
 
 
@@ -160,11 +166,11 @@ def families_table(families: pl.DataFrame) -> str:
     """A row per family: errors without labels, coverage as trained and after the hedge."""
     rows = []
     for family, name in FAMILIES.items():
-        of = {row["k"]: row for row in families.filter(family=family).iter_rows(named=True)}
-        none = of[0]
+        by_labels = {row["k"]: row for row in families.filter(family=family).iter_rows(named=True)}
+        none = by_labels[0]
         errors = " / ".join(_text(none[column]) for column in ("pcc_error", "sld_error", "error"))
-        before = ", ".join(f"{of[k]['coverage']:.2f}" for k in LABELS)
-        after = ", ".join(f"{of[k]['hedged']:.2f}" for k in LABELS if k)
+        before = ", ".join(f"{by_labels[k]['coverage']:.2f}" for k in LABELS)
+        after = ", ".join(f"{by_labels[k]['hedged']:.2f}" for k in LABELS if k)
         rows.append([name, str(none["tasks"]), errors, before, after])
     header = ["family", "tasks", "error: PCC / SLD / this", "coverage, k = 0, 10, 30, 100"]
     return table([*header, "after the hedge, k = 10, 30, 100"], rows)

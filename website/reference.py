@@ -88,8 +88,8 @@ def all_public_names() -> list[str]:
 
 def missing(site: Path) -> list[str]:
     """Public names that are not on any page of the built reference."""
-    shown = {name for page in site.rglob("reference/**/*.html") for name in anchors(page)}
-    explained = {_home(name) for name in all_public_names() if {name, _home(name)} & shown}
+    documented = {name for page in site.rglob("reference/**/*.html") for name in anchors(page)}
+    explained = {_home(name) for name in all_public_names() if {name, _home(name)} & documented}
     return [name for name in all_public_names() if _home(name) not in explained]
 
 

@@ -134,9 +134,9 @@ def shift_fields() -> str:
         fields.items(), key=lambda item: list(SHIFT_MEANING).index(item[0])
     ):
         for default, having in _by_default(by_kind).items():
-            shown = "all" if len(having) == len(kinds) else _codes(having)
+            kind_names = "all" if len(having) == len(kinds) else _codes(having)
             kind = _shift_type(by_kind[having[0]].type)
-            rows.append((code(name), kind, default, shown, SHIFT_MEANING[name]))
+            rows.append((code(name), kind, default, kind_names, SHIFT_MEANING[name]))
     header = ["key of `[shift]`", "type", "default", "kinds", "meaning"]
     return table(header, rows)
 
@@ -144,7 +144,7 @@ def shift_fields() -> str:
 def _by_default(fields: Mapping[str, dataclasses.Field[Any]]) -> dict[str, list[str]]:
     grouped: dict[str, list[str]] = {}
     for kind, item in fields.items():
-        grouped.setdefault(_shown(item.default), []).append(kind)
+        grouped.setdefault(_default_text(item.default), []).append(kind)
     return grouped
 
 
@@ -201,10 +201,10 @@ def _shift_type(annotation: Any) -> str:
 def _default(info: FieldInfo) -> str:
     if info.is_required():
         return "required"
-    return _shown(info.get_default(call_default_factory=True))
+    return _default_text(info.get_default(call_default_factory=True))
 
 
-def _shown(value: Any) -> str:
+def _default_text(value: Any) -> str:
     if value is None or value in ("", {}, ()):
         return ""
     if isinstance(value, bool):

@@ -35,13 +35,13 @@ def draw(program: str) -> None:
     """Run the guides, take a screenshot of the tutorial's page and keep the chart."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = run_page(TUTORIAL, Path(folder).resolve())
-        (shown,) = [output.real for output in outputs if f"page in {PAGE}" in output.real]
+        (text,) = [output.real for output in outputs if f"page in {PAGE}" in output.real]
         pixels = photograph(Path(folder) / PAGE, program)
     with tempfile.TemporaryDirectory() as folder:
         run_page(ASSUMPTIONS, Path(folder).resolve())
         shutil.copyfile(Path(folder) / CHART, CHART_PICTURE)
     information = PngInfo()
-    information.add_itxt(SHOWN, shown)
+    information.add_itxt(SHOWN, text)
     picture = Image.open(io.BytesIO(pixels)).convert("RGB")
     picture.save(PICTURE, optimize=True, pnginfo=information)
 

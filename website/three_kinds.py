@@ -49,7 +49,7 @@ def three_kinds() -> str:
     """The picture as SVG: a bar for each answer on a scale from 0 to 100%."""
     bottom = HEAD + ROW * len(ANSWERS)
     height = bottom + FOOT
-    shown = "; ".join(f"{a.known}: {a.kind}, {a.limits}" for a in ANSWERS)
+    description = "; ".join(f"{a.known}: {a.kind}, {a.limits}" for a in ANSWERS)
     parts = [
         f'<rect width="{WIDTH}" height="{height}" rx="10" fill="{CARD}" stroke="{GRID}"/>',
         _text(MARGIN, 32, TITLE, INK, 'font-weight="600" font-size="17"'),
@@ -68,7 +68,7 @@ def three_kinds() -> str:
             'font-family="system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif" '
             'font-size="14">',
             f"<title>{escape(TITLE)}</title>",
-            f"<desc>{escape(shown)}</desc>",
+            f"<desc>{escape(description)}</desc>",
             *parts,
             "</svg>",
             "",
@@ -93,7 +93,7 @@ def _row(answer: Answer, top: float) -> list[str]:
 
 
 def _x(share: float) -> float:
-    """The place of a share in percent."""
+    """The position of a share in percent."""
     return round(MARGIN + (WIDTH - 2 * MARGIN) * share / 100, 1)
 
 

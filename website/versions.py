@@ -41,9 +41,10 @@ def add_version(site: Path, pages: Path, name: str) -> list[str]:
     if target.exists():
         shutil.rmtree(target)
     shutil.copytree(site, target)
-    there = [path.name for path in pages.iterdir() if path.is_dir()]
-    versions = sorted(filter(_is_version, there), key=_key, reverse=True)
-    versions += [DEVELOPMENT] * (DEVELOPMENT in there)
+    folders = [path.name for path in pages.iterdir() if path.is_dir()]
+    versions = sorted(filter(_is_version, folders), key=_key, reverse=True)
+    if DEVELOPMENT in folders:
+        versions.append(DEVELOPMENT)
     (pages / "versions.json").write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
     others = "\n".join(f'<li><a href="{each}/">{each}</a></li>' for each in versions)
     index = INDEX.format(name=versions[0], others=others)

@@ -250,7 +250,7 @@ def test_a_forged_call_with_a_valid_hash_is_named(tmp_path, answers, place, valu
     time = victim.name.partition("-")[0]
     (victim.parent / f"{time}-{checksum(content)[:16]}.json").write_bytes(content)
     (problem,) = history.problems()
-    assert problem.what.startswith(("is no record of a call", "is damaged"))
+    assert problem.what.startswith(("is not a record of a call", "is damaged"))
     assert len(history.calls()) == 7
     with pytest.warns(UserWarning, match="alarms may be missing"):
         assert history.alarms() == []
@@ -298,7 +298,7 @@ def test_a_call_under_another_name_is_named(tmp_path, answers):
     victim = min(history.path.glob("calls/*.json"))
     victim.rename(victim.with_name(f"copy of {victim.name}"))
     (problem,) = history.problems()
-    assert problem.what == "is no call by its name and place"
+    assert problem.what == "does not have the name and place of a call"
 
 
 @pytest.mark.parametrize("name", ["{}.tmp", ".{}", "../{}", "notes.txt", "{}.gz"])

@@ -16,9 +16,9 @@ def lean(frame: pl.DataFrame, columns: Iterable[str] | None = None) -> pl.DataFr
 
     Categories compare, sort and print like the texts they stand for, and group many times faster.
     """
-    wanted = frame.columns if columns is None else dict.fromkeys(columns)
-    kept = frame.select(name for name in wanted if name in frame.columns)
-    return kept.with_columns(pl.col(pl.String).cast(pl.Categorical))
+    names = frame.columns if columns is None else dict.fromkeys(columns)
+    selected = frame.select(name for name in names if name in frame.columns)
+    return selected.with_columns(pl.col(pl.String).cast(pl.Categorical))
 
 
 def spelt(frame: pl.DataFrame) -> pl.DataFrame:

@@ -136,10 +136,10 @@ def paired_errors(frame: pl.DataFrame, by: Sequence[str]) -> PairedErrors:
     methods = order_methods(rows["method"].unique())
     sample, n_samples = _numbered_samples(rows)
     column = rows["method"].cast(pl.Enum(methods)).to_physical().to_numpy()
-    place = sample * len(methods) + column
+    flat_index = sample * len(methods) + column
     errors = np.full((n_samples, len(methods)), np.nan)
-    errors.reshape(-1)[place] = rows["error"].to_numpy()
-    if np.bincount(place).max() > 1:
+    errors.reshape(-1)[flat_index] = rows["error"].to_numpy()
+    if np.bincount(flat_index).max() > 1:
         raise _duplicate_error(rows)
     # Any row of a sample has its keys; a stable sort keeps the samples of a group in their order.
     some_row = np.zeros(n_samples, dtype=np.intp)
@@ -265,8 +265,8 @@ def _compare(
     others = present[present != best]
     p_values = np.array([_p_value(errors[:, column] - errors[:, best]) for column in others])
     if correction == "holm":
-        known = ~np.isnan(p_values)
-        p_values[known] = holm(p_values[known])
+        has_p_value = ~np.isnan(p_values)
+        p_values[has_p_value] = holm(p_values[has_p_value])
     p_of = dict(zip(others.tolist(), p_values.tolist(), strict=True))
     return [
         {
@@ -274,7 +274,7 @@ def _compare(
             "n": int(n[column]),
             "samples": len(errors),
             "mean": float(mean),
-            "p_value": _known(p_of.get(column)),
+            "p_value": _none_if_nan(p_of.get(column)),
             "mark": "best" if column == best else mark_of(p_of[column]),
         }
         for column, mean in zip(present.tolist(), means, strict=True)
@@ -283,7 +283,7 @@ def _compare(
 
 def _best(means: Errors, complete: NDArray[np.bool_]) -> int:
     candidates = np.flatnonzero(complete) if complete.any() else np.arange(len(means))
-    # Of means that are equal up to rounding, the first in the order of the methods wins.
+    # If means are equal up to rounding, the first in the order of the methods wins.
     return int(candidates[np.argmin(np.round(means[candidates], 10))])
 
 
@@ -293,7 +293,7 @@ def _p_value(difference: Errors) -> float:
     return wilcoxon(paired) if paired.size else float("nan")
 
 
-def _known(p_value: float | None) -> float | None:
+def _none_if_nan(p_value: float | None) -> float | None:
     return None if p_value is None or np.isnan(p_value) else p_value
 
 

@@ -121,7 +121,7 @@ def _pair(difference: NDArray[np.float64], block: NDArray[np.intp]) -> dict[str,
 
 
 def _with_holm(pairs: pl.DataFrame) -> pl.DataFrame:
-    known = pairs["p_value"].drop_nulls()
-    adjusted: Iterator[float] = iter(holm(known.to_numpy()))
+    p_values = pairs["p_value"].drop_nulls()
+    adjusted: Iterator[float] = iter(holm(p_values.to_numpy()))
     column = [None if p is None else next(adjusted) for p in pairs["p_value"]]
     return pairs.with_columns(p_holm=pl.Series(column, dtype=pl.Float64)).select(SCHEMA.names())

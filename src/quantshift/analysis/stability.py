@@ -63,7 +63,7 @@ def rank_stability(
 ) -> RankStability:
     """Mean ranks over the data sets of `frame` that have at least `fewest` samples.
 
-    level: of the intervals. seed: of the resamples.
+    level: that of the intervals. seed: that of the resamples.
     """
     check_level(level)
     rows = ensure_errors(frame)

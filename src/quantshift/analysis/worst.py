@@ -77,5 +77,5 @@ def worst_estimates(
 
 
 def _share(values: pl.Series) -> float | None:
-    known = values.drop_nulls()
-    return float(known.mean()) if len(known) else None  # type: ignore[arg-type]
+    recorded = values.drop_nulls()
+    return float(recorded.mean()) if len(recorded) else None  # type: ignore[arg-type]

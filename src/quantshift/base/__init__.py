@@ -1,4 +1,4 @@
-"""What every room stands on: files, processes, compiled functions, seeds, words."""
+"""What every other subpackage builds on: files, processes, compiled functions, seeds, words."""
 
 from quantshift.base.extras import attach
 

@@ -1,4 +1,4 @@
-"""Forks: polars reads tables in threads, which do not survive them."""
+"""Forks: polars reads tables in threads, which do not survive a fork."""
 
 import functools
 import os
@@ -37,7 +37,7 @@ class TableThreads:
 
 
 TABLE_THREADS = TableThreads()
-"""Those of this process."""
+"""The threads of this process."""
 
 
 def uses_tables(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:

@@ -37,8 +37,8 @@ def file_and_name(text: str) -> tuple[Path, str] | None:
     >>> file.as_posix(), name, file_and_name("methods.mine:Mine")
     ('methods/mine.py', 'Mine', None)
     """
-    place, _, name = text.rpartition(":")
-    return (Path(place), name) if place.endswith(".py") and name.isidentifier() else None
+    file, _, name = text.rpartition(":")
+    return (Path(file), name) if file.endswith(".py") and name.isidentifier() else None
 
 
 def imported(path: str) -> Any:
@@ -47,24 +47,24 @@ def imported(path: str) -> Any:
         raise UserError(f"{path!r} is not of the form package.module:name")
     module_name, _, name = path.partition(":")
     try:
-        found: Any = importlib.import_module(module_name)
+        value: Any = importlib.import_module(module_name)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a user's module may raise anything while it is imported
         raise UserError(f"cannot import {module_name!r}: {one_line(error)}") from error
     for part in name.split("."):
-        if not hasattr(found, part):
-            raise unknown_name(f"name in {module_name!r}:", name, _public(found))
-        found = getattr(found, part)
-    return found
+        if not hasattr(value, part):
+            raise unknown_name(f"name in {module_name!r}:", name, _public(value))
+        value = getattr(value, part)
+    return value
 
 
 def imported_class(path: str) -> type[Any]:
     """The class at "package.module:Class"."""
-    found = imported(path)
-    if not inspect.isclass(found):
+    value = imported(path)
+    if not inspect.isclass(value):
         raise UserError(f"{path!r} is not a class; name one")
-    return found
+    return value
 
 
 def class_of_file(file: Path, name: str) -> type[Any]:
@@ -78,10 +78,10 @@ def class_of_file(file: Path, name: str) -> type[Any]:
     return classes[name]
 
 
-def made(path: str, found: Any) -> Any:
-    """What the class or function at the path gives if it is called without arguments."""
+def made(path: str, factory: Any) -> Any:
+    """What the class or function at the path returns if it is called without arguments."""
     try:
-        return found()
+        return factory()
     except Exception as error:  # whatever the user's code raises
         raise UserError(f"{path!r} cannot be made without arguments: {one_line(error)}") from error
 
@@ -105,8 +105,8 @@ def one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":") + called
 
 
-def _public(found: Any) -> list[str]:
-    return [name for name in dir(found) if not name.startswith("_")]
+def _public(value: Any) -> list[str]:
+    return [name for name in dir(value) if not name.startswith("_")]
 
 
 @cache

@@ -35,13 +35,13 @@ _KEY = "option"
 class OptionText:
     """How an option looks on the command line.
 
-    reads: what is written behind it: a value of the field's type, a name, names separated by
-        commas, a file, or files or other values, for each of which the option is repeated.
-    parse: makes the value of the field from what is written (of a repeated option, from all values
-        together), for options that are more than that.
-    metavar: a word for its value. panel: the part of the help it stands in.
-    name: without dashes, if it is not that of the field. short: another of one letter.
-    shows_default: whether the help names the default value. least, most: of a number.
+    reads: what follows it: a value of the field's type, a name, names separated by commas, a file,
+        or files or other values, for each of which the option is repeated.
+    parse: makes the value of the field from what is written (for a repeated option, from all values
+        together), if that takes more than its type.
+    metavar: a word for its value. panel: the part of the help that it is in.
+    name: its name without dashes, if it is not that of the field. short: a name of one letter.
+    shows_default: whether the help names the default value. least, most: the limits of a number.
     """
 
     help: str
@@ -63,14 +63,14 @@ def option(
 ) -> Any:
     """A field with its default value, its help and the other fields of `OptionText`.
 
-    help: or all of them, for an option that several dataclasses have.
+    help: the help, or an `OptionText` for an option that several dataclasses have.
     """
-    shown = help if isinstance(help, OptionText) else OptionText(help, **text)
-    return field(default=default, metadata={_KEY: shown})
+    option_text = help if isinstance(help, OptionText) else OptionText(help, **text)
+    return field(default=default, metadata={_KEY: option_text})
 
 
 def option_texts(declared: "type[DataclassInstance]") -> dict[str, OptionText]:
-    """The texts of a dataclass's options by the names of the fields; other fields are none."""
+    """The texts of a dataclass's options by the names of the fields; other fields are left out."""
     return {own.name: own.metadata[_KEY] for own in fields(declared) if _KEY in own.metadata}
 
 
@@ -81,8 +81,8 @@ def as_keywords(*filled: "DataclassInstance") -> dict[str, Any]:
 
 def taken(declared: type[Declared], arguments: Mapping[str, Any]) -> Declared:
     """The dataclass with those of its fields that are among the arguments of a function."""
-    known = {own.name for own in fields(declared)}
-    return declared(**{name: value for name, value in arguments.items() if name in known})
+    names = {own.name for own in fields(declared)}
+    return declared(**{name: value for name, value in arguments.items() if name in names})
 
 
 class UnknownArgumentError(UserError, TypeError):
@@ -91,13 +91,13 @@ class UnknownArgumentError(UserError, TypeError):
 
 def suggests_arguments(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
     """The function; unknown keyword arguments are an error that names the nearest known one."""
-    known = tuple(inspect.signature(function).parameters)
+    parameters = tuple(inspect.signature(function).parameters)
 
     @functools.wraps(function)
     def call(*args: Arguments.args, **options: Arguments.kwargs) -> Returned:
         for name in options:
-            if name not in known:
-                error = unknown_name(f"argument of {function.__name__}():", name, known)
+            if name not in parameters:
+                error = unknown_name(f"argument of {function.__name__}():", name, parameters)
                 raise UnknownArgumentError(error)
         return function(*args, **options)
 

@@ -38,9 +38,9 @@ UsageError: type[Any] = typer.BadParameter.__bases__[0]
 class Verb(NamedTuple):
     """The module of a verb, and what the verb does.
 
-    name: of its function in the module or, for a group of commands, of its app.
+    name: the name of its function in the module or, for a group of commands, of its app.
     summary: the first sentence of its help, so that the list of verbs needs no imports.
-    extra: installs all that the verb needs, if that is more than the extra of a single package.
+    extra: the extra that installs all that the verb needs, if that is more than one package's.
     """
 
     module: str
@@ -191,8 +191,8 @@ class Verbs(TyperGroup):
             raise bad_input(error) from error
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         Console().print(f"quantshift {__version__}", highlight=False)
         raise typer.Exit
 
@@ -283,10 +283,10 @@ def main() -> None:
     words = arguments or next(filter(None, lines), [])
     verb = next((word for word in words if not word.startswith("-")), "")
     # Help, and suggestions for a misspelt verb, need only the names of the verbs.
-    wanted = [verb] if verb in VERBS else []
+    verbs = [verb] if verb in VERBS else []
     try:
         check_streams()
-        app = app_with(wanted)
+        app = app_with(verbs)
         gc.freeze()  # imported objects live as long as the process
         app(args=arguments, prog_name="quantshift")
     except SystemExit:  # how the command ends if all is well, and after errors in its options
@@ -295,12 +295,12 @@ def main() -> None:
     except KeyboardInterrupt:  # before the verb was called
         Console(stderr=True).print("stopped")
         sys.exit(STOPPED)
-    except BaseException as error:  # libraries in Rust raise some that are no Exception
+    except BaseException as error:  # libraries in Rust raise some that are not an Exception
         if debug:
             show_traceback(error)
         how = ending(error)
         if isinstance(error, UserError) and error.arguments:
-            how = Ending(f"{how.message}{_options_to_use(error, wanted, arguments)}", how.code)
+            how = Ending(f"{how.message}{_options_to_use(error, verbs, arguments)}", how.code)
         fail(how)
 
 

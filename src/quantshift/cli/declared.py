@@ -3,8 +3,7 @@
 A command names dataclasses as the types of its parameters; `with_options` replaces each of them by
 its fields, from which Typer makes the options, and fills the dataclass when the command is called.
 `Annotated[Declared, Only("a", "b")]` takes some of the fields. `OutputFiles` stands for an option
-of every format that answers can be written in. Typer stays: its help is what users know, and this
-is all that it lacks.
+of every format that answers can be written in. Typer does the rest.
 """
 
 import functools
@@ -39,15 +38,15 @@ class _Group:
 
     @classmethod
     def of(cls, hint: Any) -> "_Group | None":
-        """From the type of the parameter; None if it is a parameter like others."""
+        """From the type of the parameter; None if it is an ordinary parameter."""
         declared, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         if not (isinstance(declared, type) and is_dataclass(declared)):
             return None
-        known = tuple(option_texts(declared))
-        chosen = next((mark.names for mark in marks if isinstance(mark, Only)), known)
-        if not set(chosen) <= set(known):
-            raise TypeError(f"{declared.__name__} declares {known}, not all of {chosen}")
-        return cls(declared, chosen) if known else None
+        names = tuple(option_texts(declared))
+        chosen = next((mark.names for mark in marks if isinstance(mark, Only)), names)
+        if not set(chosen) <= set(names):
+            raise TypeError(f"{declared.__name__} declares {names}, not all of {chosen}")
+        return cls(declared, chosen) if names else None
 
     def parameters(self) -> Iterator[inspect.Parameter]:
         """The fields as parameters of a command."""
@@ -56,23 +55,23 @@ class _Group:
                 text = OptionText(output.help, metavar="FILE", panel=OUTPUT)
                 yield _parameter(output.name, text, Path | None, None)
         texts, types = option_texts(self.declared), get_type_hints(self.declared)
-        for own in fields(self.declared):
-            if own.name in self.names:
-                text = texts[own.name]
-                kind = _WRITTEN.get(text.reads, types[own.name])
-                default = None if text.reads in _WRITTEN else own.default
+        for declared_field in fields(self.declared):
+            if declared_field.name in self.names:
+                text = texts[declared_field.name]
+                kind = _WRITTEN.get(text.reads, types[declared_field.name])
+                default = None if text.reads in _WRITTEN else declared_field.default
                 if text.parse is not None and text.reads == "value":
                     kind, default = str | None, None
-                yield _parameter(own.name, text, kind, default)
+                yield _parameter(declared_field.name, text, kind, default)
 
-    def filled(self, given: dict[str, Any]) -> Any:
+    def filled(self, options: dict[str, Any]) -> Any:
         """The dataclass with its fields from the options, which are removed from them."""
         values: dict[str, Any] = {}
         if self.declared is OutputFiles:
-            values["paths"] = {output.name: given.pop(output.name) for output in OUTPUTS}
+            values["paths"] = {output.name: options.pop(output.name) for output in OUTPUTS}
         texts = option_texts(self.declared)
         for name in self.names:
-            value = _read(texts[name], given.pop(name))
+            value = _read(texts[name], options.pop(name))
             if value is not None:
                 values[name] = value
         return self.declared(**values)
@@ -107,9 +106,9 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(annotation=hints[parameter.name]))
 
     @functools.wraps(command)
-    def call(**given: Any) -> None:
-        filled = {name: group.filled(given) for name, group in groups.items()}
-        command(**given, **filled)
+    def call(**options: Any) -> None:
+        filled = {name: group.filled(options) for name, group in groups.items()}
+        command(**options, **filled)
 
     keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     call.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from quantshift.credentials import without_credentials
 from quantshift.errors import DataError, UserError
 
 BAD_INPUT, OWN_FAILURE = 2, 1
-"""Exit codes: something that the user can change is wrong, or quantshift is."""
+"""Exit codes: for errors that the user can fix, and for errors of quantshift itself."""
 
 LONGEST_PART = 300
 """The most characters of a path, or of the message of an unexpected error, that are shown."""
@@ -51,8 +51,8 @@ def ending(error: BaseException) -> Ending:
     """The line and the exit code for any error."""
     if isinstance(error, UserError):
         return Ending(str(error), BAD_INPUT)
-    if isinstance(error, ModuleNotFoundError) and (named := missing_package(error, "this needs")):
-        return Ending(str(named), BAD_INPUT)
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_package(error, "this needs")):
+        return Ending(str(missing), BAD_INPUT)
     if isinstance(error, MemoryError):
         reason = f" ({error})" if str(error) else ""
         return Ending(
@@ -76,7 +76,7 @@ def fail(how: Ending) -> NoReturn:
     with contextlib.suppress(OSError):
         try:
             console.print(f"[bold red]error:[/] {escape(text)}", highlight=False)
-        except MemoryError:  # none is left for colours
+        except MemoryError:  # too little is left for colours
             os.write(sys.stderr.fileno(), f"error: {text}\n".encode(errors="replace"))
     sys.exit(how.code)
 

@@ -15,6 +15,6 @@ def source(files: Sequence[str] | None) -> str | list[str] | None:
 
 def check_standard_input(*files: object) -> None:
     """Refuse standard input for more than one table: it can be read only once."""
-    tables = [name for given in files for name in (given if isinstance(given, list) else [given])]
+    tables = [name for file in files for name in (file if isinstance(file, list) else [file])]
     if tables.count(STANDARD_INPUT) > 1:
         raise UserError("only one table can come from standard input (-); name a file")

@@ -42,7 +42,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and exit
 class OutputFiles:
     """The files to which an answer is written.
 
-    paths: the file of each format, None where it was not asked for.
+    paths: the file of each format, None if it was not requested.
     """
 
     paths: Mapping[str, Path | None] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class OutputFiles:
         inputs: what the same command reads. beside: a file that it writes too.
         """
         nouns: dict[str, str] = {}
-        for output, path in self._wanted():
+        for output, path in self._requested():
             check_output(
                 path,
                 inputs=inputs,
@@ -75,7 +75,7 @@ class OutputFiles:
     ) -> Iterator[str]:
         """Write them; returns what to print, line by line."""
         written = []
-        for output, path in self._wanted():
+        for output, path in self._requested():
             write_output(
                 path,
                 output.render(answer, circumstances).encode(),
@@ -86,7 +86,7 @@ class OutputFiles:
             written.append(f"{output.noun} in {path}")
         yield from ["", *written] if written else []
 
-    def _wanted(self) -> Iterator[tuple[AbstractOutput, Path]]:
+    def _requested(self) -> Iterator[tuple[AbstractOutput, Path]]:
         for output in OUTPUTS:
             path = self.paths.get(output.name)
             if path is not None:
@@ -106,8 +106,10 @@ def provenance(context: typer.Context) -> tuple[tuple[str, str], ...]:
             continue
         value = context.params[parameter.name]
         for each in value if isinstance(value, list | tuple) else [value]:
-            words += [parameter.opts[0]] * (parameter.param_type_name == "option")
-            words += [] if each is True else [str(each)]
+            if parameter.param_type_name == "option":
+                words.append(parameter.opts[0])
+            if each is not True:
+                words.append(str(each))
     return ("command", command_line(words)), ("seed", str(context.params["seed"]))
 
 

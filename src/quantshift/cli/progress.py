@@ -113,7 +113,10 @@ def _reporting(
     *,
     beats: bool = False,
 ) -> Iterator[OnProgress]:
-    """beats: without a terminal, lines also come while a step of the task takes its time."""
+    """Show progress as a bar or in lines.
+
+    beats: without a terminal, lines are also printed while a step of the task takes long.
+    """
     if not console.is_terminal:
         lines = _Lines(console, line, from_zero=beats)
         with lines.beating() if beats else nullcontext():
@@ -137,8 +140,8 @@ def _reporting(
 class _Lines:
     """A line of progress every now and then.
 
-    from_zero: whether work that is reported as not begun takes time from then on; a download that
-    is continued jumps from zero to what is there already.
+    from_zero: whether a task that reports zero has begun its work then; a download that is
+    continued jumps from zero to what is there already.
     """
 
     def __init__(
@@ -178,7 +181,7 @@ class _Lines:
 
     @contextmanager
     def beating(self) -> Iterator[None]:
-        """Lines also between the reports of a task."""
+        """Print lines between the reports of a task, too."""
         stopped = Event()
 
         def beat() -> None:

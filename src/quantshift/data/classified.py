@@ -2,11 +2,11 @@
 
 Training a network takes long, so it is done once. Quantifiers then read what was kept:
 
-- posteriors: of a training item by the model of the fold that held it out, of a test item the mean
-  over the models of all folds;
-- embeddings, if asked for: of one model, that of the first fold. Only items that it was not trained
-  on are kept, the held-out ones of that fold and the test items, because networks see the items
-  that they were trained on in another way.
+- posteriors: those of a training item come from the model of the fold that held it out, those of a
+  test item are the mean over the models of all folds;
+- embeddings, if requested: they come from the model of the first fold. Only items that it was not
+  trained on are kept, the held-out ones of that fold and the test items, because networks see the
+  items that they were trained on differently.
 """
 
 from collections.abc import Mapping
@@ -92,20 +92,20 @@ def classify_items(
     options: ClassifyOptions = ClassifyOptions(),  # noqa: B008 - frozen
     progress: Progress = None,
 ) -> tuple[DataFolder, ...]:
-    """Make a data set of posteriors from one of numbers and, if asked for, one of embeddings.
+    """Make a data set of posteriors from one of numbers and, if requested, one of embeddings.
 
-    settings: parameters of the classifier. Items kept for testing stay so.
+    settings: parameters of the classifier. The split into training and test items is kept.
     """
     data = DataFolder.open(folder)
     outs = [Path(out), *([] if embeddings is None else [Path(embeddings)])]
-    for place in outs:
-        DATA_SET.check_free(place, overwrite=options.overwrite, inputs=[folder])
+    for path in outs:
+        DATA_SET.check_free(path, overwrite=options.overwrite, inputs=[folder])
     dataset = data.dataset()
     if data.kind != "matrix":
         raise UserError(f"{folder}: items of kind {data.kind}; import a matrix or images")
     if embeddings is not None and dataset.test is None:
         raise UserError(f"{folder}: only a data set that is split can have embeddings")
-    classifier = _made(options, settings or {}, data)
+    classifier = _make_classifier(options, settings or {}, data)
     if embeddings is not None and not isinstance(classifier, Embeds):
         raise UserError(f"{type(classifier).__name__} has no embeddings; leave them out")
     about = {
@@ -117,11 +117,11 @@ def classify_items(
     if progress is not None:
         progress(f"training {options.folds} models", 0, 1)
     classified = classify_dataset(dataset, classifier, options, embeds=embeddings is not None)
-    made = [_written(data, outs[0], classified.content(dataset), about, options.overwrite)]
+    folders = [_write_content(data, outs[0], classified.content(dataset), about, options.overwrite)]
     if embeddings is not None:
         content = classified.embedded_content(dataset)
-        made.append(_written(data, outs[1], content, about, options.overwrite))
-    return tuple(made)
+        folders.append(_write_content(data, outs[1], content, about, options.overwrite))
+    return tuple(folders)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +139,12 @@ class ClassifiedItems:
     def content(self, dataset: Dataset) -> Content:
         """A data set of posteriors."""
         everything = np.arange(len(dataset))
-        return Content(posteriors=self.posteriors, **_others(dataset, everything))
+        return Content(posteriors=self.posteriors, **_other_fields(dataset, everything))
 
     def embedded_content(self, dataset: Dataset) -> Content:
         """A data set of embeddings."""
         assert self.embedded_rows is not None
-        return Content(matrix=self.embedded, **_others(dataset, self.embedded_rows))
+        return Content(matrix=self.embedded, **_other_fields(dataset, self.embedded_rows))
 
 
 def classify_dataset(
@@ -163,17 +163,17 @@ def classify_dataset(
     posteriors[train], models = cross_fit(classifier, matrix, codes, classes, folds)
     if not len(test):
         return ClassifiedItems(posteriors)
-    tested = dataset.view(train).transform(test)
-    of_models = [predict_posteriors(model, tested, classes) for model in models]
-    posteriors[test] = np.mean(of_models, axis=0)
+    test_matrix = dataset.view(train).transform(test)
+    posteriors_of_models = [predict_posteriors(model, test_matrix, classes) for model in models]
+    posteriors[test] = np.mean(posteriors_of_models, axis=0)
     if not embeds:
         return ClassifiedItems(posteriors)
     held_out = np.flatnonzero(folds == 0)
-    embedded = np.concatenate([models[0].embed(matrix[held_out]), models[0].embed(tested)])
+    embedded = np.concatenate([models[0].embed(matrix[held_out]), models[0].embed(test_matrix)])
     return ClassifiedItems(posteriors, np.concatenate([train[held_out], test]), embedded)
 
 
-def _others(dataset: Dataset, rows: Indices) -> dict[str, Any]:
+def _other_fields(dataset: Dataset, rows: Indices) -> dict[str, Any]:
     """What a data set has beside the features or posteriors of its items."""
     test = None if dataset.test is None else np.flatnonzero(np.isin(rows, dataset.test))
     return {
@@ -190,11 +190,11 @@ def _names(values: NDArray[Any]) -> pl.Series:
     return pl.Series(values.tolist(), dtype=pl.String)
 
 
-def _written(
+def _write_content(
     data: DataFolder, out: Path, content: Content, about: Mapping[str, Any], overwrite: bool
 ) -> DataFolder:
     n_items = len(content.labels)
-    kept = ("title", "label", "category", "class_names")
+    copied = ("title", "label", "category", "class_names")
     manifest = {
         "name": folder_name(out.absolute().name),
         "kind": content.kind,
@@ -202,31 +202,33 @@ def _written(
         "unlabelled": 0,
         "rows": {"read": n_items, "used": n_items, "left_out": {}, "of_samples": 0},
         **content.described(),
-        **{name: data.manifest[name] for name in kept if name in data.manifest},
+        **{name: data.manifest[name] for name in copied if name in data.manifest},
         "notes": [f"by the classifier {about['name']}, from {data.name} ({data.hash[:12]})"],
         "classifier": about,
     }
     return write_folder(out, content, manifest, overwrite=overwrite)
 
 
-def _made(options: ClassifyOptions, settings: Mapping[str, Any], data: DataFolder) -> BaseEstimator:
-    """The classifier with its settings; its seed and the shape of images, if it has such."""
+def _make_classifier(
+    options: ClassifyOptions, settings: Mapping[str, Any], data: DataFolder
+) -> BaseEstimator:
+    """The classifier with its settings; if it takes them, also the seed and the shape of images."""
     name = options.classifier
     if name not in CLASSIFIERS and not is_import_path(name):
         raise unknown_classifier(name, CLASSIFIERS)
     try:
         classifier = named_classifier(CLASSIFIERS.get(name, name))
     except UserError as error:
-        absent = error.__cause__
+        cause = error.__cause__
         missing = None
-        if isinstance(absent, ModuleNotFoundError):
-            missing = missing_package(absent, f"the classifier {name!r} needs")
+        if isinstance(cause, ModuleNotFoundError):
+            missing = missing_package(cause, f"the classifier {name!r} needs")
         raise missing or error from None
-    known = classifier.get_params()
+    parameters = classifier.get_params()
     for setting in settings:
-        if setting not in known:
-            raise unknown_name(f"setting of {name}:", setting, known)
-    own: dict[str, Any] = {seed: options.seed for seed in _SEEDS if seed in known}
-    if "shape" in known and "image_shape" in data.manifest:
-        own["shape"] = tuple(data.manifest["image_shape"])
-    return classifier.set_params(**{**own, **settings})
+        if setting not in parameters:
+            raise unknown_name(f"setting of {name}:", setting, parameters)
+    derived: dict[str, Any] = {seed: options.seed for seed in _SEEDS if seed in parameters}
+    if "shape" in parameters and "image_shape" in data.manifest:
+        derived["shape"] = tuple(data.manifest["image_shape"])
+    return classifier.set_params(**{**derived, **settings})

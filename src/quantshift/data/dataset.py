@@ -68,7 +68,7 @@ class Dataset:
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes in their order; of two, the positive one is last."""
+        """The classes in their order; the positive one of two is last."""
         if self.order is not None:
             return self.order
         labels = self.labels[self.labelled]

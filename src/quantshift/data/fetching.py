@@ -44,7 +44,7 @@ NOT_DATA = "__MACOSX"
 """A folder of metadata in some archives."""
 
 ABOUT = ("readme", "license", "licence")
-"""How the names of files begin that are about the data."""
+"""How the names of files that describe the data begin."""
 
 CHUNK_BYTES = 1 << 18
 TIMEOUT_SECONDS = 60.0
@@ -52,7 +52,7 @@ RETRIES = 4
 """How often a download is tried again, after pauses of 1, 2, 3 and 4 seconds."""
 
 PASSING = (http.HTTPStatus.REQUEST_TIMEOUT, http.HTTPStatus.TOO_MANY_REQUESTS)
-"""Refusals of a server that a later attempt may not meet."""
+"""Refusals of a server after which a later attempt may succeed."""
 
 
 @dataclass(frozen=True)
@@ -129,13 +129,13 @@ def fetch_record(
     check_new_folder(folder)
     address = url or record.url
     files = _chosen(list_record(address), record.endings, tasks, address)
-    kept = Path(downloads) if downloads else folder.with_name(folder.name + ".downloads")
-    unpack(download_files(files, kept, progress), folder)
+    download_folder = Path(downloads) if downloads else folder.with_name(folder.name + ".downloads")
+    unpack(download_files(files, download_folder, progress), folder)
     if not record.holds_reviews:
         inside = sorted(path for path in folder.iterdir() if path.is_dir())
         return Fetched(folder, tasks=tuple(p for p in (folder, *inside) if is_lequa(p)))
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_about(path))
-    reviews = tuple(ReviewFile(path.name.split(".")[0], path) for path in found)
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_about(path))
+    reviews = tuple(ReviewFile(path.name.split(".")[0], path) for path in paths)
     return Fetched(folder, reviews=reviews)
 
 
@@ -143,7 +143,7 @@ def list_record(url: str) -> tuple[RemoteFile, ...]:
     """All files of a Zenodo record, with the record's checksums."""
     _check_url(url)
     with tempfile.TemporaryDirectory(prefix="quantshift-") as folder:
-        with _told(url, f"reach {url}"):
+        with _one_line_errors(url, f"reach {url}"):
             _download(RemoteFile("record.json", 0, "", url), Path(folder), None)
         listing = (Path(folder) / "record.json").read_bytes()
     try:
@@ -169,7 +169,7 @@ def download_files(
     total, done = sum(file.size for file in files), 0
     for file in files:
         bar = None if progress is None else _Bar(progress, file.name, done, total)
-        with _told(file.url, f"download {file.name}"), disk_errors(folder):
+        with _one_line_errors(file.url, f"download {file.name}"), disk_errors(folder):
             _download(file, folder, bar)
         done += file.size
     return tuple(folder / file.name for file in files)
@@ -194,7 +194,7 @@ class _Bar:
         self._done = 0
 
     def close(self) -> None:
-        """Nothing is to be closed."""
+        """There is nothing to close."""
 
 
 class _Refused(Exception):  # noqa: N818 - becomes a UserError
@@ -213,7 +213,7 @@ def _download(file: RemoteFile, folder: Path, bar: _Bar | None) -> None:
         progressbar=bar or False,
         chunk_size=CHUNK_BYTES,
         timeout=TIMEOUT_SECONDS,
-        # As it is: the checksum is not that of the unpacked content.
+        # Not encoded in transit: the checksum is that of the file as it is stored.
         headers={"User-Agent": agent, "Accept-Encoding": "identity"},
         hooks={"response": lambda answer, **_: answers.append(answer)},
     )
@@ -257,8 +257,8 @@ def _silent(logger: logging.Logger) -> Iterator[None]:
 
 
 @contextmanager
-def _told(url: str, what: str) -> Iterator[None]:
-    """Turn the errors of a download into one line; what: could not be done."""
+def _one_line_errors(url: str, what: str) -> Iterator[None]:
+    """Turn the errors of a download into one line; what: the step that failed."""
     with extra_needed("downloads"):
         import requests
 
@@ -278,8 +278,8 @@ def _told(url: str, what: str) -> Iterator[None]:
         name = what.removeprefix("download ")
         if "updates are disallowed" in str(error):
             raise DataError(
-                f"{name} is in the folder of downloads, and is not that of the record (its "
-                "checksum is another); move it away"
+                f"the {name} in the folder of downloads is not that of the record (its checksum "
+                "differs); move it away"
             ) from None
         raise DataError(
             f"the download of {name} has the wrong checksum and was removed; run the command again"
@@ -304,7 +304,7 @@ def _reason(error: Exception) -> str:
 
 def _check_url(url: str) -> None:
     if has_credentials(url):
-        # Not shown: where the password begins and ends cannot be told for sure.
+        # The URL is not shown: where its password begins and ends is not certain.
         raise UserError(
             "user names and passwords in a URL are not sent; give a URL without them, with @ as "
             "%40 in its path"
@@ -342,10 +342,10 @@ def _chosen(
     if not files:
         names = ", ".join(file.name for file in listed) or "no files"
         raise DataError(f"{url} lists no {', '.join(endings)} file of data; it lists {names}")
-    known = sorted({file.name.split(".")[0] for file in files})
+    known_tasks = sorted({file.name.split(".")[0] for file in files})
     for task in tasks:
-        if task not in known:
-            raise unknown_name("task", task, known)
+        if task not in known_tasks:
+            raise unknown_name("task", task, known_tasks)
     chosen = [file for file in files if not tasks or file.name.split(".")[0] in tasks]
     return tuple(sorted(chosen, key=lambda file: file.name))
 
@@ -353,14 +353,14 @@ def _chosen(
 def unpack(files: Sequence[Path], out: Path) -> None:
     """Unpack zip archives into the new folder `out`, completely or not at all.
 
-    Files that are no archives are put there as they are. Members outside the folder, links and
+    Files that are not archives are put there as they are. Members outside the folder, links and
     different files with the same name are refused.
     """
     with folder_aside(out) as aside:
         for file in files:
             if file.suffix.lower() != ARCHIVE:
                 with write_errors(out):
-                    _place(file, aside / file.name)
+                    _link_or_copy(file, aside / file.name)
                 continue
             try:
                 with zipfile.ZipFile(file) as opened:
@@ -370,10 +370,10 @@ def unpack(files: Sequence[Path], out: Path) -> None:
         put_in_place(aside, out, own=lambda path: False)
 
 
-def _place(file: Path, target: Path) -> None:
+def _link_or_copy(file: Path, target: Path) -> None:
     """A second name for a file, or a copy where the file system has no such names."""
     if target.exists():
-        raise DataError(f"{file}: another file of the record is called so, too")
+        raise DataError(f"{file}: another file of the record has the same name")
     try:
         os.link(file, target)
     except OSError:

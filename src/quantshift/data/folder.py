@@ -104,8 +104,8 @@ class DataFolder:
         """The data set; arrays are mapped into memory, so that processes share them."""
         content = self._content(texts=False)
         features = self._features(content)
-        made = dataset_of(content, self.name, self.title, features, hash_=self.hash)
-        return replace(made, cut_point=self.manifest.get("cut_point"))
+        dataset = dataset_of(content, self.name, self.title, features, hash_=self.hash)
+        return replace(dataset, cut_point=self.manifest.get("cut_point"))
 
     def verify(self) -> None:
         """Read everything and compare it with the hashes of the manifest."""
@@ -170,11 +170,13 @@ class DataFolder:
         indptr, indices, data = (self._array(f"features-{name}") for name in _CSR)
         shape = tuple(self.manifest["shape"])
         try:
-            # Also of a folder whose hashes are right: a forged matrix would use foreign memory.
+            # Checked even if the hashes are right: a forged matrix would read foreign memory.
             matrix = csr_array((data, indices, indptr), shape=shape)
             return checked_sparse(matrix, str(self.path))
         except (ValueError, TypeError, DataError) as error:
-            raise DATA_SET.damaged(f"the features in {self.path} are no sparse matrix") from error
+            raise DATA_SET.damaged(
+                f"the features in {self.path} are not a sparse matrix"
+            ) from error
 
     def _given(self) -> Given:
         samples = self._frame("samples.parquet")
@@ -327,7 +329,7 @@ def _write_table(path: Path, frame: pl.DataFrame) -> None:
 
 
 def _array(values: pl.Series) -> NDArray[Any]:
-    """Labels or categories as a NumPy array; of objects, with None for missing ones, if needed."""
+    """Labels or categories as a NumPy array; if some are missing, of objects with None for them."""
     if values.null_count():
         return np.array(values.to_list(), dtype=object)
     if values.dtype == pl.String:

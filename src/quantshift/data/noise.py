@@ -46,7 +46,8 @@ class NoisyView:
 
     scales: standard deviations of the features that get noise, the first ones of the matrix; the
         others (levels of categories, indicators of missing values) stay.
-    strengths: of the copies so far, in the order of their numbers; the first, 0, is for the rows.
+    strengths: those of the copies so far, in the order of their numbers; the first, 0, is that of
+        the rows themselves.
     """
 
     view: View
@@ -92,13 +93,12 @@ class NoisyView:
         if not len(copies):
             return None
         noise = np.zeros((len(chosen), len(self.scales)))
-        for place in copies.tolist():
-            number, row = divmod(int(chosen[place]), self.n_rows)
+        for position in copies.tolist():
+            number, row = divmod(int(chosen[position]), self.n_rows)
             strength = self.strengths[number]
             rng = generator(self.seed, purpose="noise", strength=strength, row=row)
-            noise[place] = strength * self.scales * rng.standard_normal(len(self.scales))
+            noise[position] = strength * self.scales * rng.standard_normal(len(self.scales))
         if isinstance(self.view, TableView):
-            noise[np.isnan(self.view.table.numbers[chosen % self.n_rows])] = (
-                0  # missing values stay missing
-            )
+            is_missing = np.isnan(self.view.table.numbers[chosen % self.n_rows])
+            noise[is_missing] = 0
         return noise

@@ -97,7 +97,7 @@ class SyntheticSource(AbstractSource):
 
 @dataclass(frozen=True)
 class AbstractNamedSource(AbstractSource):
-    """A data set that its name alone tells from all others."""
+    """A data set that is identified by its name alone."""
 
     set_name: str
 
@@ -252,27 +252,27 @@ def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
                 "folder, or rename it"
             )
         return EmbeddedSource(path)
-    # A folder that was there before the name was taken keeps its meaning.
+    # A folder wins over a packaged data set, whose name may be newer than the folder.
     if isinstance(path, str) and path in PACKAGED and not (folder / path).exists():
         return PackagedSource(path)
-    place = (folder / path).absolute()
-    kind = manifest_format(place)
+    target = (folder / path).absolute()
+    kind = manifest_format(target)
     if kind == DATA_SET.format:
-        return FolderSource(place)
+        return FolderSource(target)
     if kind == OLDER_CORPUS:
         raise DataError(
             f"{path} is a corpus of an older version; import its files again with `quantshift data "
             "import --layout reviews` (results computed from it stay valid)"
         )
-    if place.is_file():
+    if target.is_file():
         raise DataError(
             f"{path} is a file; import it with `quantshift data import`, then give the folder of "
             "the data set"
         )
-    state = "does not exist" if not place.exists() else "is not a data set"
+    state = "does not exist" if not target.exists() else "is not a data set"
     raise DataError(
-        f"{place if folder != Path() else path} {state}; create one with `quantshift data import`; "
-        "`quantshift data list` shows the embedded ones and those of other packages"
+        f"{target if folder != Path() else path} {state}; create one with `quantshift data "
+        "import`; `quantshift data list` shows the embedded ones and those of other packages"
     )
 
 

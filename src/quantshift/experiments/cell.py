@@ -145,7 +145,8 @@ def _outcomes(
 ) -> tuple[dict[str, Outcome], dict[str, BaseException]]:
     """Outcomes and errors by the name of the method; a user's method may raise anything.
 
-    Also SystemExit, by `sys.exit()`, and errors of compiled libraries that are no Exception.
+    That includes SystemExit, by `sys.exit()`, and errors of compiled libraries that are not an
+    Exception.
     """
     outcomes: dict[str, Outcome] = {}
     failures: dict[str, BaseException] = {}
@@ -159,7 +160,7 @@ def _outcomes(
             raise
         except BaseException as error:
             failures[method.name] = error
-    models = _SharedModels(bench, [place for _, place in winners.values()])
+    models = _SharedModels(bench, [position for _, position in winners.values()])
     for method in methods:
         try:
             if method.name in winners:
@@ -182,31 +183,37 @@ class _SharedModels:
     If that fails, each is fitted alone, so that one bad setting does not fail other methods.
     """
 
-    def __init__(self, bench: Bench, places: Sequence[int]) -> None:
+    def __init__(self, bench: Bench, positions: Sequence[int]) -> None:
         self._bench = bench
-        self._places = sorted(set(places))
+        self._positions = sorted(set(positions))
         self._learnt: dict[int, tuple[AbstractModels, Posteriors, int]] = {}
 
-    def of(self, place: int) -> tuple[AbstractModels, Posteriors, int]:
-        """Models, posteriors of the pool, and the position of the setting in both."""
-        if place not in self._learnt and len(self._places) > 1:
-            with suppress(Exception):
-                self._learn(self._places)
-        if place not in self._learnt:
-            self._learn([place])
-        return self._learnt[place]
+    def of(self, position: int) -> tuple[AbstractModels, Posteriors, int]:
+        """Models, posteriors of the pool, and the number of the setting in both.
 
-    def _learn(self, places: Sequence[int]) -> None:
-        models, pool = self._bench.models_of([self._bench.settings[place] for place in places])
-        self._learnt |= {place: (models, pool, number) for number, place in enumerate(places)}
+        position: that of the setting among all settings of the classifier.
+        """
+        if position not in self._learnt and len(self._positions) > 1:
+            with suppress(Exception):
+                self._learn(self._positions)
+        if position not in self._learnt:
+            self._learn([position])
+        return self._learnt[position]
+
+    def _learn(self, positions: Sequence[int]) -> None:
+        settings = [self._bench.settings[position] for position in positions]
+        models, pool = self._bench.models_of(settings)
+        self._learnt |= {
+            position: (models, pool, number) for number, position in enumerate(positions)
+        }
 
 
 def _shared_outcome(
-    bench: Bench, method: MethodSpec, models_of: _SharedModels, candidate: Candidate, place: int
+    bench: Bench, method: MethodSpec, models_of: _SharedModels, candidate: Candidate, position: int
 ) -> Outcome:
     """The outcome of a method that sees posteriors, which are computed once for all methods."""
     watch, quantifier, committee = bench.watch, candidate.quantifier, None
-    models, pool, number = models_of.of(place)
+    models, pool, number = models_of.of(position)
     if "committee" in quantifier.tags.sees and bench.has_features:
         with watch.sharing():
             members = models.committee(bench.training.view, bench.test_rows, number)
@@ -225,14 +232,14 @@ def _shared_outcome(
             ),
             bench.samples,
         )
-    setting = {**bench.settings[place], **candidate.choice}
+    setting = {**bench.settings[position], **candidate.choice}
     return Outcome(estimate, setting, bool(models.converged[number]))
 
 
 def _best_candidate(bench: Bench, method: MethodSpec) -> tuple[Candidate, int]:
     """The method with its best options, and the position of the best setting of the classifier.
 
-    Of equal errors the first wins; settings of the classifier vary fastest.
+    If errors are equal, the first wins; settings of the classifier vary fastest.
     """
     candidates = [_candidate(bench, method, choice) for choice in bench.experiment.choices(method)]
     if len(candidates) * len(bench.settings) == 1:
@@ -242,17 +249,17 @@ def _best_candidate(bench: Bench, method: MethodSpec) -> tuple[Candidate, int]:
         [
             validation_errors(
                 candidate.quantifier,
-                _shown(models.out_of_fold, candidate.training_features, split.part),
+                _items_by_setting(models.out_of_fold, candidate.training_features, split.part),
                 bench.training.codes[split.part],
-                _shown(held_out, candidate.training_features, split.rest),
+                _items_by_setting(held_out, candidate.training_features, split.rest),
                 split.samples,
                 measure=bench.experiment.selection.measure,
             )
             for candidate in candidates
         ]
     )
-    best, place = np.unravel_index(int(errors.argmin()), errors.shape)
-    return candidates[int(best)], int(place)
+    best, position = np.unravel_index(int(errors.argmin()), errors.shape)
+    return candidates[int(best)], int(position)
 
 
 def _candidate(bench: Bench, method: MethodSpec, choice: Setting) -> Candidate:
@@ -267,7 +274,7 @@ def _candidate(bench: Bench, method: MethodSpec, choice: Setting) -> Candidate:
     return Candidate(choice, quantifier, reduction)
 
 
-def _shown(posteriors: Posteriors, features: Any, rows: Indices) -> list[Items]:
+def _items_by_setting(posteriors: Posteriors, features: Any, rows: Indices) -> list[Items]:
     """Some items of the training set, with the posteriors of each setting of the classifier."""
     chosen = None if features is None else take_rows(features, rows)
     return [Items(posteriors=of_setting, features=chosen) for of_setting in posteriors]
@@ -281,9 +288,9 @@ def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
         for choice in bench.experiment.choices(method)
         for setting in (bench.settings if method.is_foreign else ({},))
     ]
-    known, new = _own_items(bench, method)
+    training_items, test_items = _own_items(bench, method)
 
-    def built(setting: Setting, choice: Setting) -> AbstractQuantifier:
+    def build(setting: Setting, choice: Setting) -> AbstractQuantifier:
         quantifier = method.quantifier_with(choice, seed=bench.training.seed)
         if quantifier.tags.own_classifier:
             quantifier.set_params(classifier=bench.learner.estimator(setting))
@@ -291,28 +298,28 @@ def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
 
     watch = bench.watch
     with watch.timing(watch.fit, method.name):
-        best = _best_own(bench, candidates, built, known)
-        fitted = built(*candidates[best]).fit_items(known, codes, classes=classes)
+        best = _best_own(bench, candidates, build, training_items)
+        fitted = build(*candidates[best]).fit_items(training_items, codes, classes=classes)
     setting, choice = candidates[best]
     with watch.timing(watch.estimate, method.name):
-        estimate = fitted.estimate_items(new, bench.samples)
+        estimate = fitted.estimate_items(test_items, bench.samples)
     return Outcome(estimate, {**setting, **choice}, True)
 
 
 def _best_own(
     bench: Bench,
     candidates: Sequence[tuple[Setting, Setting]],
-    built: Callable[[Setting, Setting], AbstractQuantifier],
-    known: Items,
+    build: Callable[[Setting, Setting], AbstractQuantifier],
+    training_items: Items,
 ) -> int:
     """The position of the candidate with the smallest error on the validation samples."""
     if len(candidates) == 1:
         return 0
     split = bench.validation
-    part, rest = known.take(split.part), known.take(split.rest)
+    part, rest = training_items.take(split.part), training_items.take(split.rest)
     errors = [
         validation_errors(
-            built(*candidate),
+            build(*candidate),
             [part],
             bench.training.codes[split.part],
             [rest],

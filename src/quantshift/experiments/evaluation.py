@@ -52,8 +52,8 @@ def evaluate(
     class; with more classes one column each, `p_true:<class>`), a column per measure, and
     the diagnostics of the method.
     """
-    known = {**_training_prevalence(quantifier), **(train or {})}
-    draws = list(protocol.samples(y, categories, pool=pool, train=known))
+    train_coordinates = {**_training_prevalence(quantifier), **(train or {})}
+    draws = list(protocol.samples(y, categories, pool=pool, train=train_coordinates))
     return evaluate_draws(
         quantifier,
         draws,
@@ -77,7 +77,7 @@ def evaluate_draws(
 ) -> pl.DataFrame:
     """The frame of `evaluate` for draws already made, e.g. those of `train_test`."""
     if measures is None:
-        measures = [name for name, known in metrics.MEASURES.items() if not known.ordinal]
+        measures = [name for name, measure in metrics.MEASURES.items() if not measure.ordinal]
     for name in measures:
         metrics.measure_called(name)
     if any(draw.coordinates.get(NOISE.name) for draw in draws):
@@ -95,11 +95,11 @@ def evaluate_draws(
             f"{type(quantifier).__name__} cannot be computed from posteriors: give features"
         )
     sizes = np.array([len(draw.indices) for draw in draws])
-    given = checked_weights(weights, n_rows(X))
+    item_weights = checked_weights(weights, n_rows(X))
     p_true = np.stack(
         [
             draw.true_prevalence(
-                quantifier.classes_, None if given is None else given[draw.indices]
+                quantifier.classes_, None if item_weights is None else item_weights[draw.indices]
             )
             for draw in draws
         ]

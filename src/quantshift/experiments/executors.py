@@ -159,9 +159,9 @@ class DaskExecutor(AbstractExecutor):
                         yield from gathered.add(_give_up(job))
                         continue
                     for part in gathered.cut(job):
-                        again = client.submit(perform, part, pure=False)
-                        futures[again] = part
-                        unfinished.add(again)
+                        resubmitted = client.submit(perform, part, pure=False)
+                        futures[resubmitted] = part
+                        unfinished.add(resubmitted)
                 except (CommClosedError, CancelledError):
                     raise UserError(
                         f"the Dask scheduler at {self.address} stopped responding; nothing is "
@@ -196,7 +196,10 @@ class Gathered:
         """The job as two: methods that have ended processes elsewhere and others, or halves."""
         self._cuts[job.name] += 1
         methods = job.task.methods
-        parts = [[m for m in methods if (m.name in deadly) is known] for known in (False, True)]
+        parts = [
+            [m for m in methods if m.name not in deadly],
+            [m for m in methods if m.name in deadly],
+        ]
         if not all(parts):
             middle = len(methods) // 2
             parts = [list(methods[:middle]), list(methods[middle:])]

@@ -61,8 +61,8 @@ class MethodSpec:
             return self.folder / self.quantifier.rpartition(":")[0]
         if ":" not in self.quantifier:
             return None
-        place = getattr(sys.modules[self.cls.__module__], "__file__", None)
-        return Path(place) if place else None
+        path = getattr(sys.modules[self.cls.__module__], "__file__", None)
+        return Path(path) if path else None
 
     @property
     def is_foreign(self) -> bool:
@@ -112,12 +112,12 @@ class MethodSpec:
         options = {**self.options, **choice}
         if self.is_foreign:
             return ForeignQuantifier(self.cls, options=options)
-        given = {"seed": seed} if "seed" in parameters(self.cls) else {}
-        quantifier: AbstractQuantifier = self.cls(**options, **given)
-        for own in (*ON_FEATURES, *ON_POSTERIORS):
-            if own in vars(quantifier):
+        seed_option = {"seed": seed} if "seed" in parameters(self.cls) else {}
+        quantifier: AbstractQuantifier = self.cls(**options, **seed_option)
+        for name in (*ON_FEATURES, *ON_POSTERIORS):
+            if name in vars(quantifier):
                 raise UserError(
-                    f"{self.name}: {own!r} is set on the instance, which is not called; define it "
+                    f"{self.name}: {name!r} is set on the instance, which is not called; define it "
                     "as a method of the class"
                 )
         if isinstance(quantifier, AbstractClassifying) and self._aggregates_itself:
@@ -175,10 +175,10 @@ class Experiment:
 
     def method(self, name: str) -> MethodSpec:
         """The method of that name."""
-        named = {method.name: method for method in self.methods}
-        if name not in named:
-            raise unknown_name(f"method of experiment {self.name!r}:", name, named)
-        return named[name]
+        methods = {method.name: method for method in self.methods}
+        if name not in methods:
+            raise unknown_name(f"method of experiment {self.name!r}:", name, methods)
+        return methods[name]
 
     def data_file(self, key: str) -> DataFile | None:
         """The file behind `data.<key>` ("features", "posteriors", "labels" or "categories")."""

@@ -168,24 +168,24 @@ class _SharedClassifiers:
 
     def __init__(self, problem: LabelProblem) -> None:
         self.problem = problem
-        self.known: dict[str, tuple[Posteriors, Posteriors]] = {}
+        self.posteriors: dict[str, tuple[Posteriors, Posteriors]] = {}
 
     def fitted(self, method: AbstractMultilabel) -> Callable[[Indices], Reals]:
-        """What the method, fitted on the training items, makes of samples of the test items."""
-        problem, own = self.problem, clone(method)
-        if not isinstance(own, AbstractLabelAggregative):
-            fitted = own.fit(problem.X, problem.labels.has)
+        """The method, fitted on the training items, as a function of samples of the test items."""
+        problem, quantifier = self.problem, clone(method)
+        if not isinstance(quantifier, AbstractLabelAggregative):
+            fitted = quantifier.fit(problem.X, problem.labels.has)
             return lambda index: fitted.predict(problem.X_test, index)
-        key = repr((own.classifier, own.cv, own.seed))
-        if key not in self.known:
-            folds = LabelFolds(own.cv, own.seed)
+        key = repr((quantifier.classifier, quantifier.cv, quantifier.seed))
+        if key not in self.posteriors:
+            folds = LabelFolds(quantifier.cv, quantifier.seed)
             models, held_out = fit_label_models(
-                own.classifier, problem.X, problem.labels.has, folds
+                quantifier.classifier, problem.X, problem.labels.has, folds
             )
-            self.known[key] = held_out, models.posteriors(problem.X_test)
-        held_out, pool = self.known[key]
-        own.fit_posteriors(held_out, problem.labels.has)
-        return lambda index: own.aggregate(pool, index)
+            self.posteriors[key] = held_out, models.posteriors(problem.X_test)
+        held_out, pool = self.posteriors[key]
+        quantifier.fit_posteriors(held_out, problem.labels.has)
+        return lambda index: quantifier.aggregate(pool, index)
 
 
 def create_label_store(
@@ -194,7 +194,7 @@ def create_label_store(
     signatures: Mapping[str, str],
     protocols: LabelProtocols,
 ) -> ResultStore:
-    """The store of both experiments, new or with entries added; signatures: of the methods."""
+    """The store of both experiments, new or with entries added; signatures: by method."""
     methods = [{"name": name, "signature": value} for name, value in signatures.items()]
     datasets = {
         problem.name: {
@@ -260,12 +260,12 @@ def write_label_estimates(
         )
         for method, p_hat in estimates.items()
     ]
-    known = store.methods(experiment)
+    signatures = store.methods(experiment)
     store.write_part(
         experiment,
         problem.name,
         CELL,
-        {method: known[method] for method in estimates},
+        {method: signatures[method] for method in estimates},
         pl.concat(frames),
     )
 

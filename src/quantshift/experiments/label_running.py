@@ -46,8 +46,8 @@ N_GENERATED = 1000
 class PosteriorsByLabel(AbstractLabelAggregative):
     """Each label on its own, from the posteriors that methods for several labels use too.
 
-    So only what is made of posteriors differs between methods. quantifier: one that sees nothing
-    but posteriors, cloned for each label; the others as for all such methods.
+    So methods differ only in what they make of posteriors. quantifier: one that sees nothing but
+    posteriors, cloned for each label; the other parameters are those of all such methods.
     """
 
     quantifiers_: list[Any]
@@ -81,15 +81,15 @@ class PosteriorsByLabel(AbstractLabelAggregative):
 
 def label_methods(names: Sequence[str] | None = None) -> dict[str, AbstractMultilabel]:
     """The methods of the suite by name; names: only these."""
-    known: Mapping[str, AbstractMultilabel] = {
+    all_methods: Mapping[str, AbstractMultilabel] = {
         BASELINE: PosteriorsByLabel(MLPE()),
         **{f"{type(q).__name__} by label": PosteriorsByLabel(q) for q in (PCC(), PACC(), SLD())},
         **{type(q).__name__: q for q in (SetsAsClasses(), RegressedShares(), TiltedLabelSets())},
     }
     for name in names or ():
-        if name not in known:
-            raise unknown_name("method for several labels", name, known)
-    return {name: known[name] for name in (known if names is None else names)}
+        if name not in all_methods:
+            raise unknown_name("method for several labels", name, all_methods)
+    return {name: all_methods[name] for name in (all_methods if names is None else names)}
 
 
 def label_problems(data: Sequence[str | Path] = ()) -> list[LabelProblem]:
@@ -99,20 +99,20 @@ def label_problems(data: Sequence[str | Path] = ()) -> list[LabelProblem]:
         test = generate_labelled_items(N_GENERATED, seed=1)
         return [LabelProblem(GENERATED, train.X, train.labels, test.X, test.labels)]
     problems: dict[str, LabelProblem] = {}
-    for place in data:
-        folder = Path(place)
+    for path in data:
+        folder = Path(path)
         if folder.is_dir() and manifest_format(folder) not in (LABEL_DATA.format, None):
             raise DataError(
-                f"{place} has one label per item; the suite for several labels needs a data set of "
+                f"{path} has one label per item; the suite for several labels needs a data set of "
                 "`quantshift data import --layout labels`"
             )
-        found = LabelData.open(folder)
-        if found.name in problems:
-            raise UserError(f"two data sets are called {found.name!r}; rename one")
-        train_items, test_items = found.items("train"), found.items("test")
+        label_data = LabelData.open(folder)
+        if label_data.name in problems:
+            raise UserError(f"two data sets are called {label_data.name!r}; rename one")
+        train_items, test_items = label_data.items("train"), label_data.items("test")
         X, X_test = _on_one_scale(train_items.X, test_items.X)
-        problems[found.name] = LabelProblem(
-            found.name, X, train_items.labels, X_test, test_items.labels
+        problems[label_data.name] = LabelProblem(
+            label_data.name, X, train_items.labels, X_test, test_items.labels
         )
     return list(problems.values())
 

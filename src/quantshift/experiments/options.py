@@ -18,12 +18,12 @@ QUICK = "quick"
 
 @dataclass(frozen=True)
 class ExperimentOptions:
-    """What is run of experiments, and on which data.
+    """Which experiments are run, in which size, and on which data.
 
     data: data sets to use instead of those that the experiments name. profile: their size; None:
-    quick for experiments of the package on data of the package, otherwise full. classifier: in
-    place of that of the experiments. overrides: other values by dotted key. n_documents: number of
-    synthetic reviews, where they are used.
+    quick for experiments of the package on data of the package, otherwise full. classifier: the one
+    to use in place of that of the experiments. overrides: other values by dotted key. n_documents:
+    number of synthetic reviews, where they are used.
     """
 
     data: tuple[str | Path, ...] = option(

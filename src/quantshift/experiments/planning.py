@@ -136,14 +136,14 @@ def cells_of(experiment: str, dataset: str, protocol: AbstractProtocol) -> tuple
                 f"experiment {experiment!r}: {protocol.name} shift has training points with the "
                 f"coordinate {undeclared[0]!r}, which it does not declare in coordinates()"
             )
-        place = strata.setdefault(tuple(point.get(name) for name in names), len(strata))
+        stratum = strata.setdefault(tuple(point.get(name) for name in names), len(strata))
         key = cell_key({name: point[name] for name in (*names, REPEAT) if name in point})
         if key in cells:
             raise UserError(
                 f"experiment {experiment!r}: two training sets have the key {key!r}, so one of "
                 "them would never be computed; give them different coordinates"
             )
-        cells[key] = Cell(experiment, dataset, key, place, point)
+        cells[key] = Cell(experiment, dataset, key, stratum, point)
     return tuple(cells.values())
 
 

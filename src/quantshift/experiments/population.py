@@ -36,7 +36,7 @@ class Population:
 
     rows: their positions in the data set; everything else refers to positions in `rows`.
     protocol: the experiment's, in terms of codes instead of the user's names.
-    classes: names of the classes; of two, the positive one is last.
+    classes: names of the classes; the positive one of two is last.
     labels: codes of the classes, or ordered levels where the protocol cuts them itself.
     categories: codes in the order of the sorted names.
     """
@@ -92,7 +92,7 @@ def population_of(experiment: Experiment, dataset: Dataset, *, split: int = 0) -
     shift = experiment.shift
     if NOISE in shift.coordinates():
         check_noise_possible(dataset)
-    rows, labels, known, names = _labels(experiment, dataset)
+    rows, labels, own_names, names = _labels(experiment, dataset)
     if shift.is_for_two_classes() and len(names) != 2:
         more = ", ..." if len(names) > MOST_NAMES else ""
         raise DataError(
@@ -104,9 +104,9 @@ def population_of(experiment: Experiment, dataset: Dataset, *, split: int = 0) -
     categories = codes = None
     column = _categories(experiment, dataset)
     if column is not None:
-        known_categories, codes = encode_labels(column[rows], name="categories")
-        categories = known_categories.tolist()
-    protocol = _bound(experiment, dataset, known, categories).surveyed(labels, codes)
+        category_names, codes = encode_labels(column[rows], name="categories")
+        categories = category_names.tolist()
+    protocol = _bound(experiment, dataset, own_names, categories).surveyed(labels, codes)
     if dataset.test is not None:
         protocol = protocol.on_one_split()
     train_pool, test_pool = _pools(experiment, dataset, rows, (labels, codes), split)
@@ -175,10 +175,10 @@ def _bound(
 def _labels(
     experiment: Experiment, dataset: Dataset
 ) -> tuple[Indices, NDArray[Any], Sequence[Any], tuple[str, ...]]:
-    """Items that take part and what their labels mean.
+    """Items that take part, and what their labels mean.
 
-    Positions of the items, their codes (or levels), the protocol's names of the classes (or
-    levels), and the names of the classes for readers.
+    Returns the positions of the items, their codes (or levels), the protocol's names of the classes
+    (or levels), and the names of the classes for readers.
     """
     cut = dataset.cut_point if experiment.data.cut_point is None else experiment.data.cut_point
     everything = np.arange(len(dataset.labels))
@@ -186,17 +186,17 @@ def _labels(
         levels = np.unique(dataset.labels).tolist()
         return everything, dataset.labels, levels, ("below the cut", "above the cut")
     if isinstance(cut, float) and dataset.ordinal:
-        codes, kept = binarise(dataset.labels, cut)
-        return kept, codes, (0, 1), (f"below {cut:g}", f"above {cut:g}")
-    known = dataset.classes.tolist()
-    ordered = experiment.shift.class_order(known)
+        codes, rows = binarise(dataset.labels, cut)
+        return rows, codes, (0, 1), (f"below {cut:g}", f"above {cut:g}")
+    classes = dataset.classes.tolist()
+    ordered = experiment.shift.class_order(classes)
     codes = np.full(len(dataset), UNLABELLED)
     codes[dataset.labelled] = encode_labels(
         dataset.labels[dataset.labelled].tolist(), classes=ordered
     )[1]
     if dataset.given is None:
-        return dataset.labelled, codes[dataset.labelled], known, tuple(map(str, ordered))
-    return everything, codes, known, tuple(map(str, ordered))
+        return dataset.labelled, codes[dataset.labelled], classes, tuple(map(str, ordered))
+    return everything, codes, classes, tuple(map(str, ordered))
 
 
 def _pools(

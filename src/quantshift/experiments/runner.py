@@ -295,11 +295,11 @@ def _method_files(run: Run) -> dict[str, dict[str, str]]:
 
 
 def _check_method(run: Run, method: str) -> None:
-    known = sorted({m.name for e in run.experiments for m in e.methods})
-    if method not in known:
+    names = sorted({m.name for e in run.experiments for m in e.methods})
+    if method not in names:
         raise UserError(
             f"redo={method!r} is neither 'failed' nor 'all' nor a method of these experiments "
-            f"({', '.join(known)})"
+            f"({', '.join(names)})"
         )
 
 
@@ -315,7 +315,7 @@ def _drop_method(run: Run, store: ResultStore, method: str) -> None:
 def _count_failed(remaining: Plan, store: ResultStore) -> int:
     count = 0
     for part in remaining.experiments:
-        wanted = part.experiment.signatures().items()
+        signatures = part.experiment.signatures().items()
         for cell in part.cells:
-            count += len(store.failed(*cell.place).items() & wanted)
+            count += len(store.failed(*cell.place).items() & signatures)
     return count

@@ -59,13 +59,13 @@ def draw_validation(
             "(shift.train_size)"
         )
     if points is not None:
-        placed = _given(points, size, seed)
+        points_and_rngs = _at_points(points, size, seed)
     elif n_classes == 2:
-        placed = _grid(n_prevalences, repeats, size, seed)
+        points_and_rngs = _grid(n_prevalences, repeats, size, seed)
     else:
-        placed = _uniform(n_prevalences * repeats, size, seed, n_classes)
+        points_and_rngs = _uniform(n_prevalences * repeats, size, seed, n_classes)
     rows, counts_of = [], []
-    for point, rng in placed:
+    for point, rng in points_and_rngs:
         counts = simplex.whole_counts(point, size)
         counts_of.append(counts)
         rows.append(
@@ -93,20 +93,20 @@ def validation_errors(
 ) -> NDArray[np.float64]:
     """Mean error of the quantifier under each setting of the classifier, shape (n_settings,).
 
-    known: the training part as each setting shows it, with `codes`; new: the held-out part that
-    the samples index, likewise.
+    known: the training part as each setting shows it, with `codes`; new: the held-out part that the
+    samples index, likewise.
     """
     classes = range(samples.p_true.shape[1])
     return np.array(
         [
             samples.errors(
                 clone(quantifier)
-                .fit_items(known_items, codes, classes=classes)
-                .estimate_items(new_items, samples.index)
+                .fit_items(training_items, codes, classes=classes)
+                .estimate_items(held_out_items, samples.index)
                 .prevalence,
                 measure,
             ).mean()
-            for known_items, new_items in zip(known, new, strict=True)
+            for training_items, held_out_items in zip(known, new, strict=True)
         ]
     )
 
@@ -128,7 +128,7 @@ def _uniform(
         yield simplex.uniform(1, n_classes, rng)[0], rng
 
 
-def _given(
+def _at_points(
     points: Prevalences, size: int, seed: int
 ) -> Iterator[tuple[Prevalences, np.random.Generator]]:
     for repeat, point in enumerate(points):

@@ -185,9 +185,8 @@ def _learner(experiment: Experiment, dataset: Dataset, classes: tuple[str, ...])
     if dataset.posteriors is not None:
         # Columns are in the order of the sorted classes, codes in the protocol's order.
         columns = [str(label) for label in sorted(dataset.classes.tolist())]
-        if set(columns) != set(
-            classes
-        ):  # ordered labels were cut; posteriors are for the two sides
+        if set(columns) != set(classes):
+            # Ordered labels were cut, and the posteriors are those of the two sides.
             return GivenPosteriors(dataset.posteriors)
         return GivenPosteriors(dataset.posteriors[:, [columns.index(name) for name in classes]])
     table = experiment.classifier
@@ -204,8 +203,8 @@ def _used_items(draws: Sequence[Draw], n_items: int) -> tuple[Indices, list[Indi
     used = np.zeros(n_items, dtype=bool)
     for draw in draws:
         used[draw.indices] = True
-    place = np.cumsum(used) - 1
-    return np.flatnonzero(used), [place[draw.indices] for draw in draws]
+    position = np.cumsum(used) - 1
+    return np.flatnonzero(used), [position[draw.indices] for draw in draws]
 
 
 def _noisy_items(

@@ -34,10 +34,10 @@ def sources_of(
             ),
         )
     if data:
-        sources = tuple(source_at(place) for place in data)
+        sources = tuple(source_at(path) for path in data)
     else:
-        named = experiment.data.sets or ()
-        sources = tuple(source_at(text, experiment.folder) for text in named)
+        own_sets = experiment.data.sets or ()
+        sources = tuple(source_at(text, experiment.folder) for text in own_sets)
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:

@@ -55,7 +55,7 @@ class Alarm:
 class History:
     """The history in a folder; `open` also checks that it is one.
 
-    Every question reads the folder as it is then: other processes may append meanwhile.
+    Every method reads the folder as it is at that moment: other processes may append meanwhile.
 
     >>> from pathlib import Path
     >>> History(Path("history")).path.name
@@ -89,7 +89,7 @@ class History:
         conditions: Sequence[str] = (),
         limits: Limits | None = None,
     ) -> HistoryEntry:
-        """Keep what an answer of `quantify` or `judge` says of its batches.
+        """Keep what an answer of `quantify` or `judge` says about its batches.
 
         at: the time of the call, if not now. conditions: bounds on shares ("spam>0.05"), which the
         page shows. limits: how alarms are raised, if not as in the call before.
@@ -114,12 +114,12 @@ class History:
         """Files that are damaged, and calls of other classes than the last; they do not count."""
         if not self.path.exists():
             return []
-        found, problems = store.read(self.path)
-        kept = {id(call) for call in same_classes([stored.call for stored in found])}
+        stored_calls, problems = store.read(self.path)
+        comparable = {id(call) for call in same_classes([stored.call for stored in stored_calls])}
         return problems + [
             Problem(stored.path, f"is of other classes ({', '.join(stored.call.classes)})")
-            for stored in found
-            if id(stored.call) not in kept
+            for stored in stored_calls
+            if id(stored.call) not in comparable
         ]
 
     def series(self) -> list[Series]:
@@ -127,7 +127,7 @@ class History:
         return series_of(self.calls())
 
     def limits(self, **changed: Any) -> Limits:
-        """How alarms are raised: as in the last call, but for what is changed (and not None)."""
+        """How alarms are raised: as in the last call, except for what is changed (and not None)."""
         calls = self.calls()
         last = calls[-1].limits if calls else Limits()
         limits = replace(last, **{name: v for name, v in changed.items() if v is not None})
@@ -135,7 +135,7 @@ class History:
         return limits
 
     def controls(self, limits: Limits | None = None) -> list[list[Control]]:
-        """The control charts of each series: one for each class, of two classes one in all."""
+        """The control charts of each series: one for each class, or one in all for two classes."""
         return controls_of(self.series(), limits or self.limits())
 
     def judges(self, limits: Limits | None = None) -> list[list[JudgeOverTime]]:
@@ -160,7 +160,7 @@ class History:
     def records(self, limits: Limits | None = None) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one for each batch that counts and each class.
 
-        Of classes that are levels of a scale also one for their mean.
+        If classes are levels of a scale, there is also one for their mean.
         """
         series = self.series()
         for one, controls in zip(series, controls_of(series, limits or self.limits()), strict=True):
@@ -190,7 +190,7 @@ class History:
         return as_csv(self.records())
 
     def to_json(self) -> str:
-        """All calls in full as JSON, also what was measured again later."""
+        """All calls in full as JSON, including batches that were measured again later."""
         calls = [asdict(call) for call in self.calls()]
         return json.dumps({"format": FORMAT, "calls": calls}, indent=2, ensure_ascii=False)
 
@@ -203,7 +203,7 @@ class History:
     ) -> list[HistoryEntry]:
         """Remove calls that were made before a time, or all but the last `keep`; returns them.
 
-        Nothing but the files of sound calls is removed. dry_run: only tell which.
+        Nothing but the files of sound calls is removed. dry_run: only return which.
         """
         if (before is None) == (keep is None):
             raise UserError(
@@ -218,7 +218,7 @@ class History:
             old = [one for one in stored if moment_of(one.call.time) < limit]
         else:
             old = stored[: max(len(stored) - (keep or 0), 0)]
-        # The oldest first: a kill leaves what a smaller prune would have left.
+        # The oldest first: if this is interrupted, only the older calls are gone.
         for one in () if dry_run else old:
             store.remove(one)
         return [one.call for one in old]
@@ -255,7 +255,7 @@ def calls_before(history: History, result: Quantification | Judgement) -> list[H
     before = history.calls()
     judged = isinstance(result, Judgement)
     if before and set(before[-1].classes) != set(result.classes):
-        # Of a rare class a batch may have no label.
+        # A batch may have no label of a rare class.
         fewer = judged and set(before[-1].classes) > set(result.classes)
         cure = "name all classes in this call" if fewer else "name another folder"
         raise UserError(
@@ -279,7 +279,7 @@ def alarms_of(
     """The alarms that one of the calls (default: the last) has raised."""
     if not calls:
         return []
-    of = calls[-1] if call is None else call
+    raised_by = calls[-1] if call is None else call
     series, chosen = series_of(calls), limits or calls[-1].limits
     charts = zip(
         series, controls_of(series, chosen), accuracy_controls(series, chosen), strict=True
@@ -289,7 +289,7 @@ def alarms_of(
         for one, controls, accuracy in charts
         for control in (*controls, *([] if accuracy is None else [accuracy]))
         for i, (point, alarm) in enumerate(zip(one.points, control.alarms, strict=True))
-        if alarm and point.call == of and (not point.before or i == len(one.points) - 1)
+        if alarm and point.call == raised_by and (not point.before or i == len(one.points) - 1)
     ]
 
 
@@ -373,7 +373,7 @@ def _n_labelled(batch: BatchEntry) -> int:
 
 
 def _about_judge(batch: BatchEntry, classes: Sequence[str], label: str | None) -> dict[str, Any]:
-    """Of `judge`: kappa of the first judge, and how often it is right about the class, if any."""
+    """For `judge`: kappa of the first judge, and how often it is right about the class, if any."""
     if batch.judged is None:
         return {}
     judge = batch.judged.judges[0] if batch.judged.judges else None

@@ -38,7 +38,7 @@ FIRST_YEAR = 1000
 
 
 def moment_of(time: str | date) -> datetime:
-    """A time or a date, of UTC unless it says otherwise.
+    """A time or a date, in UTC unless it says otherwise.
 
     >>> moment_of("2026-03-02").isoformat()
     '2026-03-02T00:00:00+00:00'
@@ -46,10 +46,10 @@ def moment_of(time: str | date) -> datetime:
     if isinstance(time, date) and not isinstance(time, datetime):
         time = datetime(time.year, time.month, time.day)
     try:
-        given = datetime.fromisoformat(time) if isinstance(time, str) else time
-        if not isinstance(given, datetime):
+        parsed = datetime.fromisoformat(time) if isinstance(time, str) else time
+        if not isinstance(parsed, datetime):
             raise ValueError
-        moment = given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
+        moment = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
     except ValueError:
         raise UserError(
             f"{time!r} is not a time; write 2026-03-02, or 2026-03-02T06:00:00"

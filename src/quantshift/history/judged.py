@@ -30,7 +30,7 @@ from quantshift.labelling import strata
 JUDGE = "judge"
 """The method of calls of `judge`."""
 CLASS, VERDICT = "class", "verdict"
-"""What labelled items are random ones of."""
+"""What labelled items are a random sample of: the items of their class, or of their verdict."""
 
 _GIVEN = {
     LabelsStandFor.ALL_ITEMS: CLASS,
@@ -70,7 +70,7 @@ def judged_entry(
 
 
 def _judges(result: Judgement) -> ModelSummary:
-    """The judges in place of a model: others are another model."""
+    """The judges in place of a model: other judges count as another model."""
     identity = {"judges": result.judges, "score": result.score, "label": result.label}
     digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
     return ModelSummary(
@@ -135,14 +135,14 @@ def _judged(batch: JudgedBatch) -> JudgedEntry:
 
 
 def _judge(judge: JudgeQuality) -> JudgeEntry:
-    found = judge.agreement
+    agreement = judge.agreement
     return JudgeEntry(
         name=judge.name,
         verdicts=judge.verdicts,
         says=judge.says,
         counts=judge.counts,
         items=judge.items,
-        kappa=None if found is None else (found.kappa, found.low, found.high),
+        kappa=None if agreement is None else (agreement.kappa, agreement.low, agreement.high),
         cluster_rates=judge.cluster_rates,
     )
 
@@ -153,7 +153,7 @@ def _agreement(batch: JudgedBatch, result: Judgement) -> Share | None:
     if not batch.judges or stand_for not in _GIVEN or not batch.can_be_estimated:
         return None
     if batch.n_clusters is not None:
-        return None  # Its limits would take the items of a cluster for independent ones.
+        return None  # The limits would treat the items of a cluster as independent.
     judge = batch.judges[0]
     counts = np.array(judge.counts, dtype=np.float64)
     if not counts.sum() or None in judge.says:
@@ -167,15 +167,15 @@ def _agreement(batch: JudgedBatch, result: Judgement) -> Share | None:
     else:
         shares = np.array([share.estimate or 0.0 for share in batch.shares])
         table = both.sum(axis=1)
-    found = strata.stratified(shares / shares.sum(), table, batch.n_items, level=result.level)
-    estimate = float(found.prevalence[1])
-    low, high = min(float(found.low[1]), estimate), max(float(found.high[1]), estimate)
+    estimated = strata.stratified(shares / shares.sum(), table, batch.n_items, level=result.level)
+    estimate = float(estimated.prevalence[1])
+    low, high = min(float(estimated.low[1]), estimate), max(float(estimated.high[1]), estimate)
     return Share(ACCURACY, estimate, low, high)
 
 
 def agreeing(says: Sequence[str | None], classes: Sequence[str]) -> Flags:
     """Which verdicts say which class, (n_classes, n_verdicts)."""
-    return np.array([[said == label for said in says] for label in classes])
+    return np.array([[verdict_class == label for verdict_class in says] for label in classes])
 
 
 def rate_of(
@@ -188,5 +188,5 @@ def rate_of(
         n = counts.sum(axis=0)
         counts = counts * np.array(judge.items) / np.maximum(n, 1)
     row = counts[classes.index(label)]
-    right = np.array([said == label for said in judge.says])
+    right = np.array([verdict_class == label for verdict_class in judge.says])
     return float(row[right].sum() / row.sum()) if judged.given and row.sum() else None

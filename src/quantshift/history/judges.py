@@ -3,10 +3,10 @@
 The labels of all batches together show the error rates and kappa of a judge much better than those
 of one batch. Whether the judge has drifted is asked separately for each class: how often was it
 right about items of the class in the first batches (the baseline), and how often since? (Labels
-that were chosen by verdict are random ones of their verdict, and the question is how often each
-verdict was right.) Both have limits that hold at every look at once, so that anybody may look every
-day: if nothing has changed, the two ever come apart with a probability of 5% at most, for all
-judges and classes together.
+that were chosen by verdict are a random sample of the items with that verdict, and the question is
+how often each verdict was right.) Both have limits that hold at every look at once, so that anybody
+may look every day: if nothing has changed, the probability that the two ever come apart is at most
+5%, for all judges and classes together.
 
 Where labelled items share clusters, a cluster is one observation, the rate at which the judge is
 right about its items, and the question is about the mean of these rates. Limits of counts hold for
@@ -80,9 +80,10 @@ class PooledRate:
 class JudgeOverTime:
     """One judge in one series.
 
-    n_batches: with labels; n_labels: in all. kappa: with its limits, by all labels; rates: by
-    class. given: what is asked for drift, items of a "class" or a "verdict". reason: why nothing
-    can be said about drift; else empty. by_cluster: whether rates of clusters are compared.
+    n_batches: batches with labels; n_labels: labels in all. kappa: with its limits, from all
+    labels; rates: by class. given: what drift is about, items of a "class" or of a "verdict".
+    reason: why nothing can be said about drift; otherwise empty. by_cluster: whether rates of
+    clusters are compared.
     """
 
     judge: str
@@ -97,13 +98,13 @@ class JudgeOverTime:
 
     @property
     def has_drifted(self) -> bool:
-        """Whether any of its rates has."""
+        """Whether any of its rates has drifted."""
         return any(drift.drifted for drift in self.drifts)
 
 
 @dataclass(frozen=True, eq=False)
 class _Batches:
-    """What labels show of one judge, batch by batch.
+    """What labels show about one judge, batch by batch.
 
     verdicts: all that it ever gave; says: the class that each says. counts: (n_batches, n_classes,
     n_verdicts); items: (n_batches, n_verdicts).
@@ -118,18 +119,27 @@ class _Batches:
 
     @classmethod
     def of(cls, judges: Sequence[JudgeEntry], classes: tuple[str, ...]) -> "_Batches":
-        said = {v: c for judge in judges for v, c in zip(judge.verdicts, judge.says, strict=True)}
-        places = {verdict: place for place, verdict in enumerate(said)}
-        counts = np.zeros((len(judges), len(classes), len(said)))
-        items = np.zeros((len(judges), len(said)))
+        class_of_verdict = {
+            v: c for judge in judges for v, c in zip(judge.verdicts, judge.says, strict=True)
+        }
+        columns = {verdict: column for column, verdict in enumerate(class_of_verdict)}
+        counts = np.zeros((len(judges), len(classes), len(class_of_verdict)))
+        items = np.zeros((len(judges), len(class_of_verdict)))
         for i, judge in enumerate(judges):
-            at = [places[verdict] for verdict in judge.verdicts]
-            counts[i][:, at] = np.array(judge.counts)
-            items[i][at] = judge.items
-        return cls(tuple(said), tuple(said.values()), classes, counts, items, tuple(judges))
+            used = [columns[verdict] for verdict in judge.verdicts]
+            counts[i][:, used] = np.array(judge.counts)
+            items[i][used] = judge.items
+        return cls(
+            tuple(class_of_verdict),
+            tuple(class_of_verdict.values()),
+            classes,
+            counts,
+            items,
+            tuple(judges),
+        )
 
     def streams(self, given: str) -> Iterator[tuple[str, Reals, Reals]]:
-        """Of each class or verdict its name, how often the judge was right, and of how many."""
+        """The name of each class or verdict, how often the judge was right, and out of how many."""
         by_verdict = given == VERDICT
         axis, names = (1, self.verdicts) if by_verdict else (2, self.classes)
         right = (self.counts * agreeing(self.says, self.classes)).sum(axis=axis)
@@ -137,10 +147,13 @@ class _Batches:
         for i, entry in enumerate(self.entries):
             if entry.cluster_rates is not None:
                 rates = entry.cluster_rates
-                found = rates.by_verdict if by_verdict else rates.by_class
-                own = entry.verdicts if by_verdict else self.classes
-                at = [names.index(name) for name in own]
-                right[i, at], n[i, at] = [r.total for r in found], [r.n for r in found]
+                cluster_rates = rates.by_verdict if by_verdict else rates.by_class
+                names_in_entry = entry.verdicts if by_verdict else self.classes
+                index = [names.index(name) for name in names_in_entry]
+                right[i, index], n[i, index] = (
+                    [r.total for r in cluster_rates],
+                    [r.n for r in cluster_rates],
+                )
         for k, name in enumerate(names):
             if not by_verdict or self.says[k] is not None:
                 yield name, right[:, k], n[:, k]
@@ -166,9 +179,9 @@ def judges_over_time(series: Series, limits: Limits) -> list[JudgeOverTime]:
 
 
 def _given(series: Series) -> str:
-    """What labels of the last batch that has any are random ones of."""
-    known = [p.batch.judged.given for p in series.points if p.batch.judged is not None]
-    return next((given for given in reversed(known) if given), CLASS)
+    """What the labels are a random sample of, by the last batch that has any."""
+    by_batch = [p.batch.judged.given for p in series.points if p.batch.judged is not None]
+    return next((given for given in reversed(by_batch) if given), CLASS)
 
 
 def _counts(point: Point, given: str, limits: Limits) -> bool:
@@ -205,10 +218,11 @@ def _over_time(
     right = agreeing(batches.says, classes)
     rates = []
     for y, label in enumerate(classes):
-        at = np.flatnonzero(right[y])
-        if len(at) == 1:
+        columns = np.flatnonzero(right[y])
+        if len(columns) == 1:
             row = (
-                part[y, at[0]] for part in (quality.rates, quality.rates_low, quality.rates_high)
+                part[y, columns[0]]
+                for part in (quality.rates, quality.rates_low, quality.rates_high)
             )
             rates.append(PooledRate(label, *map(float, row)))
     kappa = (float(quality.kappa), float(quality.kappa_low), float(quality.kappa_high))
@@ -235,9 +249,7 @@ def _why_no_test(
     for judged, judge in both:
         clustered = judged is not None and judged.n_clusters is not None
         if clustered and judge is not None and judge.cluster_rates is None:
-            return (
-                "labelled items come in clusters, of which earlier versions did not keep the rates"
-            )
+            return "labelled items come in clusters, whose rates earlier versions did not keep"
     return ""
 
 
@@ -252,17 +264,17 @@ def _pooled(batches: _Batches, independent: Reals, given: str, level: float) -> 
     """Error rates and kappa by the labels of all batches."""
     counts = (batches.counts * independent[:, np.newaxis, np.newaxis]).sum(axis=0)
     items = batches.items.sum(axis=0)
-    places = [-1 if said is None else batches.classes.index(said) for said in batches.says]
+    class_codes = [-1 if label is None else batches.classes.index(label) for label in batches.says]
     by_class = counts.sum(axis=1)
-    found = JudgeCounts(
+    judge_counts = JudgeCounts(
         labelled=counts,
         items=items,
         prevalence=by_class / max(by_class.sum(), 1),
-        classes=np.array(places),
+        classes=np.array(class_codes),
         ordered=are_levels(batches.classes),
     )
     settings = Settings(level)
-    return (quality_by_verdict if given == VERDICT else counted_quality)(found, settings)
+    return (quality_by_verdict if given == VERDICT else counted_quality)(judge_counts, settings)
 
 
 def _drifts(batches: _Batches, given: str, n_baseline: int, n_judges: int) -> Iterator[Drift]:
@@ -277,5 +289,5 @@ def _drifts(batches: _Batches, given: str, n_baseline: int, n_judges: int) -> It
 
 
 def _since(right: Reals, n: Reals, level: float) -> RateSince:
-    seen, total = float(right.sum()), int(n.sum())
-    return RateSince(seen, total, *counted_sequence(seen, total, level=level))
+    n_right, total = float(right.sum()), int(n.sum())
+    return RateSince(n_right, total, *counted_sequence(n_right, total, level=level))

@@ -46,12 +46,12 @@ class WatchedLabels:
 
     @property
     def alarm_texts(self) -> list[str]:
-        """The alarms in words, if they are to be told by the exit code."""
+        """The alarms in words, if alarms make the call fail."""
         return self._of_labels("alarm_texts")
 
     @property
     def problems(self) -> list[str]:
-        """Damaged files of the histories, and the like, in words."""
+        """Damaged or lost files of the histories, in words."""
         return [str(problem) for watched in self.labels.values() for problem in watched.problems]
 
     @property
@@ -61,7 +61,7 @@ class WatchedLabels:
 
     @property
     def exit_code(self) -> int:
-        """That of the command: 0, 3 if something failed, 4 if a label cannot be estimated."""
+        """The command's exit code: 0, 3 if something failed, 4 if a label cannot be estimated."""
         if not self.can_be_estimated:
             return CANNOT_BE_ESTIMATED
         return FAILED if self.conditions or self.alarm_texts else 0
@@ -70,12 +70,12 @@ class WatchedLabels:
         """The labels of the newest batch, alarms and failures, in one line."""
         alarms = [alarm for watched in self.labels.values() for alarm in watched.alarms]
         state = min(map(rendering.state_of, self.labels.values()), key=rendering.STATES.index)
-        found = [
+        findings = [
             self.result.in_a_line(),
             *map(rendering.alarm_text, alarms),
             *self._of_labels("drifts"),
         ]
-        return one_line(f"{state} {'; '.join([*found, *self.problems, *self.conditions])}")
+        return one_line(f"{state} {'; '.join([*findings, *self.problems, *self.conditions])}")
 
     def to_text(self) -> str:
         """The text of the answer, and what the histories say of it."""
@@ -136,8 +136,8 @@ class LabelWatch:
                 f"{folder} is the history of one label; name another folder for several",
                 arguments=["history"],
             )
-        for place in self._known(folder):
-            check_place(place)
+        for label_folder in self._label_folders(folder):
+            check_place(label_folder)
 
     def parsed_conditions(self) -> tuple[Condition, ...]:
         """The conditions, read."""
@@ -157,46 +157,48 @@ class LabelWatch:
         )
 
     def _checked(self, result: "LabelQuantification | LabelJudgement") -> dict[str, list[Problem]]:
-        """What is told of labels without a call; answers that do not fit are refused before any is
-        appended."""
-        places = {label: self._place(label) for label in result.answers}
+        """Problems of labels without a call.
+
+        Answers that do not fit their histories are refused before any is appended.
+        """
+        folders = {label: self._history_folder(label) for label in result.answers}
         n_calls = {
-            label: len(calls_before(History.open(place), result.answers[label]))
-            for label, place in places.items()
+            label: len(calls_before(History.open(folder), result.answers[label]))
+            for label, folder in folders.items()
         }
         if not any(n_calls.values()):
             return {}
         return {
-            label: [Problem(places[label], UNKNOWN_LABEL, "restore it if it was lost")]
+            label: [Problem(folders[label], UNKNOWN_LABEL, "restore it if it was lost")]
             for label, n in n_calls.items()
-            if not n and not History(places[label]).problems()
+            if not n and not History(folders[label]).problems()
         }
 
-    def _place(self, label: str) -> Path:
+    def _history_folder(self, label: str) -> Path:
         """The folder of the history of a label."""
         assert self.options.history is not None
         return Path(self.options.history) / label_folder_name(label)
 
     def _watch(self, label: str, n_labels: int) -> Watch:
         """The scheduled call of one label."""
-        own = tuple(
+        conditions = tuple(
             condition.text
             for condition in self.parsed_conditions()
             if condition.label in (label, f"{label}.low", f"{label}.high")
         )
         if self.options.history is None:
-            return Watch(self.options, self.alarms, own)
-        folder = self._place(label)
+            return Watch(self.options, self.alarms, conditions)
+        folder = self._history_folder(label)
         allowed = self.alarms.false_alarms_per_year
         if allowed is None and not History(folder).calls():
             allowed = Limits().false_alarms_per_year
         alarms = self.alarms
         if allowed is not None:
             alarms = replace(alarms, false_alarms_per_year=allowed / n_labels)
-        return Watch(replace(self.options, history=folder), alarms, own)
+        return Watch(replace(self.options, history=folder), alarms, conditions)
 
     @staticmethod
-    def _known(folder: Path) -> Iterator[Path]:
+    def _label_folders(folder: Path) -> Iterator[Path]:
         """The histories of labels in a folder; without any, the folder itself."""
         inside = sorted(p for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
         yield from inside or [folder]

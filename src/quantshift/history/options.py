@@ -14,12 +14,12 @@ ALARM = "alarm"
 ALARM_EVENTS: Mapping[str, str] = MappingProxyType(
     {**EVENTS, ALARM: "the moving average of a share is beyond the limits set by the history"}
 )
-"""Named conditions that a scheduled call can be told to fail at, and what they mean."""
+"""Named conditions that can make a scheduled call fail, and what they mean."""
 
 
 @dataclass(frozen=True)
 class AlarmOptions:
-    """How alarms are raised; None is as in the call before (see `Limits`)."""
+    """How alarms are raised; None means as in the call before (see `Limits`)."""
 
     baseline: int | None = option(
         None,

@@ -44,13 +44,13 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     charts = controls_of(series, chosen)
     last = calls[-1]
     lead = last.lead
-    title = "The mean over time" if lead == MEAN else f"“{_shown(last, lead)}” over time"
+    title = "The mean over time" if lead == MEAN else f"“{_name_of(last, lead)}” over time"
     return render_answer(
         __package__,
         title=title,
         lead=_lead(series, charts, last),
         numbers=_numbers(series, charts, last, len(calls)),
-        classes=[(label, _shown(last, label)) for label in last.charted],
+        classes=[(label, _name_of(last, label)) for label in last.charted],
         headline=lead,
         has_mean=lead == MEAN,
         newest=_newest(series),
@@ -78,7 +78,7 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "HistoryEntry
     share = point.share(last.lead)
     ((estimate, bounds),) = values_and_limits([share])
     items = f"the {counted(point.batch.n_items, 'item')} in {batch_label(point)}"
-    newest_share = f"{estimate} of {items} are “{_shown(last, last.lead)}” ({bounds})."
+    newest_share = f"{estimate} of {items} are “{_name_of(last, last.lead)}” ({bounds})."
     if last.lead == MEAN:
         newest_share = f"The mean of {items} is {estimate} ({bounds})."
     control = next((c for c in controls if c.label == last.lead), None)
@@ -100,7 +100,7 @@ def _numbers(
     share = one.points[-1].share(last.lead)
     control = next((c for c in controls if c.label == last.lead), controls[0])
     usual = "?" if control.centre is None else value_text(control.label, control.centre)
-    n_alarms = sum(sum(own.alarms) for own in controls)
+    n_alarms = sum(sum(control_of_class.alarms) for control_of_class in controls)
     return [
         (f"newest {lead_text(last)}", values_and_limits([share])[0][0]),
         ("usual", usual),
@@ -110,8 +110,8 @@ def _numbers(
 
 
 def _newest(series: list[Series]) -> int:
-    """The place of the series whose last batch is the newest."""
-    return max(range(len(series)), key=lambda place: series[place].points[-1].moment)
+    """The position of the series whose last batch is the newest."""
+    return max(range(len(series)), key=lambda position: series[position].points[-1].moment)
 
 
 def _series(
@@ -138,7 +138,7 @@ def _series(
     notes = [
         control_text(control)
         if len(controls) == 1
-        else f"{_shown(last, control.label)}: {control_text(control)}"
+        else f"{_name_of(last, control.label)}: {control_text(control)}"
         for control in controls
     ]
     about_judges = list(judge_lines(judges_over_time(one, limits)))
@@ -185,15 +185,15 @@ def _facts(
 ) -> list[tuple[str, str]]:
     start = "" if limits.baseline_from is None else f" from {limits.baseline_from}"
     rates = [control.false_alarms_per_year for controls in charts for control in controls]
-    known = [rate for rate in rates if rate is not None]
+    known_rates = [rate for rate in rates if rate is not None]
     facts = [
         ("calls", f"{len(calls):,}, the last at {calls[-1].time[:16].replace('T', ' ')} UTC"),
         ("baseline", f"{limits.baseline} batches{start}"),
         ("false alarms asked for", f"{limits.false_alarms_per_year:g} a year"),
     ]
-    if known:
+    if known_rates:
         facts.append(
-            ("limits give", f"{sum(known):.2g} a year, of all series and classes together")
+            ("limits give", f"{sum(known_rates):.2g} a year, of all series and classes together")
         )
     return [*facts, ("versions", ", ".join(sorted({call.version for call in calls})))]
 
@@ -207,7 +207,7 @@ def _chart_data(
         "headline": one_line(last.lead),
         "mean": MEAN if last.lead == MEAN else None,
         "newest": _newest(series),
-        "names": {one_line(label): _shown(last, label) for label in last.charted},
+        "names": {one_line(label): _name_of(last, label) for label in last.charted},
         "thresholds": thresholds(last, [Condition.parse(text) for text in last.conditions]),
         "series": [
             _chart_series(one, {control.label: control for control in controls}, last)
@@ -248,7 +248,7 @@ def _chart_series(
     return {"name": shortened(one.name), "batches": batches, "centres": centres}
 
 
-def _shown(call: "HistoryEntry", label: str) -> str:
+def _name_of(call: "HistoryEntry", label: str) -> str:
     return shortened(call.names.get(label, label), LONGEST_LABEL)
 
 

@@ -19,18 +19,20 @@ if TYPE_CHECKING:
 
 def plot_series(history: "History", label: str | None, name: str | None, ax: Axes | None) -> Axes:
     """Estimates with their intervals over time, the moving average in its limits, alarms."""
-    known = {one.name: one for one in history.series()}
-    if not known:
+    series_by_name = {one.name: one for one in history.series()}
+    if not series_by_name:
         raise UserError(f"{history.path} has no calls yet")
-    if name is None and len(known) > 1:
-        raise UserError(f"{history.path} has several series; name one of {', '.join(known)}")
-    if name is not None and name not in known:
-        raise unknown_name("series", name, known)
-    series = known[name] if name is not None else next(iter(known.values()))
+    if name is None and len(series_by_name) > 1:
+        raise UserError(
+            f"{history.path} has several series; name one of {', '.join(series_by_name)}"
+        )
+    if name is not None and name not in series_by_name:
+        raise unknown_name("series", name, series_by_name)
+    series = series_by_name[name] if name is not None else next(iter(series_by_name.values()))
     call = series.points[-1].call
     lead = named_label(call, label)
     if ax is None:
-        # Not pyplot's: a figure that nobody has to close.
+        # Not made by pyplot, so that nobody has to close it.
         ax = Figure(figsize=(8, 4), layout="constrained").subplots()
     days = np.array([point.moment.replace(tzinfo=None) for point in series.points], "M8[s]")
     shares = [point.share(lead) for point in series.points]

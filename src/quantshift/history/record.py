@@ -27,10 +27,10 @@ FORMAT = 3
 """Version of the layout of a call."""
 
 ACCURACY = "accuracy of the classifier"
-"""The name of its chart among those of the classes."""
+"""The name of the accuracy's chart among those of the classes."""
 
 MEAN = "mean of all levels"
-"""The name of that of classes which are levels of a scale."""
+"""The name of the mean's chart, if classes are levels of a scale."""
 
 MOST = 1 << 53
 """No call has more items."""
@@ -43,9 +43,10 @@ _MODEL_DIGITS = 12
 class Limits:
     """How alarms are raised.
 
-    baseline: how many batches at the start of a series it is compared with; baseline_from: the
-    first day that counts (None: from the first batch). false_alarms_per_year: of all series and
-    classes together. batches_per_year: None to take it from the dates of the batches.
+    baseline: the number of batches at the start of a series that later ones are compared with;
+    baseline_from: the first day that counts (None: from the first batch). false_alarms_per_year: in
+    all series and classes together. batches_per_year: None to take it from the dates of the
+    batches.
     """
 
     baseline: int = 20
@@ -73,7 +74,7 @@ class ModelSummary:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """What labels said of a batch."""
+    """What labels said about a batch."""
 
     n_labelled: int
     contradicts: bool
@@ -83,10 +84,10 @@ class AuditSummary:
 class JudgeEntry:
     """One judge in one batch.
 
-    verdicts: those it gives; says: the class that each says, None if none. counts: labelled items
-    by class and verdict, a list for each class; items: all items by verdict. kappa: with its
-    limits, in this order; None where it is not known. cluster_rates: if labelled items share
-    clusters.
+    verdicts: those it gives; says: the class that each verdict says, None if it says none. counts:
+    labelled items by class and verdict, a list for each class; items: all items by verdict. kappa:
+    with its limits, in this order; None where it is not known. cluster_rates: only if labelled
+    items share clusters.
     """
 
     name: str
@@ -100,10 +101,11 @@ class JudgeEntry:
 
 @dataclass(frozen=True)
 class JudgedEntry:
-    """What labels say of the judges in one batch; given: what labelled items are random ones of.
+    """What labels say about the judges in one batch.
 
-    given: their "class" or their "verdict"; empty if they stand for nothing but themselves.
-    n_clusters: of labelled items, if some of them share one.
+    given: whether labelled items are a random sample of the items of their "class" or of their
+    "verdict"; empty if they stand for nothing but themselves. n_clusters: the number of clusters of
+    labelled items, if some of them share one.
     """
 
     n_labelled: int
@@ -120,9 +122,10 @@ class BatchEntry:
     shares: the estimates to use; unaudited: those of the method alone.
     shift: whether more than the prevalence has changed; None where nothing was tested.
     changed: classes whose share differs from that of the batch before it in the same call.
-    accuracy: of the classifier, estimated without labels, or agreement of the first judge with
-        people; None where it is not known. judged: what labels say of the judges, for `judge`.
-    mean: of classes that are levels of a scale, in its units; None for other classes.
+    accuracy: that of the classifier, estimated without labels, or the agreement of the first judge
+        with people; None where it is not known. judged: what labels say about the judges, for
+        `judge`.
+    mean: the mean of classes that are levels of a scale, in its units; None for other classes.
     """
 
     name: str
@@ -148,8 +151,8 @@ class BatchEntry:
 class HistoryEntry:
     """What one call of `quantify` or `judge` found.
 
-    time: when it was made (UTC, ISO 8601); version: of quantshift. conditions: bounds on shares
-    that it was to fail at ("spam>0.05"). rows: what became of the rows of each sample.
+    time: when it was made (UTC, ISO 8601); version: that of quantshift. conditions: bounds on
+    shares that made it fail ("spam>0.05"). rows: what became of the rows of each sample.
     """
 
     time: str
@@ -166,7 +169,7 @@ class HistoryEntry:
 
     @property
     def lead(self) -> str:
-        """What stands for all: the mean, if classes are levels of a scale, else the headline."""
+        """What charts show first: the mean, if classes are levels of a scale, else the headline."""
         return MEAN if MEAN in self.names else self.headline
 
     @property
@@ -212,13 +215,13 @@ class HistoryEntry:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "HistoryEntry":
-        """The call that was written so; a DataError says what is wrong with it."""
+        """The call that `to_bytes` has written; a DataError says what is wrong with it."""
         try:
             record = parse_json(content)
         except ValueError as error:
             raise DataError("is not JSON") from error
         if not isinstance(record, dict):
-            raise DataError("is no record of a call")
+            raise DataError("is not a record of a call")
         version = record.pop("format", None)
         if version != FORMAT:
             newer = isinstance(version, int) and version > FORMAT
@@ -231,11 +234,11 @@ class HistoryEntry:
             call = _calls().validate_json(json.dumps(record))
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise DataError(f"is no record of a call ({place}: {first['msg']})") from error
+            location = ".".join(map(str, first["loc"]))
+            raise DataError(f"is not a record of a call ({location}: {first['msg']})") from error
         for what, holds in _checks(call):
             if not holds:
-                raise DataError(f"is no record of a call ({what})")
+                raise DataError(f"is not a record of a call ({what})")
         return call
 
 
@@ -284,7 +287,7 @@ def _is_time(text: str) -> bool:
 
 
 def _is_number(n: int) -> bool:
-    """Whether items may be so many; larger numbers are not exact as floats."""
+    """Whether there can be this many items; larger numbers are not exact as floats."""
     return 0 <= n <= MOST
 
 
@@ -295,7 +298,7 @@ def _is_judged(judged: JudgedEntry, call: HistoryEntry) -> bool:
         and len(judge.counts) == len(call.classes)
         and all(len(row) == len(judge.verdicts) for row in judge.counts)
         and all(map(_is_number, (*judge.items, *(n for row in judge.counts for n in row))))
-        and all(said is None or said in call.classes for said in judge.says)
+        and all(label is None or label in call.classes for label in judge.says)
         and (judge.cluster_rates is None or _are_rates(judge.cluster_rates, judge))
         for judge in judged.judges
     )
@@ -311,7 +314,7 @@ def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
 
 
 def _is_mean(mean: Share, call: HistoryEntry) -> bool:
-    """Whether classes are levels, and the mean is one of theirs."""
+    """Whether classes are levels, and the mean is between the lowest and the highest."""
     if call.lead != MEAN or mean.label != MEAN or mean.estimate is None:
         return False
     lowest, highest = call.scale
@@ -320,8 +323,11 @@ def _is_mean(mean: Share, call: HistoryEntry) -> bool:
 
 
 def _is_share(share: Share) -> bool:
-    known = share.estimate is None or -_ROUNDING <= share.estimate <= 1 + _ROUNDING
-    return known and -_ROUNDING <= share.low <= share.high + _ROUNDING <= 1 + 2 * _ROUNDING
+    has_valid_estimate = share.estimate is None or -_ROUNDING <= share.estimate <= 1 + _ROUNDING
+    return (
+        has_valid_estimate
+        and -_ROUNDING <= share.low <= share.high + _ROUNDING <= 1 + 2 * _ROUNDING
+    )
 
 
 def _model(result: Quantification) -> ModelSummary:

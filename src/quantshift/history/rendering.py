@@ -40,15 +40,15 @@ LONGEST_WARNING = 200
 """The most characters of a warning in the line of a call."""
 
 OK = "ok"
-"""What the line of a call begins with if every answer is a confidence interval and `quantify` warns
-of nothing."""
+"""What the line of a call begins with if every answer is a confidence interval and `quantify` gives
+no warning."""
 
 UNTESTED, WARNED = "UNTESTED", "WARNING"
 
 STATES = ("ALARM", "DAMAGED", "CONDITION", "UNKNOWN", RANGE.upper(), UNTESTED, WARNED, OK)
-"""What it can begin with, the most serious first: the control chart alarms, the history is damaged,
-a condition of the user holds, a batch cannot be estimated, an answer is a range, nothing tests what
-the chosen method assumes, or there are warnings. Failures are for crashes."""
+"""What the line can begin with, the most serious first: the control chart alarms, the history is
+damaged, a condition of the user holds, a batch cannot be estimated, an answer is a range, nothing
+tests what the chosen method assumes, or there are warnings. Failures are for crashes."""
 
 
 def state_of(watched: "Watched") -> str:
@@ -82,13 +82,13 @@ def _is_untested(result: Quantification | Judgement) -> bool:
     return any(batch.reason == DECLARED and batch.shift is None for batch in result.batches)
 
 
-def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
+def summary_line(watched: "Watched", found_in_batches: Sequence[tuple[str, str]]) -> str:
     """What a call found, in one line: the newest batch, what stands out, alarms and failures.
 
-    found: the findings, each with the batch that it is about.
+    found_in_batches: the findings, each as the name of its batch and a text.
     """
-    texts = [text for _, text in found]
-    about = found[0][0] if found else ""
+    texts = [text for _, text in found_in_batches]
+    about = found_in_batches[0][0] if found_in_batches else ""
     texts += [
         _average_in_words(alarm) if alarm.batch == about else alarm_text(alarm)
         for alarm in watched.alarms
@@ -112,13 +112,13 @@ def summary_line(watched: "Watched", found: Sequence[tuple[str, str]]) -> str:
 
 
 def findings(result: Quantification) -> list[tuple[str, str]]:
-    """The newest batch and its marks; of batches that do not follow one another, the extremes."""
+    """The newest batch and its marks; the extremes, if batches do not follow one another."""
     from quantshift.quantifying.output.advice import CONFUSED
     from quantshift.quantifying.output.text import extremes, marks
 
     # Rows without a date are not the newest.
-    named = [batch for batch in result.batches if batch.name != NO_GROUP]
-    batch = (named or result.batches)[-1]
+    with_names = [batch for batch in result.batches if batch.name != NO_GROUP]
+    batch = (with_names or result.batches)[-1]
     if not result.in_sequence:
         unlike = [f"{shortened(b.name)}: {', '.join(marks(b))}" for b in result.batches if marks(b)]
         return [(batch.name, text) for text in (*extremes(result), *unlike)]
@@ -129,15 +129,15 @@ def findings(result: Quantification) -> list[tuple[str, str]]:
     if share.estimate is None:
         why = shortened(batch.no_estimate_reason or CONFUSED, 200)
         return [(batch.name, f"{where} cannot be estimated from {items} ({why})")]
-    found = f"{where} {estimate_text(share)} ({limits_text(share.low, share.high)}) of {items}"
-    texts = [found, *([", ".join(marks(batch))] if marks(batch) else [])]
+    estimate = f"{where} {estimate_text(share)} ({limits_text(share.low, share.high)}) of {items}"
+    texts = [estimate, *([", ".join(marks(batch))] if marks(batch) else [])]
     return [(batch.name, text) for text in texts]
 
 
 def judged_findings(result: Judgement) -> list[tuple[str, str]]:
     """The newest group of an answer of `judge`: its rate, and how far judge and people agree."""
-    named = [batch for batch in result.batches if batch.name != NO_GROUP]
-    batch = (named or list(result.batches))[-1]
+    with_names = [batch for batch in result.batches if batch.name != NO_GROUP]
+    batch = (with_names or list(result.batches))[-1]
     share = headline_share(result, batch)
     if batch.mean is not None:
         share = Share(MEAN, batch.mean.estimate, batch.mean.low, batch.mean.high)
@@ -198,7 +198,7 @@ def value_text(label: str, value: float) -> str:
 
 
 def values_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
-    """Two columns of a table, of the shares of a class or of the means of levels."""
+    """Two columns of a table, for the shares of a class or for the means of levels."""
     if not shares or shares[0].label != MEAN:
         return estimates_and_limits(shares)
     return [
@@ -213,7 +213,7 @@ def appended_text(
     problems: Sequence["Problem"],
     drifts: Sequence[str] = (),
 ) -> str:
-    """What is told after a call was appended."""
+    """What is printed after a call was appended."""
     lines = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
     charts = [control for controls in history.controls() for control in controls]
     if problems:
@@ -252,7 +252,7 @@ def control_text(control: Control) -> str:
 
 
 def drift_texts(history: "History") -> list[str]:
-    """The judges that err in another way than at first, in words."""
+    """The judges whose errors have changed since the baseline, in words."""
     return [
         f"{shortened(judge.judge)} has drifted: {_drift_text(judge, drift)}"
         for judges in history.judges()
@@ -263,7 +263,7 @@ def drift_texts(history: "History") -> list[str]:
 
 
 def judge_lines(judges: Sequence[JudgeOverTime]) -> Iterator[str]:
-    """What the labels of all batches say of the judges, and whether they have drifted."""
+    """What the labels of all batches say about the judges, and whether they have drifted."""
     for judge in judges:
         kappa = (
             "" if judge.kappa is None else "kappa {:.2f} ({:.2f} to {:.2f})".format(*judge.kappa)
@@ -318,7 +318,7 @@ def render_calls(calls: Sequence["HistoryEntry"]) -> str:
 def render_series(history: "History", limits: "Limits", label: str | None = None) -> str:
     """The series with their marks, and what the alarms rest on.
 
-    label: the class (default: the headline of the last call; of levels of a scale, their mean).
+    label: the class (default: the headline of the last call, or the mean of levels of a scale).
     """
     series = history.series()
     lead = named_label(series[0].points[-1].call, label)
@@ -334,7 +334,7 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         interval = f"{100 * last.level:g}% interval"
         what = "mean" if lead == MEAN else "share"
         rows = [["batch", "items", what, interval, "moving average", "alarm outside", ""]]
-        found = values_and_limits([point.share(lead) for point in one.points])
+        values = values_and_limits([point.share(lead) for point in one.points])
         for i, point in enumerate(one.points):
             marks_of_batch = batch_marks(one, control, i)
             used |= set(marks_of_batch)
@@ -342,7 +342,7 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
                 [
                     batch_label(point),
                     f"{point.batch.n_items:,}",
-                    *found[i],
+                    *values[i],
                     *average_and_limits(control, i),
                     ", ".join(marks_of_batch),
                 ]
@@ -360,15 +360,15 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
 
 
 def _judged_table(series: Series) -> Iterator[str]:
-    """Of `judge`: kappa and how often the first judge is right about each class, by batch."""
+    """For `judge`: kappa and how often the first judge is right about each class, by batch."""
     judged = [(point, point.batch.judged) for point in series.points]
-    known = [(point, entry) for point, entry in judged if entry is not None and entry.judges]
-    if not known:
+    with_judges = [(point, entry) for point, entry in judged if entry is not None and entry.judges]
+    if not with_judges:
         return
-    call = known[-1][0].call
+    call = with_judges[-1][0].call
     right = [f"right about {shortened(call.names.get(c, c), 24)}" for c in call.classes]
     rows = [["batch", "labels", "kappa", *right, ""]]
-    for point, entry in known:
+    for point, entry in with_judges:
         judge = entry.judges[0]
         kappa = "" if judge.kappa is None else "{:.2f} ({:.2f} to {:.2f})".format(*judge.kappa)
         rates = [rate_of(judge, entry, call.classes, label) for label in call.classes]
@@ -382,24 +382,24 @@ def batch_marks(series: Series, control: Control | None, i: int) -> list[str]:
     """What stands out about a batch, in a word each."""
     point = series.points[i]
     batch = point.batch
-    found = []
+    words = []
     if not batch.can_be_estimated:
-        found.append("unknown")
+        words.append("unknown")
     if batch.changed:
-        found.append("changed")
+        words.append("changed")
     if batch.shift:
-        found.append("shift")
+        words.append("shift")
     if batch.kind == RANGE:
-        found.append("range")
+        words.append("range")
     if batch.audit is not None:
-        found.append("audit contradicts" if batch.audit.contradicts else "audited")
+        words.append("audit contradicts" if batch.audit.contradicts else "audited")
     if series.is_model_change(i):
-        found.append("new model")
+        words.append("new model")
     if control is not None and control.alarms[i]:
-        found.append("alarm")
+        words.append("alarm")
     if point.before:
-        found.append("again")
-    return found
+        words.append("again")
+    return words
 
 
 def batch_label(point: Point) -> str:
@@ -410,7 +410,7 @@ def batch_label(point: Point) -> str:
 
 
 def average_and_limits(control: Control | None, i: int) -> tuple[str, str]:
-    """The moving average at a batch, and the limits outside of which it alarms.
+    """The moving average at a batch, and the limits outside of which there is an alarm.
 
     Both are empty in the baseline.
     """
@@ -473,10 +473,10 @@ def _table(history: "History") -> list[list[str]]:
             rows.append([name, marks])
             shares.append(share)
     lead = "share" if not series else _headline(series)
-    found = zip(rows, values_and_limits(shares), strict=True)
+    entries = zip(rows, values_and_limits(shares), strict=True)
     return [
         ["batch", lead, "limits", ""],
-        *([name, *texts, marks] for (name, marks), texts in found),
+        *([name, *texts, marks] for (name, marks), texts in entries),
     ]
 
 
@@ -486,7 +486,7 @@ def _headline(series: Sequence[Series]) -> str:
 
 
 def lead_text(call: "HistoryEntry") -> str:
-    """What stands for all: "mean", or "share of" a class."""
+    """What charts show first: "mean", or "share of" a class."""
     name = shortened(call.names.get(call.lead, call.lead), 30)
     return name if call.lead == MEAN else f"share of {name}"
 
@@ -495,10 +495,10 @@ def named_label(call: "HistoryEntry", label: str | None) -> str:
     """A class, or the mean of levels, by the name that the user gives it."""
     if label is None:
         return call.lead
-    known = {shown: own for own, shown in call.names.items()} | {own: own for own in call.charted}
-    if label not in known:
-        raise unknown_name("class", label, known)
-    return known[label]
+    labels = {name: own for own, name in call.names.items()} | {own: own for own in call.charted}
+    if label not in labels:
+        raise unknown_name("class", label, labels)
+    return labels[label]
 
 
 def _of_class(control: Control, names: Mapping[str, str]) -> str:

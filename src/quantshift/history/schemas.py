@@ -29,7 +29,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def watched_json_schema() -> dict[str, Any]:
-    """The JSON schema of an answer of `quantify`; with a history, it also says what that says."""
+    """The JSON schema of an answer of `quantify`, with what a history says about it, if any."""
     from pydantic import TypeAdapter
 
     schema = quantification_schema()

@@ -36,7 +36,7 @@ class Point:
     def share(self, label: str, *, audited: bool = True) -> Share:
         """The share of a class, with the help of an audit if there is one, or without.
 
-        label: also `ACCURACY`, for the classifier's accuracy, or `MEAN`, for that of levels.
+        label: also `ACCURACY`, for the classifier's accuracy, or `MEAN`, for the mean of levels.
         """
         if label == MEAN:
             return self.batch.mean or Share(MEAN, None, *self.call.scale)
@@ -48,7 +48,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """The batches that count at one stream of batches, in the order of their dates.
+    """The batches of one stream that count, in the order of their dates.
 
     name: what the names of the batches have in common, with * for the date.
     """
@@ -57,7 +57,7 @@ class Series:
     points: tuple[Point, ...]
 
     def is_model_change(self, i: int) -> bool:
-        """Whether another model than at the batch before estimated."""
+        """Whether another model estimated this batch than the batch before."""
         digests = [point.call.model.digest for point in self.points[max(i - 1, 0) : i + 1]]
         return digests[0] != digests[-1]
 
@@ -70,9 +70,10 @@ class Control:
     baseline, before it, and without an estimate. alarms: whether the average is beyond its limits.
     centre: the mean of the baseline; None while there are too few batches, and reason says why.
     audited: whether audited shares are compared (if all are audited) or those of the method alone.
-    first: the place of the first batch of the baseline. false_alarms_per_year: batches at which
-    this chart alarms by chance. n_known: batches with an estimate. correlation: of neighbouring
-    batches, that the limits allow for; visible: the smallest change that is seen within 10 batches.
+    first: the position of the first batch of the baseline. false_alarms_per_year: batches at which
+    this chart alarms by chance. n_known: batches with an estimate. correlation: that of
+    neighbouring batches which the limits allow for; visible: the smallest change that is seen
+    within 10 batches.
     """
 
     label: str
@@ -93,7 +94,7 @@ class Control:
 
 
 def series_of(calls: Sequence[HistoryEntry]) -> list[Series]:
-    """The series of calls that are given in the order of their times; of a batch the last counts.
+    """The series of calls in the order of their times; the last measurement of a batch counts.
 
     Calls of other classes than the last one are left out.
     """
@@ -102,9 +103,9 @@ def series_of(calls: Sequence[HistoryEntry]) -> list[Series]:
         for batch in call.batches:
             name, moment = dated(batch.name)
             when = moment or _day(call)
-            known = latest[name]
-            before = known.get((batch.name, when))
-            known[batch.name, when] = Point(
+            points_of_series = latest[name]
+            before = points_of_series.get((batch.name, when))
+            points_of_series[batch.name, when] = Point(
                 when, batch, call, 0 if before is None else before.before + 1
             )
     return [
@@ -119,20 +120,22 @@ def same_classes(calls: Sequence[HistoryEntry]) -> list[HistoryEntry]:
 
 
 def controls_of(series: Sequence[Series], limits: Limits) -> list[list[Control]]:
-    """The control charts of each series, one for each class (of two the headline's alone).
+    """The control charts of each series, one for each class (with two, only the headline's).
 
-    Of levels of a scale that of their mean comes first.
+    If classes are levels of a scale, the chart of their mean comes first.
     """
     if not series:
         return []
     call = series[0].points[-1].call
     labels = [call.headline] if len(call.classes) == 2 else list(call.charted)
     usable = [{label: _usable(one, label, limits) for label in labels} for one in series]
-    charted = sum(len(own) > limits.baseline for of_one in usable for own in of_one.values())
+    charted = sum(
+        len(batches) > limits.baseline for by_label in usable for batches in by_label.values()
+    )
     n_charts = max(charted, len(labels))
     return [
-        [_control(one, own, label, limits, n_charts) for label, own in of_one.items()]
-        for one, of_one in zip(series, usable, strict=True)
+        [_control(one, batches, label, limits, n_charts) for label, batches in by_label.items()]
+        for one, by_label in zip(series, usable, strict=True)
     ]
 
 
@@ -142,10 +145,10 @@ def accuracy_controls(series: Sequence[Series], limits: Limits) -> list[Control 
     Its false alarms come on top of those of the classes, and are at most as many.
     """
     usable = [_usable(one, ACCURACY, limits) for one in series]
-    n_charts = max(1, sum(len(own) > limits.baseline for own in usable))
+    n_charts = max(1, sum(len(batches) > limits.baseline for batches in usable))
     return [
-        _control(one, own, ACCURACY, limits, n_charts) if own else None
-        for one, own in zip(series, usable, strict=True)
+        _control(one, batches, ACCURACY, limits, n_charts) if batches else None
+        for one, batches in zip(series, usable, strict=True)
     ]
 
 
@@ -169,9 +172,9 @@ def _usable(series: Series, label: str, limits: Limits) -> list[int]:
 
 
 def _control(
-    series: Series, own: Sequence[int], label: str, limits: Limits, n_charts: int
+    series: Series, usable: Sequence[int], label: str, limits: Limits, n_charts: int
 ) -> Control:
-    points = [series.points[i] for i in own]
+    points = [series.points[i] for i in usable]
     audited = all(point.batch.audit is not None for point in points)
     rate = limits.batches_per_year or batches_per_year([point.moment for point in points])
     n = len(series.points)
@@ -201,17 +204,17 @@ def _control(
     )
     smoothed: list[float | None] = [None] * n
     low, high, alarms = list(smoothed), list(smoothed), [False] * n
-    for place, i in enumerate(own[limits.baseline :]):
-        smoothed[i] = lowest + span * float(chart.smoothed[place])
-        low[i] = lowest + span * max(chart.centre - float(chart.reach[place]), 0.0)
-        high[i] = lowest + span * min(chart.centre + float(chart.reach[place]), 1.0)
-        alarms[i] = bool(chart.alarms[place])
+    for position, i in enumerate(usable[limits.baseline :]):
+        smoothed[i] = lowest + span * float(chart.smoothed[position])
+        low[i] = lowest + span * max(chart.centre - float(chart.reach[position]), 0.0)
+        high[i] = lowest + span * min(chart.centre + float(chart.reach[position]), 1.0)
+        alarms[i] = bool(chart.alarms[position])
     centre = lowest + span * chart.centre
     return Control(
         *(label, centre, tuple(smoothed), tuple(low), tuple(high), tuple(alarms)),
         audited=audited,
         n_baseline=limits.baseline,
-        first=own[0],
+        first=usable[0],
         batches_per_year=rate,
         false_alarms_per_year=level * rate,
         n_known=len(points),

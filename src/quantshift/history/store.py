@@ -3,9 +3,9 @@
     DIR/history.json          format and version
     DIR/calls/TIME-HASH.json  what a call found; HASH is the beginning of the SHA-256 of the file
 
-A file is written aside, flushed and renamed, and its name vouches for its content. So any number of
-processes may append at once, one that is killed leaves a whole file or none, and a call that is
-made again with the same time and the same answer is the same file.
+A file is written aside, flushed and renamed, and its name contains a hash of its content. So any
+number of processes may append at once, one that is killed leaves a whole file or none, and a call
+that is made again with the same time and the same answer is the same file.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ DESCRIPTION, CALLS = "history.json", "calls"
 SOUND, MISSING, DAMAGED = "sound", "missing", "damaged"
 """States of the description."""
 
-STRAY = "is no call by its name and place"
+STRAY = "does not have the name and place of a call"
 
 _NAME = re.compile(r"\d{8}T\d{12}Z-(?P<digest>[0-9a-f]{16})\.json")
 _DESCRIBED = json.dumps({"format": FORMAT, "version": VERSION}, indent=1).encode() + b"\n"
@@ -79,11 +79,11 @@ def check_kind(folder: Path) -> None:
         return
     # By names alone: another process may be writing its first call at this moment.
     others = [path for path in folder.iterdir() if not _may_be_ours(path)]
-    of_labels = [path for path in others if path.is_dir() and _state(path) == SOUND]
-    if of_labels:
+    label_histories = [path for path in others if path.is_dir() and _state(path) == SOUND]
+    if label_histories:
         raise UserError(
             f"{folder}: the folder has a history for each of several labels; name that of one, "
-            f"such as {min(of_labels)}",
+            f"such as {min(label_histories)}",
             arguments=["history"],
         )
     if others or _state(folder) == DAMAGED:
@@ -99,9 +99,9 @@ def append(folder: Path, call: HistoryEntry) -> Path:
     calls = folder / CALLS
     with write_errors(folder):
         make_folder(calls)
-        for place in (folder, calls):
-            remove_leftovers(place)
-        # First: whoever sees a call of a new history, another process among them, sees it too.
+        for part in (folder, calls):
+            remove_leftovers(part)
+        # Written first: whoever sees a call of a new history must also see its description.
         if _state(folder) != SOUND:
             write_whole(folder / DESCRIPTION, _DESCRIBED)
             flush(folder)
@@ -137,7 +137,7 @@ def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
     if calls and state != SOUND:
         what, cure = f"is {state} (a call writes it again)", "check that no calls were lost with it"
         problems.append(Problem(folder / DESCRIPTION, what, cure))
-    # Times are in the names, and equal ones are told apart by their hashes.
+    # Names begin with the times, and calls at the same time differ in their hashes.
     return sorted(calls, key=lambda stored: stored.path.name), problems
 
 
@@ -174,21 +174,21 @@ def _call_files(folder: Path) -> list[Path]:
 
 
 def _stray_files(folder: Path) -> list[Path]:
-    """What may be a call that was given another name or another place.
+    """Files that may be calls under another name or in another place.
 
     The folder of the calls is ours alone; beside it people may keep pages and exports.
     """
     calls = folder / CALLS
-    among = calls.iterdir() if calls.is_dir() else ()
-    found = [
+    inside = calls.iterdir() if calls.is_dir() else ()
+    paths = [
         path
-        for path in among
+        for path in inside
         if not _NAME.fullmatch(path.name)
         and not is_temporary(path)
         and (not path.name.startswith(".") or _NAME.search(path.name))
     ]
-    found += [path for path in folder.iterdir() if _NAME.search(path.name)]
-    return sorted(found)
+    paths += [path for path in folder.iterdir() if _NAME.search(path.name)]
+    return sorted(paths)
 
 
 def _may_be_ours(path: Path) -> bool:
@@ -198,7 +198,7 @@ def _may_be_ours(path: Path) -> bool:
 
 
 def _state(folder: Path) -> str:
-    """Whether the description is there as it was written; one of a later version is an error."""
+    """Whether the description is as it was written; one of a later version is an error."""
     try:
         content = (folder / DESCRIPTION).read_bytes()
     except FileNotFoundError:

@@ -34,8 +34,8 @@ class Watched:
     """An answer and what a scheduled call makes of it.
 
     conditions: the events and bounds that hold, in words. alarms: those that this call raised.
-    drifts: the judges that err in another way than at first, in words.
-    problems: damaged files of the history, without which nobody knows whether there is an alarm.
+    drifts: the judges whose errors have changed since the baseline, in words.
+    problems: damaged files of the history, without which an alarm may be missing.
     fails_on_alarm: whether alarms make the call fail.
     """
 
@@ -54,7 +54,7 @@ class Watched:
 
     @property
     def alarm_texts(self) -> list[str]:
-        """The alarms in words, if they are to be told by the exit code."""
+        """The alarms in words, if alarms make the call fail."""
         if not self.fails_on_alarm:
             return []
         damaged = [rendering.undecided(self.problems)] if self.problems else []
@@ -68,7 +68,7 @@ class Watched:
 
     @property
     def exit_code(self) -> int:
-        """That of the command: 0, 3 if something failed, 4 if a batch cannot be estimated."""
+        """The command's exit code: 0, 3 if something failed, 4 if a batch cannot be estimated."""
         if not self.can_be_estimated:
             return CANNOT_BE_ESTIMATED
         return FAILED if self.failures else 0
@@ -83,11 +83,11 @@ class Watched:
         return rendering.summary_line(self, findings)
 
     def to_text(self) -> str:
-        """The text of the answer, and what the history says of it."""
+        """The text of the answer, and what the history says about it."""
         return "\n\n".join([self.result.to_text(), *self.about_history()])
 
     def about_history(self) -> list[str]:
-        """What the history says of the answer, if there is one."""
+        """What the history says about the answer, if there is one."""
         if self.history is None:
             return []
         return [
@@ -95,7 +95,7 @@ class Watched:
         ]
 
     def to_json(self) -> str:
-        """The answer as JSON, with what the history says of it."""
+        """The answer as JSON, with what the history says about it."""
         if self.history is None:
             return self.result.to_json()
         about_history = {
@@ -143,7 +143,7 @@ class Watch:
         if self.options.history is None:
             return Watched(result, held)
         history = History.open(self.options.history)
-        # Before the call, which writes the description again, and after it.
+        # Problems are read before the call, which writes the description again, and after it.
         problems = history.problems()
         call = history.append(
             result,
@@ -192,15 +192,15 @@ def watch(
 ) -> "Watched | WatchedLabels":
     """Append an answer to a history, raise alarms, and check events and conditions.
 
-    result: of `quantify` or `judge`. history: its folder, with a history for each label in it if
-    there are several; at: the time of the call, if not now. fail_on: any of shift, changed,
-    unreliable, alarm; for `judge`, alarm alone. fail_if: conditions such as "spam>5%". The others
-    set how alarms are raised, if not as in the call before (see `Limits`). `exit_code` of the
-    result is that of the command.
+    result: an answer of `quantify` or `judge`. history: its folder, with a history for each label
+    in it if there are several; at: the time of the call, if not now. fail_on: any of shift,
+    changed, unreliable, alarm; for `judge`, only alarm. fail_if: conditions such as "spam>5%". The
+    others set how alarms are raised, if not as in the call before (see `Limits`). `exit_code` of
+    the result is that of the command.
     """
-    given = {**locals(), "fail_on": as_names(fail_on)}
+    arguments = {**locals(), "fail_on": as_names(fail_on)}
     conditions = (fail_if,) if isinstance(fail_if, str) else tuple(fail_if)
-    options = taken(WatchOptions, given), taken(AlarmOptions, given), conditions
+    options = taken(WatchOptions, arguments), taken(AlarmOptions, arguments), conditions
     if isinstance(result, Quantification | Judgement):
         return Watch(*options).over(result)
     from quantshift.history.label_watching import LabelWatch

@@ -38,7 +38,7 @@ class Benchmark:
     """A run that is ready to start, and what cannot be run.
 
     skipped: experiments that cannot be run, or not on a data set, and why.
-    missing_suites: suites that the user named, of which no experiment can be run.
+    missing_suites: suites that the user named but none of whose experiments can be run.
     """
 
     run: Run
@@ -47,15 +47,15 @@ class Benchmark:
 
     def left_out(self) -> list[str]:
         """One line per group of methods that are left out: data sets, methods and reason."""
-        places: dict[tuple[str, str], list[str]] = {}
+        datasets_by_reason: dict[tuple[str, str], list[str]] = {}
         for datasets in self.run.left_out.values():
             for dataset, reasons in datasets.items():
                 for method, reason in reasons.items():
-                    datasets_of_method = places.setdefault((method, reason), [])
+                    datasets_of_method = datasets_by_reason.setdefault((method, reason), [])
                     if dataset not in datasets_of_method:
                         datasets_of_method.append(dataset)
         methods: dict[tuple[str, str], list[str]] = {}
-        for (method, reason), where in places.items():
+        for (method, reason), where in datasets_by_reason.items():
             methods.setdefault((", ".join(where), reason), []).append(method)
         return [f"on {where}: {', '.join(m)} ({reason})" for (where, reason), m in methods.items()]
 
@@ -92,7 +92,7 @@ def plan_benchmark(
 def planned_benchmark(
     names: Sequence[str], out: Path, options: ExperimentOptions, who: EntrantOptions
 ) -> Benchmark:
-    """The same with the options as two arguments; without a profile, experiments are quick."""
+    """`plan_benchmark` with its options in two groups; without a profile, experiments are quick."""
     options = replace(options, profile=options.profile or QUICK)
     experiments = tuple(options.load(name) for name in _experiment_names(names))
     if who.methods is not None:
@@ -100,8 +100,8 @@ def planned_benchmark(
     for method in who.added:
         if sum(method.name == other.name for other in who.added) > 1:
             raise UserError(f"two classes called {method.name!r} are added; rename one")
-    for place in options.data:
-        source_at(place)  # Raises if it is not a data set, before any experiment is considered.
+    for data in options.data:
+        source_at(data)  # Raises if it is not a data set, before any experiment is considered.
     sources: dict[str, tuple[AbstractSource, ...]] = {}
     left_out: dict[str, Mapping[str, Mapping[str, str]]] = {}
     taking_part: list[Experiment] = []
@@ -135,7 +135,10 @@ def planned_benchmark(
 def _usable(
     experiment: Experiment, sources: Sequence[AbstractSource], skipped: list[Skipped]
 ) -> tuple[tuple[AbstractSource, ...], dict[str, dict[str, str]]]:
-    """The data sets that it can be run on, and why methods are left out there; adds the others."""
+    """The data sets that it can be run on, and why methods are left out there.
+
+    The other data sets are added to `skipped`.
+    """
     usable: list[AbstractSource] = []
     reasons: dict[str, dict[str, str]] = {}
     for source in sources:
@@ -155,12 +158,12 @@ def suite_of(experiment: str) -> str:
 
 
 def _experiment_names(names: Sequence[str]) -> list[str]:
-    known = suites()
+    all_suites = suites()
     for name in names:
-        if name != ALL and name not in known:
-            raise unknown_name("suite", name, [ALL, *known])
-    wanted = known if ALL in names or not names else dict.fromkeys(names)
-    return [experiment for suite in wanted for experiment in known[suite]]
+        if name != ALL and name not in all_suites:
+            raise unknown_name("suite", name, [ALL, *all_suites])
+    chosen = all_suites if ALL in names or not names else dict.fromkeys(names)
+    return [experiment for suite in chosen for experiment in all_suites[suite]]
 
 
 def _unsuited_methods(experiment: Experiment, source: AbstractSource) -> dict[str, str]:

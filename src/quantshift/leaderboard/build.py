@@ -68,9 +68,9 @@ def numbers_of(contents: Contents) -> pl.DataFrame:
     on = ["experiment", "dataset", "method"]
     times = contents.times.select(*on, "fit_ms", "sample_ms")
     ours = contents.scores.join(times, on=on, how="left", maintain_order="left")
-    places = contents.scores.select("part", "dataset", "title", "shift", "classes", "ordered")
+    columns = contents.scores.select("part", "dataset", "title", "shift", "classes", "ordered")
     theirs = contents.published.join(
-        places.unique(["part", "dataset"]), on=["part", "dataset"], maintain_order="left"
+        columns.unique(["part", "dataset"]), on=["part", "dataset"], maintain_order="left"
     ).select("suite", "experiment", "part", "title", "shift", "dataset", "classes", "ordered",
              "method", "measure", "source", "differs", error="value")  # fmt: skip
     return pl.concat([ours, theirs], how="diagonal_relaxed")

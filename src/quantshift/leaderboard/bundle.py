@@ -62,25 +62,25 @@ MOST_BYTES = 4 << 30
 """The most bytes that a bundle may unpack to."""
 
 MOST_RECORD_BYTES = 64 << 20
-"""The most bytes of the record, which is read before anything is known of the others."""
+"""The most bytes of the record, which is read before anything is known about the other files."""
 
 MOST_SHOWN = 300
 """The most characters of the command that are shown."""
 
 AGREE = 1e-6
-"""Estimates of the same samples on two machines differ by rounding alone."""
+"""Estimates of the same samples on two machines may differ by this much, through rounding."""
 
 _ZIP_MARK = b"PK\x03\x04"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _PRIVATE = ("host", "process")
-"""Entries of logs that stay at home."""
+"""Entries of logs that are not passed on."""
 
 
 @dataclass(frozen=True)
 class Bundle:
     """The checked contents of a bundle, unpacked for as long as `open_bundle` lasts.
 
-    sha256: of the whole file.
+    sha256: the checksum of the whole file.
     """
 
     store: ResultStore
@@ -98,7 +98,7 @@ class Bundle:
         datasets = {d for e in self.store.experiments for d in self.store.datasets(e)}
         command = shortened(str(self.record["command"]), MOST_SHOWN)
         made_by = f"; made by: {command}" if command else ""
-        # Somebody else wrote it: signs that move the cursor or hide words stay out.
+        # Somebody else wrote it: characters that move the cursor or hide words are left out.
         return one_line(
             f"{self.n_results:,} results of {', '.join(self.store.experiments)} on "
             f"{', '.join(sorted(datasets))}, quantshift {str(self.record['quantshift'])[:20]}, "
@@ -177,8 +177,8 @@ def open_bundle(file: str | Path) -> Iterator[Bundle]:
         raise UserError(f"{file} is a folder; name the ZIP file that the bundle is in")
     if not path.is_file():
         raise UserError(f"there is no file {str(file)!r}")
-    with tempfile.TemporaryDirectory(prefix="quantshift-bundle-") as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory(prefix="quantshift-bundle-") as temporary:
+        folder = Path(temporary)
         try:
             record = _unpack(path, folder)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
@@ -198,11 +198,11 @@ def _checked_store(folder: Path, file: str | Path) -> ResultStore:
         problems = verify(store)
         if problems:
             raise DataError(f"{problems[0].path} {problems[0].detail}")
-        with tempfile.TemporaryDirectory(prefix="quantshift-bundle-") as place:
+        with tempfile.TemporaryDirectory(prefix="quantshift-bundle-") as temporary:
             # Written once more, which checks everything that is checked when rows are computed.
-            copy = ResultStore.create(place, store.description)
+            copy = ResultStore.create(temporary, store.description)
             for part, methods in store.parts():
-                copy.write_part(*_place(part), *_rows(store, part, methods))
+                copy.write_part(*_location(part), *_rows(store, part, methods))
     except UserError as error:
         # The folder is temporary: only the names in the bundle say anything.
         detail = str(error).replace(f"{folder}/", "").partition("; ")[0]
@@ -216,7 +216,7 @@ def _rows(
     store: ResultStore, part: Part, methods: Collection[str]
 ) -> tuple[dict[str, str], pl.DataFrame]:
     """Methods (name -> signature) of a part, and their rows."""
-    rows = read_rows(part, store.about(_place(part)[0]).schema)
+    rows = read_rows(part, store.about(_location(part)[0]).schema)
     signatures = {method: part.methods[method] for method in methods}
     return signatures, rows.filter(pl.col("method").is_in(list(methods)))
 
@@ -232,18 +232,18 @@ def add_bundle(file: str | Path, out: str | Path) -> AddedResults:
         if (folder / STORE).exists():
             _refuse_conflicts(bundle.store, ResultStore.open(folder), file)
         target = ResultStore.create(folder, bundle.store.description)
-        added = known = 0
+        n_added = n_known = 0
         for part, methods in bundle.store.parts():
-            place = _place(part)
-            present = target.finished(*place)
+            location = _location(part)
+            present = target.finished(*location)
             new = [m for m in methods if present.get(m) != part.methods[m]]
-            known += len(methods) - len(new)
+            n_known += len(methods) - len(new)
             if new:
-                target.write_part(*place, *_rows(bundle.store, part, new))
-                added += len(new)
+                target.write_part(*location, *_rows(bundle.store, part, new))
+                n_added += len(new)
         _copy_failures(bundle.store, target)
         _copy_logs(bundle, target)
-    return AddedResults(added, known)
+    return AddedResults(n_added, n_known)
 
 
 def _names(store: ResultStore) -> list[str]:
@@ -295,9 +295,9 @@ def _unpack(path: Path, folder: Path) -> Mapping[str, Any]:
             content = archive.read(entries[name])
             if checksum(content) != file["sha256"]:
                 raise ValueError(f"has been changed or damaged: {name}")
-            place = folder / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
     return record
 
 
@@ -337,29 +337,29 @@ def _can_be_in_a_store(name: str) -> bool:
             return False
 
 
-def _place(part: Part) -> tuple[str, str, str]:
+def _location(part: Part) -> tuple[str, str, str]:
     return part.folder.parents[1].name, part.folder.parent.name, part.folder.name
 
 
 def _refuse_conflicts(new: ResultStore, old: ResultStore, file: str | Path) -> None:
     """Refuse other settings or data, methods from another file, and other estimates."""
     sharing.merge(old.description, new.description, old.path)  # an error if they cannot share one
-    files_there = method_files(old.log.records())
+    old_files = method_files(old.log.records())
     for method, files in method_files(new.log.records()).items():
-        if files_there.get(method, files) != files:
+        if old_files.get(method, files) != files:
             raise UserError(
                 f"{file}: the method {method!r} was computed with another file than in {old.path}; "
                 "rename one of the classes and run it again"
             )
-    there: dict[tuple[str, str, str], list[tuple[Part, tuple[str, ...]]]] = {}
+    old_parts: dict[tuple[str, str, str], list[tuple[Part, tuple[str, ...]]]] = {}
     for part, methods in old.parts():
-        there.setdefault(_place(part), []).append((part, methods))
+        old_parts.setdefault(_location(part), []).append((part, methods))
     for part, methods in new.parts():
-        for other, other_methods in there.get(_place(part), ()):
+        for other, other_methods in old_parts.get(_location(part), ()):
             shared = dict(part.methods.items() & other.methods.items())
             both = [m for m in methods if m in other_methods and m in shared]
             if both and not _agree(_rows(new, part, both)[1], _rows(old, other, both)[1]):
-                experiment, dataset, cell = _place(part)
+                experiment, dataset, cell = _location(part)
                 raise UserError(
                     f"{file}: estimates of {experiment} on {dataset}, {cell}, are not those in "
                     f"{old.path}; add it to another folder",
@@ -389,11 +389,11 @@ def _copy_failures(source: ResultStore, target: ResultStore) -> None:
         folder = target.path / experiment / dataset / cell
         make_folder(folder)
         with locked(folder):
-            known = list(load_failures(folder))
+            failures = list(load_failures(folder))
             for failure in source.failures(experiment, dataset, cell):
                 if missing & failure.methods.keys():
-                    known = [*without(known, failure.methods), failure]
-            save_failures(folder, known)
+                    failures = [*without(failures, failure.methods), failure]
+            save_failures(folder, failures)
 
 
 def _copy_logs(bundle: Bundle, target: ResultStore) -> None:

@@ -82,7 +82,7 @@ def _points(
 
 
 def _stability(store: ResultStore) -> dict[str, RankStability]:
-    found = {}
+    stabilities = {}
     for rows, _ in experiment_rows(store):
         for (part,), rows_of_part in rows.group_by("part", maintain_order=True):
             try:
@@ -90,8 +90,8 @@ def _stability(store: ResultStore) -> dict[str, RankStability]:
             except DataError:  # too few samples or methods: there is nothing to rank
                 continue
             if len(stability.datasets) > 1:
-                found[str(part)] = stability
-    return found
+                stabilities[str(part)] = stability
+    return stabilities
 
 
 def _left_out(store: ResultStore) -> dict[tuple[str, str, str], str]:
@@ -115,9 +115,9 @@ def _failed(provenance: Provenance) -> dict[tuple[str, str, str], str]:
     cells: dict[tuple[str, str, str], list[str]] = {}
     for failure in provenance.failures:
         for method in failure.methods:
-            place = (failure.experiment, failure.dataset, method)
-            cells.setdefault(place, []).append(failure.error)
+            key = (failure.experiment, failure.dataset, method)
+            cells.setdefault(key, []).append(failure.error)
     return {
-        place: f"failed on {counted(len(errors), 'training set')}: {errors[0]}"
-        for place, errors in cells.items()
+        key: f"failed on {counted(len(errors), 'training set')}: {errors[0]}"
+        for key, errors in cells.items()
     }

@@ -51,7 +51,7 @@ def expected_duration(plan: Plan, store: ResultStore | None = None) -> Duration:
     """The time that the rest of the plan will take, by the times of the store and shipped ones."""
     times = None if store is None else method_times(store)
     shipped = _shipped()
-    total = known = 0.0
+    total = from_log = 0.0
     for part in plan.experiments:
         here, elsewhere, anywhere = ({}, {}, {}) if times is None else _measured(times, part)
         guessed = _scaled(shipped.get(part.experiment.name, {}), part.experiment)
@@ -68,8 +68,8 @@ def expected_duration(plan: Plan, store: ResultStore | None = None) -> Duration:
                 )
                 seconds = (cell + sample * part.n_test_samples) / 1e3
                 total += seconds
-                known += seconds if name in here else 0.0
-    return Duration(total, known / total if total else 1.0)
+                from_log += seconds if name in here else 0.0
+    return Duration(total, from_log / total if total else 1.0)
 
 
 def _measured(times: pl.DataFrame, part: ExperimentPlan) -> tuple[Costs, Costs, Costs]:
@@ -116,7 +116,7 @@ def _scaled(costs: Costs, experiment: Experiment) -> Costs:
 
 def _ratio(experiment: Experiment, quick: Experiment, option: str) -> float:
     """Ratio of a size of the shift to that of the quick profile; 1 if there is no such size."""
-    size, of_quick = (e.shift.options().get(option) for e in (experiment, quick))
-    if not isinstance(size, int) or not isinstance(of_quick, int) or not of_quick:
+    size, quick_size = (e.shift.options().get(option) for e in (experiment, quick))
+    if not isinstance(size, int) or not isinstance(quick_size, int) or not quick_size:
         return 1.0
-    return size / of_quick
+    return size / quick_size

@@ -34,9 +34,9 @@ def added_method(text: str) -> MethodSpec:
 
     The file or module is executed. Raises if there is no such class, or if it is not a quantifier.
     """
-    given = file_and_name(text)
-    if given is not None:
-        file, name = given
+    location = file_and_name(text)
+    if location is not None:
+        file, name = location
         if not file.is_file():
             raise UserError(f"there is no Python file {str(file)!r}", arguments=["added"])
         method = MethodSpec(name, f"{file.name}:{name}", folder=file.absolute().parent)
@@ -72,11 +72,11 @@ def entrants(
 
     methods: only methods with these names, and the added ones.
     """
-    of_experiment = {method.name: method for method in experiment.methods}
-    of_catalogue = {name: MethodSpec(name, name) for name in catalogue.quantifiers()}
+    experiment_methods = {method.name: method for method in experiment.methods}
+    catalogue_methods = {name: MethodSpec(name, name) for name in catalogue.quantifiers()}
     chosen = {
         n: m
-        for n, m in {**of_catalogue, **of_experiment}.items()
+        for n, m in {**catalogue_methods, **experiment_methods}.items()
         if methods is None or n in methods
     }
     return tuple({**chosen, **{method.name: method for method in added}}.values())
@@ -84,10 +84,10 @@ def entrants(
 
 def check_methods(methods: Sequence[str], experiments: Iterable[Experiment]) -> None:
     """Raise if a name is neither in the catalogue nor in an experiment."""
-    known = {*catalogue.quantifiers(), *(m.name for e in experiments for m in e.methods)}
+    known_names = {*catalogue.quantifiers(), *(m.name for e in experiments for m in e.methods)}
     for name in methods:
-        if name not in known:
-            raise unknown_name("method", name, sorted(known))
+        if name not in known_names:
+            raise unknown_name("method", name, sorted(known_names))
 
 
 def unsuited(method: MethodSpec, dataset: Dataset, population: Population) -> str:

@@ -32,7 +32,7 @@ MADE_BY = "% A leaderboard made by quantshift\n"
 FEWEST_DECIMALS, MOST_DECIMALS = 4, 7
 
 SIGNIFICANT_DIGITS = 3
-"""Of the smallest error in a column; the others have as many decimals."""
+"""Digits of the smallest error in a column; the others have as many decimals."""
 
 
 def latex_tables(contents: Contents) -> str:
@@ -118,9 +118,9 @@ def _times(
         on=["experiment", "dataset", "method"],
     )
     medians = present.group_by("method").agg(pl.col("fit_ms", "sample_ms").median())
-    known = {name: (fit, sample) for name, fit, sample in medians.iter_rows()}
+    times_of_method = {name: (fit, sample) for name, fit, sample in medians.iter_rows()}
     absent = (math.nan, math.nan)
-    return [np.array([known.get(m, absent)[which] for m in methods]) for which in (0, 1)]
+    return [np.array([times_of_method.get(m, absent)[which] for m in methods]) for which in (0, 1)]
 
 
 def _marks(pairs: pl.DataFrame, methods: Sequence[str], means: NDArray[np.float64]) -> list[Mark]:
@@ -129,12 +129,12 @@ def _marks(pairs: pl.DataFrame, methods: Sequence[str], means: NDArray[np.float6
     if not candidates:
         return [""] * len(methods)
     best = methods[min(candidates, key=lambda i: means[i])]
-    found: dict[str, Mark] = {best: "best"}
+    marks: dict[str, Mark] = {best: "best"}
     if not pairs.filter(pl.col("blocks") >= FEWEST_BLOCKS).is_empty():
         p_values = against(pairs.drop("suite", "measure"), best)
         for other, p in p_values.select("other", "p_holm").iter_rows():
-            found[other] = "" if p is None else mark_of(p)
-    return [found.get(method, "") for method in methods]
+            marks[other] = "" if p is None else mark_of(p)
+    return [marks.get(method, "") for method in methods]
 
 
 def _decimals(errors: NDArray[np.float64]) -> int:

@@ -43,10 +43,10 @@ def method_times(store: ResultStore) -> pl.DataFrame:
 def _rows(record: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """The times of one cell; an empty list if the record was not written by a run."""
     try:
-        place = (str(record["experiment"]), str(record["dataset"]))
+        key = (str(record["experiment"]), str(record["dataset"]))
         samples, shared = float(record["samples"]), float(record["shared"])
         rows = [
-            (*place, str(name), 1e3 * float(fit), 1e3 * float(estimate) / samples, 1e3 * shared, 1)
+            (*key, str(name), 1e3 * float(fit), 1e3 * float(estimate) / samples, 1e3 * shared, 1)
             for name, (fit, estimate) in record["methods"].items()
         ]
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):

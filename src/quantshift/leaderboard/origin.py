@@ -83,16 +83,18 @@ def _files(runs: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def method_files(runs: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, list[str]]]:
     """Added method -> name of its file -> SHA-256, from the log of runs; several if it changed."""
-    found: dict[str, dict[str, list[str]]] = {}
+    files_by_method: dict[str, dict[str, list[str]]] = {}
     for run in runs:
         files = run.get("files")
         for method, record in files.items() if isinstance(files, dict) else ():
             if not isinstance(record, dict):
                 continue  # not written by a run
-            hashes = found.setdefault(str(method), {}).setdefault(str(record.get("file")), [])
+            hashes = files_by_method.setdefault(str(method), {}).setdefault(
+                str(record.get("file")), []
+            )
             if str(record.get("sha256")) not in hashes:
                 hashes.append(str(record.get("sha256")))
-    return found
+    return files_by_method
 
 
 def _options(options: Mapping[str, Any]) -> str:

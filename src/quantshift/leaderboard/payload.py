@@ -100,11 +100,11 @@ def _by_measure(
     at_place = {place: i for i, place in enumerate(places)}
     packed: dict[str, list[list[int | None]]] = {}
     for (measure,), rows_of_measure in scores.group_by("measure", maintain_order=True):
-        shown = (
+        comparable = (
             rows_of_measure.filter("ordered") if MEASURES[str(measure)].ordinal else rows_of_measure
         )
         table: list[list[int | None]] = [[None] * len(places) for _ in methods]
-        for part, dataset, method, value in shown.select(
+        for part, dataset, method, value in comparable.select(
             "part", "dataset", "method", name
         ).iter_rows():
             if value is not None:
@@ -148,14 +148,16 @@ def _times(
     times: pl.DataFrame, methods: Sequence[str], columns: pl.DataFrame
 ) -> dict[str, list[list[float | None]]]:
     """Milliseconds to fit, and per sample, by method and column."""
-    known = {(e, d, m): (f, s) for e, d, m, f, s in times.select(
+    milliseconds = {(e, d, m): (f, s) for e, d, m, f, s in times.select(
         "experiment", "dataset", "method", "fit_ms", "sample_ms"
     ).iter_rows()}  # fmt: skip
     keys = list(columns.select("experiment", "dataset").iter_rows())
     return {
         name: [
             [
-                _significant(known[(*key, method)][which]) if (*key, method) in known else None
+                _significant(milliseconds[(*key, method)][which])
+                if (*key, method) in milliseconds
+                else None
                 for key in keys
             ]
             for method in methods

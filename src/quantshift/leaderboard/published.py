@@ -101,8 +101,8 @@ def _of_the_paper(store: ResultStore, scores: pl.DataFrame) -> list[pl.DataFrame
             continue
         names = [n for n in (*READ, "degree", "p_train", "p_test") if n != "train_repeat"]
         rows = store.read([str(experiment)], datasets=[str(dataset)])
-        known = rows.collect_schema().names()
-        both = against_published(rows.select(n for n in names if n in known).collect()).filter(
+        columns = rows.collect_schema().names()
+        both = against_published(rows.select(n for n in names if n in columns).collect()).filter(
             pl.col("ours").is_not_null()
         )
         parts = scores_of_place.select("part").unique()["part"].to_list()

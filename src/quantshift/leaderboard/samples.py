@@ -42,20 +42,26 @@ def points_of(rows: pl.DataFrame, methods: Sequence[str], most: int) -> SamplePo
         rows.select("cell", "sample", "p_true").unique(["cell", "sample"]).sort("cell", "sample")
     )
     chosen = np.unique(np.linspace(0, len(samples) - 1, min(most, len(samples))).round())
-    kept = samples[chosen.astype(np.int64).tolist()]
-    n_classes = len(kept["p_true"][0])
-    classes = (np.arange(len(kept)) % n_classes) if n_classes > 2 else np.ones(len(kept), np.int64)
-    kept = kept.with_columns(place=pl.int_range(pl.len()), at=pl.Series(classes.astype(np.int64)))
+    selected = samples[chosen.astype(np.int64).tolist()]
+    n_classes = len(selected["p_true"][0])
+    classes = (
+        (np.arange(len(selected)) % n_classes)
+        if n_classes > 2
+        else np.ones(len(selected), np.int64)
+    )
+    selected = selected.with_columns(
+        place=pl.int_range(pl.len()), at=pl.Series(classes.astype(np.int64))
+    )
     estimates = rows.select("cell", "sample", "method", "p_hat").join(
-        kept.select("cell", "sample", "place", "at"), on=["cell", "sample"]
+        selected.select("cell", "sample", "place", "at"), on=["cell", "sample"]
     )
     estimates = estimates.with_columns(value=pl.col("p_hat").list.get(pl.col("at")))
     packed = {}
     for (method,), rows_of_method in estimates.group_by("method"):
-        codes = np.full(len(kept), LACKING)
+        codes = np.full(len(selected), LACKING)
         codes[rows_of_method["place"].to_numpy()] = _codes(rows_of_method["value"].to_numpy())
         packed[str(method)] = pack(codes)
-    true = kept.select(pl.col("p_true").list.get(pl.col("at")))["p_true"].to_numpy()
+    true = selected.select(pl.col("p_true").list.get(pl.col("at")))["p_true"].to_numpy()
     return SamplePoints(
         pack(_codes(true)),
         tuple(classes.tolist()) if n_classes > 2 else (),

@@ -90,11 +90,11 @@ def experiment_rows(store: ResultStore) -> Iterator[tuple[pl.DataFrame, Subject]
 def invalid_estimates(store: ResultStore) -> pl.DataFrame:
     """How many estimates of each method on a data set are not prevalences, in the column `n`.
 
-    They were written by something else than a run, which refuses them.
+    Something other than a run has written them: a run refuses such estimates.
     """
-    places = ["experiment", "dataset", "method"]
+    keys = ["experiment", "dataset", "method"]
     invalid = store.read().filter(~is_estimate())
-    return invalid.group_by(places).agg(n=pl.len()).sort(places).collect()
+    return invalid.group_by(keys).agg(n=pl.len()).sort(keys).collect()
 
 
 def _of(

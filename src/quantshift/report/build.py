@@ -112,8 +112,8 @@ def build_report(
 class Background:
     """What a report says besides the results.
 
-    abouts, provenance: of a frame; a store has its own. planned: the cells that a store should
-    contain.
+    abouts, provenance: those of a frame; a store has its own. planned: the cells that a store
+    should contain.
     """
 
     abouts: Mapping[str, About]
@@ -131,7 +131,7 @@ def write_report(
     workers: int,
     on_step: OnStep,
 ) -> Report:
-    """The same with what is shown and said as two arguments."""
+    """`build_report` with its options in two groups."""
     measure_called(options.measure)
     for name in options.formats:
         if name not in FORMATS:
@@ -193,7 +193,7 @@ def _read(
 
 
 def _check_estimates(frame: pl.DataFrame) -> None:
-    """Raise if an estimate is not a prevalence: something else than a run has written it."""
+    """Raise if an estimate is not a prevalence: something other than a run has written it."""
     if not {"method", "p_hat"} <= set(frame.columns):
         return
     invalid = frame.filter(~is_estimate())["method"]
@@ -210,10 +210,10 @@ def _chosen(frame: pl.DataFrame, methods: Sequence[str] | None) -> pl.DataFrame:
     """The rows of these methods; a method without rows is an error."""
     if methods is None or "method" not in frame.columns:
         return frame
-    known = frame["method"].unique()
+    present = frame["method"].unique()
     for name in methods:
-        if name not in known:
-            raise unknown_name("method", name, known)
+        if name not in present:
+            raise unknown_name("method", name, present)
     return frame.filter(pl.col("method").is_in(methods))
 
 
@@ -223,11 +223,11 @@ def _provenance(
     """The provenance of these methods' results, without the failures of other methods."""
     if methods is None:
         return provenance_of(store, planned)
-    wanted = set(methods)
+    chosen = set(methods)
     chosen_plan = planned and {
         experiment: {
             dataset: [
-                (cell, {m: s for m, s in signatures.items() if m in wanted})
+                (cell, {m: s for m, s in signatures.items() if m in chosen})
                 for cell, signatures in cells
             ]
             for dataset, cells in datasets.items()
@@ -236,7 +236,7 @@ def _provenance(
     }
     whole = provenance_of(store, chosen_plan)
     failures = (
-        replace(failure, methods=tuple(m for m in failure.methods if m in wanted))
+        replace(failure, methods=tuple(m for m in failure.methods if m in chosen))
         for failure in whole.failures
     )
     return replace(whole, failures=tuple(failure for failure in failures if failure.methods))
@@ -357,7 +357,7 @@ def _is_of_a_report(path: Path) -> bool:
 def _aside(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """A temporary folder; at the end its files move to `target`, where other files stay."""
     summary = target / SUMMARY
-    known = summary.is_file() and _is_of_a_report(summary)
+    has_report = summary.is_file() and _is_of_a_report(summary)
     make_folder(target)
     with disk_errors(target):
         folder = Path(tempfile.mkdtemp(prefix=".report-", dir=target))
@@ -365,14 +365,14 @@ def _aside(target: Path, *, overwrite: bool) -> Iterator[Path]:
         with disk_errors(target):
             yield folder
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        places = {path: target / path.relative_to(folder) for path in files}
-        for place in places.values():
+        destinations = {path: target / path.relative_to(folder) for path in files}
+        for destination in destinations.values():
             # Next to a summary of ours, tables and figures are ours too.
-            check_replaceable(place, overwrite=overwrite or known, ours=_is_of_a_report)
+            check_replaceable(destination, overwrite=overwrite or has_report, ours=_is_of_a_report)
         with write_errors(target):
-            for path, place in places.items():
-                place.parent.mkdir(exist_ok=True)
-                os.replace(path, place)
+            for path, destination in destinations.items():
+                destination.parent.mkdir(exist_ok=True)
+                os.replace(path, destination)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -89,12 +89,13 @@ def subjects_of(
 ) -> tuple[Subject, ...]:
     """The experiments of the rows: those of `abouts` in its order, then the others by name."""
     present = ensure_part(rows).select("experiment", "facet", "part", "dataset").unique()
-    known = dict(abouts or {})
+    described = dict(abouts or {})
     names = set(present["experiment"])
-    ordered = [*(name for name in known if name in names), *sorted(names.difference(known))]
+    ordered = [*(name for name in described if name in names), *sorted(names.difference(described))]
     return tuple(
         _subject(
-            present.filter(pl.col("experiment") == name), known.get(name) or about_of(rows, name)
+            present.filter(pl.col("experiment") == name),
+            described.get(name) or about_of(rows, name),
         )
         for name in ordered
     )
@@ -161,9 +162,11 @@ def degree_step(degrees: Iterable[float]) -> float | None:
     distinct = sorted({round(degree, 6) for degree in degrees})
     if len(distinct) <= MOST_DEGREES:
         return None
-    wanted = (distinct[-1] - distinct[0]) / STEPS
-    power = 10.0 ** math.floor(math.log10(wanted))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= wanted * (1 - 1e-9))
+    least_step = (distinct[-1] - distinct[0]) / STEPS
+    power = 10.0 ** math.floor(math.log10(least_step))
+    return next(
+        factor * power for factor in (1, 2, 5, 10) if factor * power >= least_step * (1 - 1e-9)
+    )
 
 
 def in_steps(step: float | None) -> pl.Expr:
@@ -175,9 +178,11 @@ def in_steps(step: float | None) -> pl.Expr:
 
 
 def _subject(present: pl.DataFrame, about: About) -> Subject:
-    named = list(about.words.facets)
+    declared = list(about.words.facets)
     part_of = dict(present.select("facet", "part").unique().iter_rows())
-    ordered = sorted(part_of, key=lambda f: (named.index(f) if f in named else len(named), f))
+    ordered = sorted(
+        part_of, key=lambda f: (declared.index(f) if f in declared else len(declared), f)
+    )
     return Subject(
         about=about,
         facets=tuple(Facet(f, part_of[f], about.words.facets.get(f, f)) for f in ordered),

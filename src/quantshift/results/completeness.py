@@ -48,17 +48,19 @@ def status(store: ResultStore, planned: Planned) -> pl.DataFrame:
 def _row(
     store: ResultStore, experiment: str, dataset: str, cells: PlannedCells
 ) -> dict[str, str | int]:
-    known = experiment in store.experiments and dataset in store.datasets(experiment)
+    is_stored = experiment in store.experiments and dataset in store.datasets(experiment)
     results = done = failed = cells_done = cells_failed = 0
     for cell, methods in cells:
-        place = (experiment, dataset, cell)
-        n_done = _matches(store.finished(*place), methods) if known else 0
-        n_failed = _matches(store.failed(*place), methods) if known else 0
+        location = (experiment, dataset, cell)
+        n_done = _matches(store.finished(*location), methods) if is_stored else 0
+        n_failed = _matches(store.failed(*location), methods) if is_stored else 0
         results += len(methods)
         done += n_done
         failed += n_failed
-        cells_done += n_done == len(methods)
-        cells_failed += n_failed > 0
+        if n_done == len(methods):
+            cells_done += 1
+        if n_failed:
+            cells_failed += 1
     return {
         "experiment": experiment,
         "dataset": dataset,

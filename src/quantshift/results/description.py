@@ -108,9 +108,9 @@ def is_name(name: str) -> bool:
 def check_name(kind: str, name: str) -> None:
     """Raise an error for a name that cannot be a folder of the store."""
     if not is_name(name):
-        shown = repr(name if len(name) <= 80 else f"{name[:80]}...")
+        excerpt = repr(name if len(name) <= 80 else f"{name[:80]}...")
         raise UserError(
-            f"{kind} name {shown} cannot be a folder of results; use letters, digits and "
+            f"{kind} name {excerpt} cannot be a folder of results; use letters, digits and "
             f". , = + -, at most {_MOST_BYTES} bytes"
         )
 

@@ -93,8 +93,8 @@ def save_failures(folder: Path, failures: Sequence[Failure]) -> None:
 
 def without(failures: Sequence[Failure], methods: Collection[str]) -> list[Failure]:
     """The failures without these methods."""
-    kept = (
+    remaining = (
         replace(f, methods={k: v for k, v in f.methods.items() if k not in methods})
         for f in failures
     )
-    return [failure for failure in kept if failure.methods]
+    return [failure for failure in remaining if failure.methods]

@@ -222,24 +222,28 @@ def read_rows(part: Part, schema: pl.Schema) -> pl.DataFrame:
     Declared columns without values in the part are not included.
     """
     dataset = part.folder.parent
-    place = {"experiment": dataset.parent.name, "dataset": dataset.name, "cell": part.folder.name}
-    return checked_rows(part, {n: k for n, k in schema.items() if n in CORE}, schema, place)
+    names = {"experiment": dataset.parent.name, "dataset": dataset.name, "cell": part.folder.name}
+    return checked_rows(part, {n: k for n, k in schema.items() if n in CORE}, schema, names)
 
 
 def checked_rows(
     part: Part,
     needed: Mapping[str, pl.DataType],
-    known: Mapping[str, pl.DataType],
-    place: Mapping[str, str],
+    declared: Mapping[str, pl.DataType],
+    names: Mapping[str, str],
 ) -> pl.DataFrame:
-    """The rows of a part, after checking their columns, number, methods and cell."""
+    """The rows of a part, after checking their columns, number, methods and cell.
+
+    needed, declared: columns that the rows must have, and those that they may have. names: the
+    values that some columns have in every row.
+    """
     content = read_bytes(part)
     problem = Problem("rows", part.data, "cannot be read as Parquet")
     with broken_parquet(DamagedPartError(problem)):
         rows = pl.read_parquet(content)
-    narrow = narrow_columns(rows.schema, known)
-    columns = {**rows.schema, **{name: known[name] for name in narrow}}
-    fits = needed.items() <= columns.items() <= known.items()
+    narrow = narrow_columns(rows.schema, declared)
+    columns = {**rows.schema, **{name: declared[name] for name in narrow}}
+    fits = needed.items() <= columns.items() <= declared.items()
     checks = {
         "does not have the columns of the schema": fits,
         f"has {len(rows)} rows instead of {part.rows}": len(rows) == part.rows,
@@ -247,7 +251,7 @@ def checked_rows(
     if fits:
         checks |= {
             "has other methods than its marker": set(rows["method"].unique()) == set(part.methods),
-            "has rows of another cell": all(set(rows[k].unique()) == {v} for k, v in place.items()),
+            "has rows of another cell": all(set(rows[k].unique()) == {v} for k, v in names.items()),
         }
     for detail, holds in checks.items():
         if not holds:
@@ -263,12 +267,12 @@ def other_version(path: Path, version: Any) -> Problem | None:
     return Problem("version" if version > SCHEMA_VERSION else "older", path, detail)
 
 
-def _parse(marker: Path, wanted: int) -> Part:
+def _parse(marker: Path, expected_version: int) -> Part:
     version = None
     try:
         record: Any = parse_json(marker.read_bytes())
         version = record["schema"]
-        if version == wanted:
+        if version == expected_version:
             record = unsealed(record)
             part = Part(
                 folder=marker.parent,
@@ -281,7 +285,7 @@ def _parse(marker: Path, wanted: int) -> Part:
                 return part
     except (ValueError, TypeError, KeyError, AttributeError):
         pass
-    problem = other_version(marker, version) if version != wanted else None
+    problem = other_version(marker, version) if version != expected_version else None
     raise DamagedPartError(problem or Problem("marker", marker, "is not a readable marker"))
 
 

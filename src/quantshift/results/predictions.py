@@ -43,10 +43,10 @@ def write_predictions(
                         "sets, each with its own estimates, but predictions need a single one: run "
                         "it with train_repeats = 1"
                     )
-                place = Path(folder) / experiment / dataset
+                target = Path(folder) / experiment / dataset
                 for part, table in _parts(method_rows, classes).items():
                     end = f"-{part}" if part else ""
-                    files[place / f"{folder_name(str(method))}{end}.txt"] = table
+                    files[target / f"{folder_name(str(method))}{end}.txt"] = table
     existing = next((path for path in files if path.exists()), None)
     if existing is not None:
         raise UserError(f"{existing} exists; choose another folder for predictions")

@@ -109,13 +109,13 @@ def narrow_columns(
     )
 
 
-def select(current: pl.Schema, wanted: pl.Schema) -> list[pl.Expr]:
+def select(current: pl.Schema, target: pl.Schema) -> list[pl.Expr]:
     """Expressions that turn rows of the first schema into rows of the second, wider one."""
     return [
         _widened(pl.col(name), current[name], kind).alias(name)
         if name in current
         else pl.lit(None, dtype=kind).alias(name)
-        for name, kind in wanted.items()
+        for name, kind in target.items()
     ]
 
 
@@ -143,7 +143,7 @@ def conform(frame: pl.DataFrame, schema: pl.Schema = CORE) -> pl.DataFrame:
 
 
 def is_estimate() -> pl.Expr:
-    """Whether `p_hat` is a prevalence: no share is negative, and they sum to 1 but for rounding."""
+    """Whether `p_hat` is a prevalence: no share is negative, and they sum to 1 up to rounding."""
     shares = pl.col("p_hat").list
     valid = ((shares.sum() - 1).abs() <= ROUNDING) & (shares.min() >= -ROUNDING)
     # Comparisons with NaN are not false in polars.
@@ -166,16 +166,16 @@ def _refuse(rows: pl.DataFrame, name: str, wrong: pl.Expr, fault: str) -> None:
 def _cast(frame: pl.DataFrame, name: str, kind: pl.DataType) -> pl.Series:
     if name not in frame.columns:
         return pl.Series(name, [None], dtype=kind).new_from_index(0, len(frame))
-    given = frame.schema[name]
+    current = frame.schema[name]
     try:
         # A cast from a number to a list would silently make a list of one.
-        if kind.is_nested() and not given.is_nested() and given != pl.Null():
-            raise pl.exceptions.InvalidOperationError(str(given))
+        if kind.is_nested() and not current.is_nested() and current != pl.Null():
+            raise pl.exceptions.InvalidOperationError(str(current))
         cast = frame[name].cast(kind)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"result column {name!r} does not hold {kind} values") from error
     # A cast from float to integer silently drops the fraction.
-    if kind.is_integer() and given.is_float() and not (cast == frame[name]).all():
+    if kind.is_integer() and current.is_float() and not (cast == frame[name]).all():
         raise DataError(f"result column {name!r} holds fractions but must hold whole numbers")
     return cast
 
@@ -188,10 +188,10 @@ def _common_type(first: pl.DataType, second: pl.DataType) -> pl.DataType:
     return TYPES["float" if first.is_numeric() and second.is_numeric() else "string"]
 
 
-def _widened(column: pl.Expr, current: pl.DataType, wanted: pl.DataType) -> pl.Expr:
-    if current == wanted:
+def _widened(column: pl.Expr, current: pl.DataType, target: pl.DataType) -> pl.Expr:
+    if current == target:
         return column
-    if wanted.is_nested():
+    if target.is_nested():
         number = column.cast(pl.Float64(), strict=False)
         return pl.when(number.is_not_null()).then(pl.concat_list(number))
-    return column.cast(wanted)
+    return column.cast(target)

@@ -32,10 +32,10 @@ def merge(old: Record, new: Record, folder: Path) -> dict[str, Any]:
     """The description of a store with both; an error if they cannot share one."""
     experiments = dict(old["experiments"])
     differences = list(_differences(_shared(old), _shared(new)))
-    for name, wanted in new["experiments"].items():
-        stored = experiments.get(name, wanted)
-        differences += _experiment_differences(stored, wanted, f"experiments.{name}.")
-        experiments[name] = _grown(stored, wanted)
+    for name, added in new["experiments"].items():
+        stored = experiments.get(name, added)
+        differences += _experiment_differences(stored, added, f"experiments.{name}.")
+        experiments[name] = _grown(stored, added)
     if differences:
         raise UserError(_refusal(differences, folder), arguments=["out", "redo"])
     return {**old, "experiments": experiments}
@@ -47,60 +47,62 @@ def replace(old: Record, new: Record, folder: Path) -> dict[str, Any]:
     if others:
         _refuse_beside(", ".join(sorted(others)), _differences(_shared(old), _shared(new)), folder)
     experiments = {}
-    for name, wanted in new["experiments"].items():
-        stored = old["experiments"].get(name, wanted)
-        kept = {k: v for k, v in stored["datasets"].items() if k not in wanted["datasets"]}
-        if kept:
-            stored = {**stored, "datasets": kept}
-            differences = _experiment_differences(stored, wanted, f"experiments.{name}.")
-            _refuse_beside(f"{name} of {', '.join(sorted(kept))}", iter(differences), folder)
-            wanted = _grown(stored, wanted)
-        experiments[name] = wanted
+    for name, added in new["experiments"].items():
+        stored = old["experiments"].get(name, added)
+        remaining = {k: v for k, v in stored["datasets"].items() if k not in added["datasets"]}
+        if remaining:
+            stored = {**stored, "datasets": remaining}
+            differences = _experiment_differences(stored, added, f"experiments.{name}.")
+            _refuse_beside(f"{name} of {', '.join(sorted(remaining))}", iter(differences), folder)
+            added = _grown(stored, added)
+        experiments[name] = added
     return {**new, "experiments": others | experiments}
 
 
-def _grown(stored: Record, wanted: Record) -> dict[str, Any]:
+def _grown(stored: Record, new: Record) -> dict[str, Any]:
     """The stored experiment, with what the new run adds."""
     merged = {**stored}
     for key in ("methods", "coordinates"):
-        known = {item["name"] for item in stored.get(key, ())}
-        added = [item for item in wanted.get(key, ()) if item["name"] not in known]
+        names = {item["name"] for item in stored.get(key, ())}
+        added = [item for item in new.get(key, ()) if item["name"] not in names]
         merged[key] = [*stored.get(key, ()), *added]
-    vectors = {item["name"]: item for item in wanted.get("coordinates", ()) if _is_vector(item)}
+    vectors = {item["name"]: item for item in new.get("coordinates", ()) if _is_vector(item)}
     merged["coordinates"] = [vectors.get(item["name"], item) for item in merged["coordinates"]]
     if vectors and not any(_is_vector(item) for item in stored.get("coordinates", ())):
-        merged |= {"words": wanted["words"]} if "words" in wanted else {}
-    merged["diagnostics"] = {**stored.get("diagnostics", {}), **wanted.get("diagnostics", {})}
+        merged |= {"words": new["words"]} if "words" in new else {}
+    merged["diagnostics"] = {**stored.get("diagnostics", {}), **new.get("diagnostics", {})}
     merged["datasets"] = {**stored["datasets"]}
-    for name, dataset in wanted["datasets"].items():
-        known_dataset = stored["datasets"].get(name, dataset)
-        unnamed = known_dataset["classes"] == UNNAMED
-        named = {"classes": dataset["classes"]} if unnamed else {}
-        named |= {ORDERED: dataset[ORDERED]} if ORDERED in dataset else {}
-        merged["datasets"][name] = _with_left_out({**known_dataset, **named}, dataset, wanted)
+    for name, dataset in new["datasets"].items():
+        stored_dataset = stored["datasets"].get(name, dataset)
+        unnamed = stored_dataset["classes"] == UNNAMED
+        updates = {"classes": dataset["classes"]} if unnamed else {}
+        updates |= {ORDERED: dataset[ORDERED]} if ORDERED in dataset else {}
+        merged["datasets"][name] = _with_left_out({**stored_dataset, **updates}, dataset, new)
     return merged
 
 
-def _with_left_out(stored: Record, dataset: Record, wanted: Record) -> dict[str, Any]:
+def _with_left_out(stored: Record, dataset: Record, new: Record) -> dict[str, Any]:
     """The data set with the methods left out by either run, except those now run on it."""
-    chosen = {method["name"] for method in wanted["methods"]}
-    kept = {m: why for m, why in stored.get(LEFT_OUT, {}).items() if m not in chosen}
-    left_out = {**kept, **dataset.get(LEFT_OUT, {})}
+    chosen = {method["name"] for method in new["methods"]}
+    still_left_out = {m: why for m, why in stored.get(LEFT_OUT, {}).items() if m not in chosen}
+    left_out = {**still_left_out, **dataset.get(LEFT_OUT, {})}
     others = {key: value for key, value in stored.items() if key != LEFT_OUT}
     return {**others, **({LEFT_OUT: left_out} if left_out else {})}
 
 
-def _experiment_differences(stored: Record, wanted: Record, key: str) -> list[Difference]:
-    differences = list(_differences(_lasting(stored), _lasting(wanted), key))
-    for name, dataset in wanted["datasets"].items():
-        known = stored["datasets"].get(name, dataset)
+def _experiment_differences(stored: Record, new: Record, key: str) -> list[Difference]:
+    differences = list(_differences(_lasting(stored), _lasting(new), key))
+    for name, dataset in new["datasets"].items():
+        stored_dataset = stored["datasets"].get(name, dataset)
         differences += _differences(
-            _items(known, dataset), _items(dataset, known), f"{key}datasets.{name}."
+            _items(stored_dataset, dataset),
+            _items(dataset, stored_dataset),
+            f"{key}datasets.{name}.",
         )
-    differences += _differences(*_common(_columns(stored), _columns(wanted)), key)
+    differences += _differences(*_common(_columns(stored), _columns(new)), key)
     # Signatures follow from the other entries; if those differ, signatures need no mention.
     return differences or list(
-        _method_differences(stored["methods"], wanted["methods"], f"{key}methods.")
+        _method_differences(stored["methods"], new["methods"], f"{key}methods.")
     )
 
 
@@ -143,19 +145,19 @@ def _common(first: Record, second: Record) -> tuple[dict[str, Any], dict[str, An
 
 def _differences(old: Record, new: Record, prefix: str = "") -> Iterator[Difference]:
     for key in [*old, *(k for k in new if k not in old)]:
-        stored, wanted = old.get(key), new.get(key)
-        if isinstance(stored, dict) and isinstance(wanted, dict):
-            yield from _differences(stored, wanted, f"{prefix}{key}.")
-        elif stored != wanted:
-            yield f"{prefix}{key}", stored, wanted
+        old_value, new_value = old.get(key), new.get(key)
+        if isinstance(old_value, dict) and isinstance(new_value, dict):
+            yield from _differences(old_value, new_value, f"{prefix}{key}.")
+        elif old_value != new_value:
+            yield f"{prefix}{key}", old_value, new_value
 
 
 def _method_differences(
     old: list[dict[str, Any]], new: list[dict[str, Any]], prefix: str
 ) -> Iterator[Difference]:
-    known = {method["name"]: method for method in old}
+    old_methods = {method["name"]: method for method in old}
     for method in new:
-        stored = known.get(method["name"], method)
+        stored = old_methods.get(method["name"], method)
         if stored["signature"] != method["signature"]:
             differences = list(_differences(stored, method, f"{prefix}{method['name']}."))
             informative = [d for d in differences if not d[0].endswith(".signature")]
@@ -172,18 +174,18 @@ def _refuse_beside(others: str, differences: Iterator[Difference], folder: Path)
 
 
 def _refusal(differences: list[Difference], folder: Path) -> str:
-    shown = "; ".join(_in_words(difference) for difference in differences[:_SHOWN_DIFFERENCES])
+    listed = "; ".join(_in_words(difference) for difference in differences[:_SHOWN_DIFFERENCES])
     n_more = len(differences) - _SHOWN_DIFFERENCES
     more = f"; and {n_more} more differences" if n_more > 0 else ""
-    return f"{folder} holds other results: {shown}{more}; choose another folder, or redo all"
+    return f"{folder} holds other results: {listed}{more}; choose another folder, or redo all"
 
 
 def _in_words(difference: Difference) -> str:
-    key, stored, wanted = difference
+    key, stored, new = difference
     if key.endswith(".items"):
         dataset = key.removesuffix(".items").rpartition(".")[2]
         return f"data set {dataset!r} had other items when they were made"
-    return f"{key} is {_shortened(stored)} there and {_shortened(wanted)} here"
+    return f"{key} is {_shortened(stored)} there and {_shortened(new)} here"
 
 
 def _shortened(value: Any) -> str:

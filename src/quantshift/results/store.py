@@ -80,18 +80,18 @@ class ResultStore:
             there.
         """
         folder = Path(path)
-        wanted = described.complete(description)
+        requested = described.complete(description)
         make_folder(folder)
         with locked(folder):
             if not (folder / described.STORE).exists():
                 _refuse_occupied(folder)
-                described.begin(folder, wanted)
+                described.begin(folder, requested)
             old = cls.open(folder)
             if redo:
-                new = described.checked(sharing.replace(old.description, wanted, folder))
-                old._drop_datasets(wanted["experiments"])
+                new = described.checked(sharing.replace(old.description, requested, folder))
+                old._drop_datasets(requested["experiments"])
             else:
-                new = described.checked(sharing.merge(old.description, wanted, folder))
+                new = described.checked(sharing.merge(old.description, requested, folder))
             if new != old.description or old.lost_copies():
                 described.save(folder, new)
         store = cls(folder, new)
@@ -220,9 +220,9 @@ class ResultStore:
         self._folder(experiment, dataset, cell)
         about = self.about(experiment)
         rows = conform(frame, about.schema)
-        place = {"experiment": experiment, "shift": about.shift, "dataset": dataset, "cell": cell}
-        _check_rows(rows, place, methods)
-        _check_numbers(rows, about.datasets[dataset], place)
+        names = {"experiment": experiment, "shift": about.shift, "dataset": dataset, "cell": cell}
+        _check_rows(rows, names, methods)
+        _check_numbers(rows, about.datasets[dataset], names)
         with self._changing(experiment, dataset, cell) as folder:
             part = write_part(folder, methods, rows)
             _forget_failures(folder, methods)
@@ -366,25 +366,25 @@ class ResultStore:
                 raise unknown_name(kind, name, set(known))
 
     def _check_methods(self, experiment: str, methods: Mapping[str, str]) -> None:
-        known = self.methods(experiment)
+        signatures = self.methods(experiment)
         for method, signature in methods.items():
-            if method not in known:
-                raise unknown_name(f"method of experiment {experiment!r}", method, known)
-            if known[method] != signature:
+            if method not in signatures:
+                raise unknown_name(f"method of experiment {experiment!r}", method, signatures)
+            if signatures[method] != signature:
                 raise UserError(
                     f"method {method!r} of experiment {experiment!r} has signature {signature}, "
-                    f"the store is for {known[method]}; choose another folder, or redo all",
+                    f"the store is for {signatures[method]}; choose another folder, or redo all",
                     arguments=["out", "redo"],
                 )
 
     def _current(self, experiment: str, part: Part) -> dict[str, str]:
-        known = self.methods(experiment)
-        return {m: s for m, s in part.methods.items() if known.get(m) == s}
+        signatures = self.methods(experiment)
+        return {m: s for m, s in part.methods.items() if signatures.get(m) == s}
 
     def _dataset_folder(self, experiment: str, dataset: str) -> Path:
-        known = self.datasets(experiment)
-        if dataset not in known:
-            raise unknown_name(f"data set of experiment {experiment!r}", dataset, known)
+        datasets = self.datasets(experiment)
+        if dataset not in datasets:
+            raise unknown_name(f"data set of experiment {experiment!r}", dataset, datasets)
         return self.path / experiment / dataset
 
     def _folder(self, experiment: str, dataset: str, cell: str) -> Path:
@@ -438,33 +438,33 @@ def _refuse_occupied(folder: Path) -> None:
         )
 
 
-def _check_rows(rows: pl.DataFrame, place: Mapping[str, str], methods: Collection[str]) -> None:
-    expected = {**{column: {value} for column, value in place.items()}, "method": set(methods)}
+def _check_rows(rows: pl.DataFrame, names: Mapping[str, str], methods: Collection[str]) -> None:
+    expected = {**{column: {value} for column, value in names.items()}, "method": set(methods)}
     for column, values in expected.items():
         present = set(rows[column].unique())
         if present != values:
             raise DataError(
-                f"{_whose(place)} have {column} {sorted(present)}, expected {sorted(values)}"
+                f"{_whose(names)} have {column} {sorted(present)}, expected {sorted(values)}"
             )
     # A cell is one training set, and methods are paired by the numbers of the samples.
     for column in ("stratum", "train_repeat"):
         if rows[column].n_unique() > 1:
-            raise DataError(f"{_whose(place)} have {column} {rows[column].unique().to_list()}")
+            raise DataError(f"{_whose(names)} have {column} {rows[column].unique().to_list()}")
     if rows.select("method", "sample").is_duplicated().any():
-        raise DataError(f"{_whose(place)} have a sample twice; number the samples of a cell from 0")
+        raise DataError(f"{_whose(names)} have a sample twice; number the samples of a cell from 0")
 
 
-def _check_numbers(rows: pl.DataFrame, classes: Sequence[str], place: Mapping[str, str]) -> None:
+def _check_numbers(rows: pl.DataFrame, classes: Sequence[str], names: Mapping[str, str]) -> None:
     lengths = set(rows["p_true"].list.len())
     if lengths != {len(classes)}:
         raise DataError(
-            f"{_whose(place)} have prevalences of {sorted(lengths)} classes, the data set has "
+            f"{_whose(names)} have prevalences of {sorted(lengths)} classes, the data set has "
             f"{len(classes)} ({', '.join(classes)})"
         )
 
 
-def _whose(place: Mapping[str, str]) -> str:
-    return f"rows for cell {place['cell']!r} of experiment {place['experiment']!r}"
+def _whose(names: Mapping[str, str]) -> str:
+    return f"rows for cell {names['cell']!r} of experiment {names['experiment']!r}"
 
 
 def _usable(marker: Path) -> Part | None:
@@ -481,11 +481,11 @@ def _usable(marker: Path) -> Part | None:
 
 def _write_without(part: Part, method: str, schema: pl.Schema) -> None:
     """Write the rows of the part's other methods, unless there are none or they are damaged."""
-    kept = {name: signature for name, signature in part.methods.items() if name != method}
+    remaining = {name: signature for name, signature in part.methods.items() if name != method}
     with contextlib.suppress(DamagedPartError):
-        if kept:
+        if remaining:
             write_part(
-                part.folder, kept, read_rows(part, schema).filter(pl.col("method") != method)
+                part.folder, remaining, read_rows(part, schema).filter(pl.col("method") != method)
             )
 
 

@@ -105,7 +105,7 @@ def _is_own(store: ResultStore, path: Path) -> bool:
         case (experiment, described.ABOUT):
             return experiment in store.experiments
         case (experiment, dataset, cell, name) if experiment in store.experiments:
-            known = dataset in store.datasets(experiment) and described.is_name(cell)
-            return known and (name == FAILURE or is_marker(path) or is_data(path))
+            is_cell = dataset in store.datasets(experiment) and described.is_name(cell)
+            return is_cell and (name == FAILURE or is_marker(path) or is_data(path))
         case _:
             return False

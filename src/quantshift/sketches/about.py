@@ -13,22 +13,22 @@ from quantshift.sketches.cells.score import N_SCORE_CELLS
 FORMAT, VERSION = "quantshift sketch", 4
 
 MOST_VALUES = 1024
-"""Up to so many different scores, or rows of posteriors, are kept as they are."""
+"""Up to this many different scores, or rows of posteriors, are kept as they are."""
 
 MOST_LABELLED = 1 << 16
-"""The same of labelled rows, of which there is one set for all batches."""
+"""The same limit for labelled rows, of which there is one set for all batches."""
 
 BATCH, LABEL, CELL, COUNT, SKETCH = "batch", "label", "cell", "n", "sketch"
 ROWS, CELLS, CHECKSUM = "rows", "cells", "sha256"
-"""Of a table, in the description that its file has: how much it holds, and its checksum."""
+"""Keys of the description in a file: how much its table holds, and the table's checksum."""
 
 CHECK, BATCH_TOTAL, TOTAL, LINES = "check", "batch_total", "total", "lines"
-"""In every line of the result of a query: its check, the sum of `n` in its batch and in all, and
-how many lines there are."""
+"""Columns of every line of a query's result: its check, the sums of `n` in its batch and in all
+batches, and the number of lines."""
 
 CHECKED_BITS = 30
-"""Scores that are kept as they are are checked to so many bits: some programs write fewer digits
-than they have."""
+"""Scores that are kept as they are get checked to this many bits, because some programs write fewer
+digits than they have."""
 
 BY, VALUE, CODE, SUM, PRODUCT = "by_", "value_", "code_", "sum_", "product_"
 
@@ -53,7 +53,7 @@ class About:
 
     @property
     def n_classes(self) -> int:
-        """How many classes the posteriors are of."""
+        """The number of classes of the posteriors."""
         return max(len(self.classes), 2)
 
     @property
@@ -73,7 +73,7 @@ class About:
 
     @property
     def codes(self) -> list[str]:
-        """The columns of rounded posteriors, of more than two classes."""
+        """The columns of rounded posteriors; only with more than two classes."""
         return [] if self.n_classes == 2 else [CODE + str(j) for j in range(self.n_classes - 1)]
 
     @property
@@ -90,7 +90,7 @@ class About:
 
     @property
     def totals(self) -> list[str]:
-        """The columns that are summed over the rows of a cell, but for their number."""
+        """The columns that are summed over the rows of a cell, other than their number."""
         return [*self.sums, *self.products]
 
     @property
@@ -113,13 +113,16 @@ class About:
         """How many cells there are."""
         return N_SCORE_CELLS if self.n_classes == 2 else self.joint.n_cells
 
-    def described(self, **holds: Any) -> str:
-        """In a line, as a query has it in the column `sketch`. holds: what a table holds."""
-        return json.dumps(sealed({"format": FORMAT, "version": VERSION, **asdict(self), **holds}))
+    def described(self, **content: Any) -> str:
+        """The description in one line, as in the column `sketch` of a query.
+
+        content: how much a table holds.
+        """
+        return json.dumps(sealed({"format": FORMAT, "version": VERSION, **asdict(self), **content}))
 
     @classmethod
     def parse(cls, text: str | bytes, source: str) -> tuple[Self, dict[str, Any]]:
-        """From what `described` has written; also all that is written there."""
+        """From what `described` has written; returns also everything that is written there."""
         try:
             written = parse_json(text)
         except ValueError:
@@ -155,8 +158,8 @@ def damaged(source: str) -> DataError:
     return DataError(f"{source}: the sketch has been changed or damaged; make the sketch again")
 
 
-def _names(given: object) -> tuple[str, ...] | None:
-    """Names of columns, each once; None if these are none."""
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+def _names(value: object) -> tuple[str, ...] | None:
+    """The names in a list; None if the value is not a list of different names."""
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         return None
-    return tuple(given) if len(set(given)) == len(given) else None
+    return tuple(value) if len(set(value)) == len(value) else None

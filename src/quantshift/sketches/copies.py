@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from quantshift.sketches.sketch_table import Sketch
 
 BY_CHANCE = 1e-6
-"""If other rows have the same counts with a smaller probability than this, they are the same."""
+"""If other rows would have the same counts with a smaller probability, the rows are the same."""
 
-_PRINT, _LINES, _PLACE = "print", "lines", "place"
+_PRINT, _LINES, _POSITION = "print", "lines", "position"
 
 
 @dataclass(frozen=True)
 class Copy:
     """A batch that has the same counts in two sketches.
 
-    first, second: their places. batch: its name, None of rows without one. chance: with which
-    probability as many other rows, drawn from the same scores, have just these counts.
+    first, second: the positions of the sketches. batch: its name, None for rows without one.
+    chance: the probability that as many other rows, drawn from the same scores, have just these
+    counts.
     """
 
     first: int
@@ -37,24 +38,24 @@ class Copy:
         return self.chance < BY_CHANCE
 
     def __str__(self) -> str:
-        named = "" if self.batch is None else f" of the batch {self.batch!r}"
-        return f"have the same counts{named}, as a sketch and its copy have"
+        of_batch = "" if self.batch is None else f" of the batch {self.batch!r}"
+        return f"have the same counts{of_batch}, as a sketch and its copy have"
 
 
 def first_copy(sketches: Sequence["Sketch"]) -> Copy | None:
-    """A batch that two sketches have with the same counts, the surest one; None without any."""
-    prints = pl.concat(_prints(sketch, place) for place, sketch in enumerate(sketches))
+    """The batch that is most certainly the same in two sketches; None if no counts are the same."""
+    prints = pl.concat(_prints(sketch, position) for position, sketch in enumerate(sketches))
     key = [BATCH, _PRINT, _LINES]
     several = prints.filter(pl.len().over(key) > 1)
-    found = []
+    copies = []
     for group in several.partition_by(key, maintain_order=True):
-        first, second = group[_PLACE].to_list()[:2]
+        first, second = group[_POSITION].to_list()[:2]
         batch = group[BATCH][0]
-        found.append(Copy(first, second, batch, _chance(sketches[first], batch)))
-    return min(found, key=lambda copy: copy.chance, default=None)
+        copies.append(Copy(first, second, batch, _chance(sketches[first], batch)))
+    return min(copies, key=lambda copy: copy.chance, default=None)
 
 
-def _prints(sketch: "Sketch", place: int) -> pl.DataFrame:
+def _prints(sketch: "Sketch", position: int) -> pl.DataFrame:
     """A fingerprint of every batch."""
     columns = "|".join(sketch.table.columns)
     rows = sketch.table.select(BATCH, sketch.table.hash_rows().alias(_PRINT))
@@ -63,12 +64,12 @@ def _prints(sketch: "Sketch", place: int) -> pl.DataFrame:
     )
     return prints.with_columns(
         pl.format("{} {}", pl.lit(columns), pl.col(_PRINT)).alias(_PRINT),
-        pl.lit(place).alias(_PLACE),
+        pl.lit(position).alias(_POSITION),
     )
 
 
 def _chance(sketch: "Sketch", batch: str | None) -> float:
-    """The probability of the counts of a batch, among all of as many rows from the same scores."""
+    """The probability of the counts of a batch, if as many rows are drawn from the same scores."""
     own = sketch.table.filter(
         pl.col(BATCH).eq_missing(pl.lit(batch, pl.String)),
         pl.col(CELL) < sketch.about.end_of_rows,

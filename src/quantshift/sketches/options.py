@@ -10,8 +10,8 @@ from quantshift.base.options import OUTPUT, TABLES, option
 class SketchSources:
     """Sketches in place of tables: a `Sketch`, or the file of one.
 
-    sketch: of a sample. train_sketch: one with labels, of scores by the same model, on items that
-    it was not trained on.
+    sketch: the one of a sample. train_sketch: one with labels, of scores by the same model, on
+    items that it was not trained on.
     """
 
     sketch: Any = option(
@@ -74,7 +74,7 @@ class CountedColumns:
 
     @property
     def are_named(self) -> bool:
-        """Whether any of them is."""
+        """Whether any column is named."""
         return any(vars(self).values())
 
 
@@ -96,13 +96,13 @@ class CountingOptions:
 
     @property
     def are_given(self) -> bool:
-        """Whether any of them is."""
+        """Whether any of these options is given."""
         return any(vars(self).values())
 
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """A query that counts in a database, instead."""
+    """A query that does the counting in a database instead."""
 
     sql: str | None = option(
         None,

@@ -4,8 +4,8 @@ A sketch is a table of whole numbers. Two of them are merged by adding, so that 
 same, to the last bit, in whatever order and parts the rows were counted. While all rows together
 have at most `MOST_VALUES` different scores (`MOST_LABELLED` if they are labelled: a method's
 thresholds come from them), these are kept and nothing is lost; above that, cells (see `cells`) take
-their place. Rows that cannot be used are counted too: the numbers of a sketch
-always sum to the number of rows.
+their place. Rows that cannot be used are counted too: the numbers of a sketch always sum to the
+number of rows.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ from quantshift.sketches.copies import first_copy
 from quantshift.tables.formats.frames import polars_frame
 
 METADATA = b"quantshift"
-"""Where the description stands in the file."""
+"""The key of the description in the metadata of the file."""
 
 MOST_CELLS = 20_000_000
 """A sketch that would be larger has the wrong column for its batches."""
@@ -69,7 +69,7 @@ class Sketch:
     """Counts of rows by batch, further keys and cell.
 
     table: sorted; columns `batch`, `by_NAME`, `label` (strings, null if missing), `cell`, either
-        `value_0`, ... (the scores as they are) or, of more than two classes, `code_0`, ...
+        `value_0`, ... (the scores as they are) or, with more than two classes, `code_0`, ...
         (rounded posteriors), `sum_0`, ... and `product_0_0`, ... (what joint cells sum up), and
         `n`. Joint cells have further rows: the marginal cells.
 
@@ -92,7 +92,7 @@ class Sketch:
 
     @classmethod
     def of_sorted(cls, about: About, table: pl.DataFrame) -> Self:
-        """Of a table in our order in which every key and cell is once."""
+        """From a sorted table in which every key and cell occurs once."""
         check_size(table)
         return cls(about, table)
 
@@ -110,7 +110,7 @@ class Sketch:
     @property
     @uses_tables
     def batches(self) -> list[str | None]:
-        """The batches in order; None is that of rows without one."""
+        """The batches in order; None stands for rows without a batch."""
         return list(rows_by_batch(self.table))
 
     @property
@@ -135,7 +135,7 @@ class Sketch:
         for other in others:
             if other.about != self.about:
                 raise DataError(
-                    f"sketches of {_told(self.about)} and of {_told(other.about)} cannot be "
+                    f"sketches of {_content(self.about)} and of {_content(other.about)} cannot be "
                     "merged: make them with the same options"
                 )
         copy = first_copy([self, *others])
@@ -147,7 +147,7 @@ class Sketch:
     def to_items(self, batch: str | None = None) -> Items:
         """The usable rows as items, one for each cell, whose weights are the counts.
 
-        batch: of this batch only; None: of all.
+        batch: only the rows of this batch; None: all rows.
         """
         used = self.usable()
         if batch is not None:
@@ -161,7 +161,7 @@ class Sketch:
         return self.table if used.all() else self.table.filter(used)
 
     def marginal(self) -> pl.DataFrame:
-        """The counts of each class's posteriors, of more than two classes in cells."""
+        """The counts of each class's posteriors, if there are more than two classes in cells."""
         return self.table.filter(pl.col(CELL) >= self.about.end_of_rows)
 
     def posteriors_of(self, rows: pl.DataFrame) -> Posteriors:
@@ -187,8 +187,12 @@ class Sketch:
     @uses_tables
     def to_bytes(self) -> bytes:
         """The sketch as a Parquet file."""
-        holds = {ROWS: self.n_rows, CELLS: self.table.height, CHECKSUM: table_checksum(self.table)}
-        description = self.about.described(**holds)
+        content = {
+            ROWS: self.n_rows,
+            CELLS: self.table.height,
+            CHECKSUM: table_checksum(self.table),
+        }
+        description = self.about.described(**content)
         table = self.table.to_arrow().replace_schema_metadata({METADATA: description.encode()})
         whole = (CELL, *self.about.codes, *self.about.totals, COUNT)
         numbers = [name for name in whole if name in table.schema.names]
@@ -205,7 +209,7 @@ class Sketch:
         return file.getvalue()
 
     def __repr__(self) -> str:
-        """In a line."""
+        """A description in one line."""
         kind = "scores as they are" if self.is_exact else "cells"
         batches = counted(len(self.batches), "batch", "batches")
         return f"Sketch of {self.n_rows:,} rows in {batches}, {self.table.height:,} {kind}"
@@ -259,7 +263,7 @@ def counted_by_query(frame: pl.DataFrame, source: str) -> Sketch:
 
 
 def is_sketch(path: Path) -> bool:
-    """Whether a file is a sketch, so that a newer one may take its place."""
+    """Whether a file is a sketch, which a newer one may replace."""
     try:
         with broken_parquet(not_a_sketch(str(path))):
             return METADATA in (pa.parquet.read_schema(path).metadata or {})
@@ -268,7 +272,7 @@ def is_sketch(path: Path) -> bool:
 
 
 def check_size(table: pl.DataFrame) -> None:
-    """Refuse counts that are as many as rows may be."""
+    """Refuse a table that is too long for a sketch."""
     if table.height > MOST_CELLS:
         raise UserError(
             f"there are more than {MOST_CELLS:,} batches times scores: count by a column with "
@@ -281,7 +285,7 @@ def added(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The numbers of all parts, with scores as they are if all have them and these are few."""
     if all(about.values[0] in part.columns for part in parts):
         together = total(pl.concat(parts), [*about.keys, CELL, *about.values], [COUNT])
-        if together.select(about.values).n_unique() <= about.most_values + 1:  # null is none
+        if together.select(about.values).n_unique() <= about.most_values + 1:  # one may be null
             return together
         parts = [together]
     return settled(about, totalled(about, [binned(about, part) for part in parts]))
@@ -310,18 +314,18 @@ def rounded_columns(about: About, cell: cells.Cells, posteriors: Posteriors) -> 
 
 
 def cells_of(posteriors: Posteriors, kind: cells.ScoreCells = cells.NARROW) -> cells.Cells:
-    """The cell of every row; of more than two classes, the one with the largest posterior.
+    """The cell of every row; with more than two classes, the class with the largest posterior.
 
     posteriors: (n_rows, 1) scores of the second class, or (n_rows, n_classes); NaN where there is
     none. kind: the cells of two classes.
     """
     valid = cells.usable(posteriors)
-    known = posteriors if valid.all() else np.where(valid[:, np.newaxis], posteriors, 0.5)
+    filled = posteriors if valid.all() else np.where(valid[:, np.newaxis], posteriors, 0.5)
     if posteriors.shape[1] <= 2:
-        cell = kind.of(known[:, -1])
+        cell = kind.of(filled[:, -1])
     else:
-        cell = cells.normalised(known).argmax(axis=1)
-    if known is not posteriors:
+        cell = cells.normalised(filled).argmax(axis=1)
+    if filled is not posteriors:
         cell[~valid] = cells.OUTSIDE
     return cell
 
@@ -345,11 +349,11 @@ def _typed(about: About, frame: pl.DataFrame, source: str) -> pl.DataFrame:
     exact = about.values[0] in frame.columns
     values = about.values if exact else []
     numbers = [CELL, *([] if exact else [*about.codes, *about.totals]), COUNT]
-    wanted = [*about.keys, CELL, *values, *numbers[1:-1], COUNT]
-    if not set(wanted) <= set(frame.columns):
+    names = [*about.keys, CELL, *values, *numbers[1:-1], COUNT]
+    if not set(names) <= set(frame.columns):
         raise not_a_sketch(source)
     try:
-        return frame.select(wanted).with_columns(
+        return frame.select(names).with_columns(
             pl.col(about.keys).cast(pl.String),
             pl.col(values).cast(pl.Float64),
             pl.col(numbers).cast(pl.Int64),
@@ -361,7 +365,7 @@ def _typed(about: About, frame: pl.DataFrame, source: str) -> pl.DataFrame:
 
 
 def _check_lines(about: About, counts: pl.DataFrame, frame: pl.DataFrame, source: str) -> None:
-    """Refuse the result of a query of which lines were changed, added or lost."""
+    """Refuse the result of a query if lines of it were changed, added or lost."""
     if not {CHECK, BATCH_TOTAL, TOTAL, LINES} <= set(frame.columns):
         raise not_a_sketch(source)
     changed = DataError(
@@ -410,17 +414,17 @@ def _line_checks(about: About, counts: pl.DataFrame) -> Iterator[str]:
 
 
 def _checked(about: About, counts: pl.DataFrame, source: str) -> pl.DataFrame:
-    """The counts with cells of their scores, refused if no rows have such counts."""
+    """The counts with the cells of their scores, refused if no rows can have such counts."""
     cell, count = counts[CELL], counts[COUNT]
     in_range = cell.is_between(cells.OUTSIDE, about.n_cells - 1)
     in_range &= count.is_between(1, MOST_COUNTED)
     exact = about.values[0] in counts.columns
     if exact:
         values = counts.select(about.values)
-        found = pl.Series(CELL, cells_of(values.fill_null(0.5).to_numpy()))
+        cell_of_values = pl.Series(CELL, cells_of(values.fill_null(0.5).to_numpy()))
         in_range &= (cell < 0) == values.select(pl.any_horizontal(pl.all().is_null())).to_series()
-        in_range &= (cell < 0) | (found >= 0)
-        counts = counts.with_columns(cell.zip_with(cell < 0, found).alias(CELL))
+        in_range &= (cell < 0) | (cell_of_values >= 0)
+        counts = counts.with_columns(cell.zip_with(cell < 0, cell_of_values).alias(CELL))
     else:
         for name in about.codes:
             in_range &= counts[name].is_between(0, rounded.ROUNDING.half)
@@ -452,7 +456,7 @@ def _csv(source: Path) -> pl.DataFrame:
         raise not_a_sketch(str(source)) from None
 
 
-def _told(about: About) -> str:
+def _content(about: About) -> str:
     by = f" by {', '.join(about.by)}" if about.by else ""
     return f"{', '.join(about.classes)}{by}{' with labels' if about.labelled else ''}"
 

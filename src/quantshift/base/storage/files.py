@@ -93,8 +93,8 @@ def check_output(
     overwrite: whether any other file may be replaced.
     ours: recognises files that may be replaced without asking; it may raise an error that says more
         than "exists".
-    endings: of the format that is written, the usual one first; a name with the ending of another
-        format is refused.
+    endings: those of the format that is written, the usual one first; a name with the ending of
+        another format is refused.
     """
     check_not_dash(file)
     path = Path(os.path.realpath(file))
@@ -240,8 +240,8 @@ def put_in_place(folder: Path, final: Path, *, own: Callable[[Path], bool]) -> N
         if not final.exists():
             _swap(folder, final, None)
             return
-        kept = [name for name in _inside(final) if not own(name)]
-        for name in kept:
+        others = [name for name in _inside(final) if not own(name)]
+        for name in others:
             if os.path.lexists(folder / name):
                 raise UserError(
                     f"{final / name} was not made by quantshift; move it, or choose another place",
@@ -251,7 +251,7 @@ def put_in_place(folder: Path, final: Path, *, own: Callable[[Path], bool]) -> N
         shutil.copymode(final, folder)
         old = final.parent / f".{final.name}.{secrets.token_hex(4)}.old"
         _swap(folder, final, old)
-    _remove_old(old, final, {name for name in _inside(old) if own(name)} | set(kept))
+    _remove_old(old, final, {name for name in _inside(old) if own(name)} | set(others))
 
 
 def is_leftover(path: Path) -> bool:
@@ -264,14 +264,14 @@ def check_new_folder(folder: Path) -> None:
     check_not_dash(folder)
     if len(os.fsencode(folder.name)) > _LONGEST_NAME:
         raise UserError(f"{folder}: the name is too long; choose a shorter one", arguments=["out"])
-    place = Path(os.path.realpath(folder)).parent
-    while not os.path.lexists(place):
-        place = place.parent
-    if not place.is_dir():
+    parent = Path(os.path.realpath(folder)).parent
+    while not os.path.lexists(parent):
+        parent = parent.parent
+    if not parent.is_dir():
         raise UserError(
-            f"{place} is a file where a folder is needed; choose another place", arguments=["out"]
+            f"{parent} is a file where a folder is needed; choose another place", arguments=["out"]
         )
-    check_writable(place)
+    check_writable(parent)
 
 
 def file_sha256(path: Path) -> str:
@@ -335,10 +335,10 @@ def disk_errors(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def write_errors(place: Path) -> Iterator[None]:
+def write_errors(path: Path) -> Iterator[None]:
     """Turn every disk error while an output is written into one that says what to do."""
     try:
-        with disk_errors(place):
+        with disk_errors(path):
             yield
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
@@ -348,7 +348,7 @@ def write_errors(place: Path) -> Iterator[None]:
             ) from error
         reason = error.strerror or str(error)
         raise UserError(
-            f"{place} cannot be written ({reason}); choose another place", arguments=["out"]
+            f"{path} cannot be written ({reason}); choose another place", arguments=["out"]
         ) from error
 
 
@@ -399,14 +399,14 @@ def _swap(folder: Path, final: Path, old: Path | None) -> None:
 
 def _inside(folder: Path) -> list[Path]:
     """The files, links and empty folders in a folder, by their path within it."""
-    found = []
+    paths = []
     for root, folders, names in os.walk(folder):
         parent = Path(root)
         names += [name for name in folders if (parent / name).is_symlink()]
         if not names and not folders and parent != folder:
-            found.append(parent.relative_to(folder))
-        found += [(parent / name).relative_to(folder) for name in names]
-    return found
+            paths.append(parent.relative_to(folder))
+        paths += [(parent / name).relative_to(folder) for name in names]
+    return paths
 
 
 def _link(path: Path, other: Path) -> None:
@@ -421,13 +421,13 @@ def _link(path: Path, other: Path) -> None:
         shutil.copy2(path, other, follow_symlinks=False)
 
 
-def _remove_old(old: Path, final: Path, known: set[Path]) -> None:
+def _remove_old(old: Path, final: Path, handled: set[Path]) -> None:
     """Remove the old folder; files that were added to it meanwhile move to the new one."""
     with contextlib.suppress(OSError):
         for name in _inside(old):
-            if name in known and not (old / name).is_dir():
+            if name in handled and not (old / name).is_dir():
                 (old / name).unlink()
-            elif name not in known and not os.path.lexists(final / name):
+            elif name not in handled and not os.path.lexists(final / name):
                 (final / name).parent.mkdir(parents=True, exist_ok=True)
                 (old / name).rename(final / name)
         for root, _, _ in os.walk(old, topdown=False):

@@ -135,11 +135,11 @@ class FolderKind:
                     arguments=["out"],
                 )
             listed_files = own_files(out)
-            for given in inputs:
-                path, folder = Path(os.path.realpath(given)), Path(os.path.realpath(out))
+            for input_path in inputs:
+                path, folder = Path(os.path.realpath(input_path)), Path(os.path.realpath(out))
                 if path.is_relative_to(folder) and path.relative_to(folder) in listed_files:
                     raise UserError(
-                        f"{given} is part of the {self.noun} that would be replaced; choose "
+                        f"{input_path} is part of the {self.noun} that would be replaced; choose "
                         "another folder",
                         arguments=["out"],
                     )

@@ -24,7 +24,7 @@ from quantshift.quantifying.options import (
 
 def audit_plan(
     sources: Sources,
-    asked: SheetOptions,
+    sheet_options: SheetOptions,
     columns: Annotated[
         ColumnOptions,
         Only(
@@ -57,7 +57,9 @@ def audit_plan(
     if out is not None:
         check_sheet(out, inputs=list(vars(sources).values()), overwrite=overwrite)
     with item_progress(Console(stderr=True)) as progress:
-        sheet = draw_sheet(sources, Recipe(columns, training), asked, estimation.level, progress)
+        sheet = draw_sheet(
+            sources, Recipe(columns, training), sheet_options, estimation.level, progress
+        )
         if out is not None:
             sheet.write(out, overwrite=overwrite)
     plan = sheet.plan
@@ -72,7 +74,7 @@ def audit_plan(
             f"{plan.n_items:,} items cannot give more precision: with all of them labelled it "
             f"is about plus or minus {percent(plan.attainable)}."
         )
-    if asked.sequential:
+    if sheet_options.sequential:
         likely, most = (
             f"{min(round(MORE_LABELS * n), plan.n_items):,}"
             for n in (plan.n_labels, plan.n_counting)

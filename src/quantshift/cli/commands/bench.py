@@ -119,7 +119,7 @@ def bench(
 
 
 def _tell_leaderboard(out: Path, bundle: Path | None, console: Console) -> None:
-    """Write the leaderboard, and the bundle if one is asked for."""
+    """Write the leaderboard, and the bundle if one is requested."""
     from quantshift.leaderboard.build import build_leaderboard
     from quantshift.leaderboard.bundle import write_bundle
 

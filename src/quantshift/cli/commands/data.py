@@ -75,7 +75,7 @@ class Layout(StrEnum):
     MAILS = "mails"
 
 
-Shown = Annotated[
+OutputFormat = Annotated[
     str,
     typer.Option("--format", "-f", metavar="|".join(FORMATS), help="How to show it."),
 ]
@@ -197,8 +197,8 @@ def import_(
                 allowed=("text", "label"),
             )
             reviews = [ReviewFile.parse(file) for file in files or ()]
-            named = _review_columns(columns, lenient=reading.lenient)
-            data = import_limited(reviews, out, limits, named, options, progress=progress)
+            review_columns = _review_columns(columns, lenient=reading.lenient)
+            data = import_limited(reviews, out, limits, review_columns, options, progress=progress)
         elif layout is Layout.MAILS:
             _refuse(context, "mails have labels and texts of their own", arrays, columns)
             mails = [MailFolder.parse(text) for text in files or ()]
@@ -260,7 +260,7 @@ def classify(
     quantshift data classify images --set depth=10 --set width=1 --set epochs=3 --out fashion-mnist
     """
     with share_progress(Console(stderr=True)) as progress:
-        made = classify_items(
+        folders = classify_items(
             folder,
             out,
             embeddings=embeddings,
@@ -268,7 +268,7 @@ def classify(
             options=options,
             progress=progress,
         )
-    for data in made:
+    for data in folders:
         typer.echo(render(describe(data)))
         typer.echo(f"\ndata set {data.name} ({data.hash[:12]}) in {data.path}")
 
@@ -282,7 +282,7 @@ def describe_(
             help="A data-set folder, or the name of a data set that `quantshift data list` shows.",
         ),
     ],
-    format: Shown = FORMATS[0],  # noqa: A002 - the option's name
+    format: OutputFormat = FORMATS[0],  # noqa: A002 - the option's name
 ) -> None:
     """Show what is in a data set: classes, categories, columns, what was left out.
 
@@ -324,7 +324,7 @@ def list_(
             "other packages).",
         ),
     ] = None,
-    format: Shown = FORMATS[0],  # noqa: A002 - the option's name
+    format: OutputFormat = FORMATS[0],  # noqa: A002 - the option's name
 ) -> None:
     """List the data sets in folders, the embedded ones and those of other packages.
 
@@ -336,8 +336,8 @@ def list_(
 
     quantshift data list tables texts --format markdown
     """
-    places = folders or [Path()]
-    listed = [*find(places), *find_label_data(places)]
+    searched = folders or [Path()]
+    listed = [*find(searched), *find_label_data(searched)]
     listed += [] if folders else [*find_embedded(), *find_packaged()]
     if listed or format == "json":
         typer.echo(render_list(listed, format))
@@ -427,7 +427,7 @@ def synthetic(
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """The name and the value of a parameter; a value that is no number or such is a text."""
+    """The name and the value of a parameter; a value that is not JSON is a text."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise UserError(f"--set {text}: write NAME=VALUE")
@@ -438,9 +438,9 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _review_columns(columns: ImportedColumns, *, lenient: bool) -> ReviewColumns:
-    named = {"text": columns.text, "stars": columns.label}
+    roles = {"text": columns.text, "stars": columns.label}
     return ReviewColumns(
-        **{role: name for role, name in named.items() if name is not None}, lenient=lenient
+        **{role: name for role, name in roles.items() if name is not None}, lenient=lenient
     )
 
 
@@ -489,7 +489,10 @@ def _refuse(
     allowed: Container[str] = (),
 ) -> None:
     """Refuse options that were written on the command line, even with their default values."""
-    for name in (own.name for one in declared for own in fields(one) if own.name not in allowed):
+    names = [field.name for group in declared for field in fields(group)]
+    for name in names:
+        if name in allowed:
+            continue
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             raise UserError(f"--{name.replace('_', '-')} cannot be used here: {reason}")

@@ -55,8 +55,8 @@ class JudgeVerbs(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Treat a first argument that is not a verb as the table, or as an option."""
-        known = args and args[0] in self.commands
-        return super().parse_args(ctx, args if known else [self.default, *args])
+        names_verb = args and args[0] in self.commands
+        return super().parse_args(ctx, args if names_verb else [self.default, *args])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb; the default one has no name in the usage line."""
@@ -82,7 +82,7 @@ ESTIMATED = Only(
     *("verdict", "label", "score", "id", "cluster", "weights"),
     *("map", "classes", "missing", "lenient"),
 )
-"""What a plan needs to know of the columns."""
+"""What a plan needs to know about the columns."""
 
 
 @app.command("table", hidden=True)
@@ -151,8 +151,8 @@ def judge(
     inputs = [table, chosen.labelled]
     check_standard_input(*inputs)
     files.check(inputs, misjudged.misjudged)
-    asked = as_keywords(columns, chosen, comparison, rates, levels, misjudged, several)
-    result = judge_table(table, **asked, overwrite=files.overwrite)
+    keywords = as_keywords(columns, chosen, comparison, rates, levels, misjudged, several)
+    result = judge_table(table, **keywords, overwrite=files.overwrite)
     # Before anything is written: a condition on an unknown class is an error of the command.
     failed = [line for condition in parsed for line in condition.failures(result)]
     is_text = not printing.as_json and not length.summary
@@ -189,7 +189,7 @@ def _watch(
     summary: bool,
     several: bool,
 ) -> "Watch | LabelWatch | None":
-    """A scheduled call, checked before the work is done; None if nothing of it is asked for.
+    """A scheduled call, checked before the work is done; None if none of its options is given.
 
     summary: whether one line is printed; several: whether there are several labels.
     """
@@ -210,7 +210,7 @@ def plan(
     table: Table,
     columns: Annotated[JudgeOptions, ESTIMATED],
     chosen: Annotated[LabelOptions, Only("labelled")],
-    asked: PlanOptions,
+    planning: PlanOptions,
     levels: LevelOptions,
     out: SheetFile = None,
     overwrite: OverwriteLabels = False,
@@ -231,13 +231,13 @@ def plan(
             raise UserError(
                 "a sheet needs a table that can be read twice; name a file instead of -"
             )
-    known = as_keywords(columns, asked, levels)
-    if asked.precision is None and asked.n_labels is None:
-        known["precision"] = PRECISION
+    keywords = as_keywords(columns, planning, levels)
+    if planning.precision is None and planning.n_labels is None:
+        keywords["precision"] = PRECISION
     for name in ("by", "positive", "annotator", "first", "errors_by", "cut"):
-        del known[name]
-    sheet = plan_labels(table, labelled=chosen.labelled, **known)
-    for line in _plan_lines(sheet, asked.precision):
+        del keywords[name]
+    sheet = plan_labels(table, labelled=chosen.labelled, **keywords)
+    for line in _plan_lines(sheet, planning.precision):
         typer.echo(line)
     if out is None:
         typer.echo("Add --out FILE.csv to draw them.")
@@ -253,7 +253,7 @@ def plan(
 
 def _cluster_lines(clusters: PlanClusters) -> Iterator[str]:
     """How much labels of one cluster say, and how that is known."""
-    known = (
+    basis = (
         f"as {counted(clusters.n_seen, 'labelled cluster')} and the usual "
         f"{ASSUMED_CORRELATION:g} suggest"
         if clusters.n_seen
@@ -261,7 +261,7 @@ def _cluster_lines(clusters: PlanClusters) -> Iterator[str]:
     )
     yield (
         f"Errors of the judge in one cluster have a correlation of {clusters.correlation:.2f} "
-        f"({known}): {clusters.effect:.2g} labels of whole clusters say as much as one "
+        f"({basis}): {clusters.effect:.2g} labels of whole clusters say as much as one "
         "independent label."
     )
     yield "Label each cluster to its end, and name the same --cluster when you judge them."

@@ -39,20 +39,20 @@ def run_label_suite(
         return
     with item_progress(Console(stderr=True)) as progress:
         run_label_experiments(problems, methods, out, protocols, progress)
-    said = f"{counted(len(methods), 'method')} on {counted(len(problems), 'data set')}"
-    say(console, f"{SUITE}: {said}; results in {out}")
+    summary = f"{counted(len(methods), 'method')} on {counted(len(problems), 'data set')}"
+    say(console, f"{SUITE}: {summary}; results in {out}")
 
 
 def _check(options: ExperimentOptions, running: RunOptions, who: EntrantOptions) -> None:
-    """Refuse what this suite does not have."""
-    for given, argument in (
+    """Refuse options that this suite does not have."""
+    for value, argument in (
         (options.classifier, "classifier"),
         (options.overrides, "overrides"),
         (running.cluster, "cluster"),
         (running.redo, "redo"),
         (who.added, "added"),
     ):
-        if given:
+        if value:
             raise UserError(
                 f"the suite {SUITE} cannot do that; in Python, `run_label_experiments` takes "
                 "methods and classifiers of your own",

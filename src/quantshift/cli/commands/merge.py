@@ -52,7 +52,7 @@ def merge(
         return
     for file in bundles:
         result = add_bundle(file, out)
-        there = f", {result.known:,} were there" if result.known else ""
-        say(console, f"{file}: {counted(result.added, 'result')} added to {out}{there}")
+        already_there = f", {result.known:,} were there" if result.known else ""
+        say(console, f"{file}: {counted(result.added, 'result')} added to {out}{already_there}")
     board = build_leaderboard(out)
     say(console, f"open {board.page.resolve().as_uri()} in a browser")

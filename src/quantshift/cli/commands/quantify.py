@@ -36,7 +36,7 @@ from quantshift.sketches.options import SketchSources
 
 @dataclass(frozen=True)
 class LengthOptions:
-    """How much of the answer is printed: one line, all that matters, or everything."""
+    """How much of the answer is printed: one line, the essentials, or everything."""
 
     summary: bool = option(
         False,
@@ -44,7 +44,9 @@ class LengthOptions:
         "dates or numbered), alarms and failed conditions.",
         panel=OUTPUT,
     )
-    verbose: bool = option(False, "Of many batches, print the details of every one.", panel=OUTPUT)
+    verbose: bool = option(
+        False, "With many batches, print the details of every one.", panel=OUTPUT
+    )
 
 
 def quantify(
@@ -109,15 +111,15 @@ def quantify(
     row_file = replace(row_file, overwrite=files.overwrite)
     options = (columns, training, batches, audit, estimation, conditions.fail_if, declared)
     request = Request(sources, *options, row_file, labels)
-    watch_of: Any = LabelWatch if has_several_labels(request) else Watch
-    watch = watch_of(watching, alarms, conditions.fail_if)
+    watch_class: Any = LabelWatch if has_several_labels(request) else Watch
+    watch = watch_class(watching, alarms, conditions.fail_if)
     check_standard_input(sources.sample, sources.train)
     inputs = [*vars(sources).values(), *vars(sketches).values(), audit.audit]
     files.check(inputs, row_file.rows)
     _check_sources(sources, sketches)
     _check_rows(row_file, sketches, inputs)
     console = Console(stderr=True)
-    # A job that runs by itself prints one line, which is sent on.
+    # A scheduled job prints only its one line, which is sent on.
     console.quiet = length.summary and not console.is_terminal
     with item_progress(console) as progress:
         result = _result(request, sketches, progress)

@@ -100,13 +100,13 @@ def resume_command(arguments: Sequence[str], redo: str | None) -> str:
     >>> resume_command(["run", "prior", "--redo", "all", "--out", "runs/a b"], "all")
     "quantshift run prior --out 'runs/a b'"
     """
-    kept = list(arguments)
-    if redo not in (None, REDO_FAILED) and f"--redo={redo}" in kept:
-        kept.remove(f"--redo={redo}")
-    elif redo not in (None, REDO_FAILED) and "--redo" in kept:
-        place = kept.index("--redo")
-        del kept[place : place + 2]
-    return command_line(["quantshift", *kept])
+    remaining = list(arguments)
+    if redo not in (None, REDO_FAILED) and f"--redo={redo}" in remaining:
+        remaining.remove(f"--redo={redo}")
+    elif redo not in (None, REDO_FAILED) and "--redo" in remaining:
+        position = remaining.index("--redo")
+        del remaining[position : position + 2]
+    return command_line(["quantshift", *remaining])
 
 
 def tell_summary(summary: RunSummary, out: Path, console: Console) -> None:

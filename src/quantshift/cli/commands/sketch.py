@@ -65,34 +65,36 @@ def sketch(
 
         quantshift quantify --sketch weeks.parquet --train-sketch training.parquet
     """
-    named = list(files or ())
+    names = list(files or ())
     if query.sql is not None:
-        _print_query(query, columns, counts_here=bool(named or out or counting.are_given))
+        _print_query(query, columns, counts_here=bool(names or out or counting.are_given))
         return
     if query.table is not None:
         raise UserError("a table is named for a query: choose its database", arguments=["sql"])
     if out is None:
         raise UserError("name the file to write the sketch to", arguments=["out"])
-    if not named:
+    if not names:
         raise UserError("name the tables to count")
     from quantshift.sketches.sketch_table import is_sketch
     from quantshift.tables.formats import format_of
     from quantshift.tables.formats.parquet import PARQUET
     from quantshift.tables.reading import files_of
 
-    merging = named[0] == MERGE
-    inputs = named[1:] if merging else named
+    merging = names[0] == MERGE
+    inputs = names[1:] if merging else names
     if not inputs:
         raise UserError("name the sketches to merge")
     if format_of(out) not in (None, PARQUET):
         raise UserError(f"{out}: sketches are Parquet files; name it {out.with_suffix('.parquet')}")
     # A pattern must not match the sketch of the day before, which would be counted again.
-    read = [file for name in inputs for file in files_of(name)]
-    check_output(out, inputs=read, overwrite=overwrite, ours=is_sketch, endings=("parquet", "pq"))
+    input_files = [file for name in inputs for file in files_of(name)]
+    check_output(
+        out, inputs=input_files, overwrite=overwrite, ours=is_sketch, endings=("parquet", "pq")
+    )
     if merging:
         if columns.are_named or counting.are_given:
             raise UserError("merge takes only sketches: remove the options for tables")
-        result = _merged(read)
+        result = _merged(input_files)
     else:
         from quantshift.sketches.counting.making import sketch as make
 
@@ -143,9 +145,9 @@ def _tell(result: "Sketch", out: Path) -> None:
     elif len(result.batches) > MANY_BATCHES and result.n_rows < FEW_ROWS * len(result.batches):
         typer.echo("Warning  batches have only a few rows each: is their column the right one?")
     size = counted(result.table.height, "score" if result.is_exact else "cell")
-    kept = f"{size} as {'it is' if result.table.height == 1 else 'they are'}"
-    kind = kept if result.is_exact else size
-    typer.echo(f"sketch in {out}: {kind}, {out.stat().st_size:,} bytes")
+    if result.is_exact:
+        size += " as it is" if result.table.height == 1 else " as they are"
+    typer.echo(f"sketch in {out}: {size}, {out.stat().st_size:,} bytes")
 
 
 def _print_query(query: QueryOptions, columns: CountedColumns, *, counts_here: bool) -> None:

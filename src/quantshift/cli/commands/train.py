@@ -71,8 +71,8 @@ def train(
     if ":" in training.classifier:
         check_savable(named_classifier(training.classifier))
     if ":" in training.method:
-        known = POSTERIORS if columns.posteriors else FEATURES
-        check_savable(method_class(training.method, known)())
+        inputs = POSTERIORS if columns.posteriors else FEATURES
+        check_savable(method_class(training.method, inputs)())
     recipe = Recipe(columns, training, declared=declared)
     with item_progress(Console(stderr=True)) as progress:
         if several:

@@ -27,7 +27,7 @@ class ExampleTable:
     """A table of the examples.
 
     content: what is in it, in words.
-    draw: makes it.
+    draw: makes the table.
     """
 
     content: str
@@ -127,9 +127,9 @@ def write_examples(out: str | Path) -> tuple[Path, ...]:
 def _reviews() -> pl.DataFrame:
     """Reviews of the synthetic corpus, without those of three stars."""
     corpus = generate(6_000, seed=0)
-    kept = np.flatnonzero(corpus.stars != 3)
-    sentiment = np.where(corpus.stars[kept] > 3, "positive", "negative")
-    return pl.DataFrame({"review": corpus.texts(kept), "sentiment": sentiment})
+    rows = np.flatnonzero(corpus.stars != 3)
+    sentiment = np.where(corpus.stars[rows] > 3, "positive", "negative")
+    return pl.DataFrame({"review": corpus.texts(rows), "sentiment": sentiment})
 
 
 def _customers() -> pl.DataFrame:

@@ -81,16 +81,16 @@ def mixed_table(n_items: int = 12_000, *, seed: int = 0) -> MixedTable:
 
     site = _chosen(rng("site").random(n_items), _SITE_SHARES)
     day = (rng("date").random(n_items) * N_DAYS).astype(np.int64)
-    late = day / N_DAYS
+    elapsed = day / N_DAYS
     age = np.array(_SITE_AGES)[site] + 13 * rng("age").standard_normal(n_items)
     z = rng("income").standard_normal(n_items)
     income = np.array(_SITE_INCOMES)[site] + 0.8 * z + 0.15 * z * z
     first = np.array(_FIRST_CHANNELS)[site]
-    channel_shares = first + late[:, np.newaxis] * (np.array(_LAST_CHANNELS) - first)
+    channel_shares = first + elapsed[:, np.newaxis] * (np.array(_LAST_CHANNELS) - first)
     channel = _chosen(rng("channel").random(n_items), channel_shares)
-    plan_shares = _FIRST_PLANS + late[:, np.newaxis] * (_LAST_PLANS - _FIRST_PLANS)
+    plan_shares = _FIRST_PLANS + elapsed[:, np.newaxis] * (_LAST_PLANS - _FIRST_PLANS)
     plan = _chosen(rng("plan").random(n_items), plan_shares)
-    no_income = rng("gaps of income").random(n_items) < 0.08 + 0.2 * late
+    no_income = rng("gaps of income").random(n_items) < 0.08 + 0.2 * elapsed
     no_channel = rng("gaps of channel").random(n_items) < 0.05
     columns = pl.DataFrame(
         {

@@ -1,1 +1,1 @@
-"""Making of data sets from tables, arrays, reviews and LeQua's files."""
+"""Data sets made from tables, arrays, images, mails, reviews and LeQua's files."""

@@ -73,8 +73,8 @@ def read_matrix(
 ) -> Any:
     """A matrix of numbers from .npz, .npy or a table whose columns are numbers.
 
-    name: of the array in a .npz file with several. without: columns of the table, or arrays of the
-    file, that are not part of the matrix.
+    name: the name of the array in a .npz file with several. without: columns of the table, or
+    arrays of the file, that are not part of the matrix.
     """
     if path.suffix not in MATRIX_ENDINGS:
         names = [name for name in without if name is not None]
@@ -82,16 +82,16 @@ def read_matrix(
     try:
         if path.suffix == ARCHIVE and name is None and _is_sparse(path):
             _check_whole_indices(path)
-            given = checked_sparse(load_npz(path), str(path))
-            matrix = csr_array(_real(given, path)).astype(np.float64)
+            stored = checked_sparse(load_npz(path), str(path))
+            matrix = csr_array(_real(stored, path)).astype(np.float64)
             matrix.sum_duplicates()
         else:
-            given = (
+            stored = (
                 read_archive(path, name, without=without)
                 if path.suffix == ARCHIVE
                 else np.array(load_array(path))
             )
-            matrix = np.asarray(_real(given, path), dtype=np.float64)
+            matrix = np.asarray(_real(stored, path), dtype=np.float64)
     except DataError:
         raise
     except Exception as error:  # every reader has its own exceptions for a broken file
@@ -171,8 +171,8 @@ def _first_non_number(column: pl.Series) -> str:
         as_floats = column.cast(pl.Float64, strict=False)
         row = int((as_floats.is_null() & column.is_not_null()).arg_max() or 0)
         cell = str(column[row])
-        shown = cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}..."
-        return f"row {row + 1} of column {column.name!r} holds {shown!r}"
+        excerpt = cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}..."
+        return f"row {row + 1} of column {column.name!r} holds {excerpt!r}"
     return f"column {column.name!r} holds {column.dtype}"
 
 
@@ -218,14 +218,14 @@ def read_archive(
             reason = f"the array {name!r} holds Python objects; save numbers or strings"
             raise DataError(f"{path}: {reason}") from error
         raise DataError(f"{path}: cannot be read ({error})") from error
-    known = ", ".join(names) or "no arrays"
+    contents = ", ".join(names) or "no arrays"
     if name is None:
         example = next(iter(candidates), "NAME")
         raise DataError(
-            f"{path}: which array? the file has {known}; write {path.name}:{example} for one of "
+            f"{path}: which array? the file has {contents}; write {path.name}:{example} for one of "
             "them"
         )
-    raise DataError(f"{path}: no array {name!r}; the file has {known}")
+    raise DataError(f"{path}: no array {name!r}; the file has {contents}")
 
 
 def _is_sparse(path: Path) -> bool:

@@ -85,19 +85,19 @@ def assemble(
     used = np.flatnonzero(is_used)
     parts, sizes = main.items.joined(used, _reported(samples.files, progress))
     n_more = sum(sizes)
-    joined = _extended(labels[used], n_more)
+    all_labels = _extended(labels[used], n_more)
     positions = samples.positions(np.cumsum(is_used) - 1, len(used), sizes)
     categories = main.side_columns.categories
     content = Content(
-        labels=joined,
+        labels=all_labels,
         classes=tuple(classes),
         ordinal=options.ordinal,
         categories=None if categories is None else _names(categories, used, n_more),
         groups={
             name: _names(column, used, n_more) for name, column in main.side_columns.groups.items()
         },
-        given=_given(samples.names, positions, joined, sorted(classes), options.prevalences),
-        test=_test_items(main, used, codes_of(joined, classes), options),
+        given=_given(samples.names, positions, all_labels, sorted(classes), options.prevalences),
+        test=_test_items(main, used, codes_of(all_labels, classes), options),
         **parts,
     )
     n_unlabelled = int((~is_used & main.side_columns.labels.is_null().to_numpy()).sum())
@@ -121,10 +121,16 @@ class _Samples:
     def rows(self) -> Indices:
         return np.unique(np.concatenate([np.empty(0, np.int64), *self.lists]))
 
-    def positions(self, place: Indices, n_main: int, sizes: Sequence[int]) -> tuple[Indices, ...]:
-        """Positions in the data set; place: of the rows of the main file, n_main of them kept."""
+    def positions(
+        self, main_positions: Indices, n_main: int, sizes: Sequence[int]
+    ) -> tuple[Indices, ...]:
+        """Positions in the data set of the items of each sample.
+
+        main_positions: those of the rows of the main file, of which n_main are used. sizes: of the
+        samples' own files.
+        """
         if self.lists:
-            return tuple(place[rows] for rows in self.lists)
+            return tuple(main_positions[rows] for rows in self.lists)
         ends = n_main + np.cumsum(sizes)
         return tuple(np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True))
 
@@ -202,7 +208,7 @@ def _test_items(
 
 
 def _split(codes: Codes, options: ImportOptions) -> Indices:
-    """The same share of every class.
+    """Positions of the test items, the same share of every class.
 
     The split is scikit-learn's, so that results are comparable with published ones: studies split
     tables with its `train_test_split`, stratified, with seed 0.

@@ -18,8 +18,8 @@ def labels_of(column: pl.Series, name: str) -> pl.Series:
     labels = whole(typed(column))
     if labels.dtype.is_float():
         fractions = labels.filter(labels != labels.round())
-        shown = f"{fractions[0]:g}" if len(fractions) else "infinity"
-        raise DataError(f"{name} look continuous ({shown}); bin them into classes first")
+        example = f"{fractions[0]:g}" if len(fractions) else "infinity"
+        raise DataError(f"{name} look continuous ({example}); bin them into classes first")
     if labels.dtype.is_temporal():
         labels = column.cast(pl.String)
     if labels.null_count() == len(labels):
@@ -32,7 +32,7 @@ def labels_of(column: pl.Series, name: str) -> pl.Series:
 def classes_of(labels: pl.Series, name: str, *, ordinal: bool, positive: str | None) -> list[Any]:
     """The classes, sorted; with two, `positive` is last."""
     classes = labels.drop_nulls().unique().sort().to_list()
-    _check_seen(classes, name)
+    _check_look_different(classes, name)
     if len(classes) < 2:
         raise DataError(f"{name} are all {classes[0]!r}; at least two classes are needed")
     if len(classes) > min(MOST_CLASSES, max(20, len(labels) // 2)):
@@ -57,12 +57,12 @@ def classes_of(labels: pl.Series, name: str, *, ordinal: bool, positive: str | N
     return classes if names[1] == positive else classes[::-1]
 
 
-def _check_seen(classes: list[Any], name: str) -> None:
+def _check_look_different(classes: list[Any], name: str) -> None:
     """Refuse classes whose names look the same."""
-    seen: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for label in classes:
         if isinstance(label, str):
-            other = seen.setdefault(as_seen(label), label)
+            other = spellings.setdefault(as_seen(label), label)
             if other != label:
                 raise DataError(
                     f"{name}: the classes {other!a} and {label!a} look the same: they differ in "

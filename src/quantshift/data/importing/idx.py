@@ -66,7 +66,8 @@ def import_idx(
 ) -> DataFolder:
     """Import the IDX files of a folder; training and test images stay apart.
 
-    class_names: of the labels 0, 1, ..., in this order; without them the labels are only numbers.
+    class_names: the names of the labels 0, 1, ..., in this order; without them the labels are only
+    numbers.
     """
     folder = Path(folder)
     if options.samples is not None or options.prevalences is not None or options.test_share:
@@ -82,9 +83,9 @@ def import_idx(
     for number, part in enumerate((_TRAIN, _TEST)):
         if progress is not None:
             progress("reading images", number, 2)
-        read = _read_part(files[part, _IMAGES], files[part, _LABELS])
-        images.append(read[0])
-        labels.append(read[1])
+        part_images, part_labels = _read_part(files[part, _IMAGES], files[part, _LABELS])
+        images.append(part_images)
+        labels.append(part_labels)
     if images[0].shape[1:] != images[1].shape[1:]:
         sizes = [f"{image.shape[1]} x {image.shape[2]}" for image in images]
         raise DataError(
@@ -101,7 +102,7 @@ def import_idx(
         "notes": [],
         "image_shape": list(images[0].shape[1:]),
         "sources": [source_of(file) for file in files.values()],
-        **_named(class_names, codes, folder),
+        **_class_names_entry(class_names, codes, folder),
     }
     file = MainFile(
         main,
@@ -113,14 +114,14 @@ def import_idx(
 
 
 def _files(folder: Path) -> dict[tuple[str, str], Path]:
-    """The four files; of a file and its compressed copy, the one that needs no unpacking."""
-    found: dict[tuple[str, str], Path] = {}
+    """The four files; if a file and its compressed copy exist, the one that is not compressed."""
+    files: dict[tuple[str, str], Path] = {}
     for path in sorted(folder.iterdir()):
         match = _NAME.fullmatch(path.name)
         if match is None:
             continue
         role = (_TRAIN if match[1] == _TRAIN else _TEST), match[2]
-        other = found.setdefault(role, path)
+        other = files.setdefault(role, path)
         if other != path and other.with_name(f"{other.name}.gz") != path:
             raise DataError(
                 f"{folder}: {other.name} and {path.name} both hold the {' '.join(role)}; keep one "
@@ -128,13 +129,13 @@ def _files(folder: Path) -> dict[tuple[str, str], Path]:
             )
     for part in (_TRAIN, _TEST):
         for kind in (_IMAGES, _LABELS):
-            if (part, kind) not in found:
+            if (part, kind) not in files:
                 usual = "t10k" if part == _TEST else part
                 raise DataError(
                     f"{folder}: no {part} {kind}; add {usual}-{kind}-idx"
                     f"{3 if kind == _IMAGES else 1}-ubyte or its .gz"
                 )
-    return found
+    return files
 
 
 def _read_part(image_file: Path, label_file: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -151,9 +152,9 @@ def _read_part(image_file: Path, label_file: Path) -> tuple[NDArray[np.uint8], N
 
 def read_idx(path: Path, *, n_axes: int) -> NDArray[np.uint8]:
     """The bytes of an IDX file as an array; refused unless the file has exactly its numbers."""
-    opened = gzip.open if path.suffix == ".gz" else open
+    open_file = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rb") as file:
+        with open_file(path, "rb") as file:
             shape = _shape(file.read(4 + 4 * n_axes), n_axes, path)
             # Python's integers: a product of sizes from a damaged header may be huge.
             missing = int(np.prod([int(size) for size in shape], dtype=object))
@@ -184,14 +185,14 @@ def _shape(header: bytes, n_axes: int, path: Path) -> tuple[int, ...]:
     return shape
 
 
-def _named(names: Sequence[str], labels: pl.Series, folder: Path) -> dict[str, Any]:
+def _class_names_entry(names: Sequence[str], labels: pl.Series, folder: Path) -> dict[str, Any]:
     if not names:
         return {}
     codes = labels.unique().sort().to_list()
     if codes != list(range(len(names))):
-        shown = ", ".join(map(str, codes[:12]))
+        listed = ", ".join(map(str, codes[:12]))
         raise UserError(
-            f"{folder}: {len(names)} names of classes for the labels {shown}; give one for each "
+            f"{folder}: {len(names)} names of classes for the labels {listed}; give one for each "
             "label from 0",
             arguments=["class_names"],
         )

@@ -57,9 +57,9 @@ class TableItems(AbstractItems):
 
     def joined(self, rows: Indices, files: Iterable[Path]) -> tuple[dict[str, Any], list[int]]:
         """Columns of numbers, booleans and strings."""
-        wanted = [feature.name for feature in self.features]
-        parts = [prepared(self.frame.columns.select(wanted)[rows], self.features)]
-        for frame in _tables(files, wanted):
+        names = [feature.name for feature in self.features]
+        parts = [prepared(self.frame.columns.select(names)[rows], self.features)]
+        for frame in _tables(files, names):
             check_kinds(frame.columns, self.features, frame.name)
             parts.append(prepared(frame.columns, self.features))
         return {"columns": pl.concat(parts)}, [len(part) for part in parts[1:]]
@@ -89,9 +89,9 @@ class TextItems(AbstractItems):
 class MatrixItems(AbstractItems):
     """Rows of a matrix. without: columns of its table that are not features.
 
-    names: of the columns, if it was a table whose samples are tables with the same columns. Such
-    samples may be many gigabytes: they are joined in a file in `folder`, mapped into memory, which
-    becomes the file of the data set.
+    names: the names of the columns, if the samples are tables with the same columns. Such samples
+    may be many gigabytes: they are joined in a file in `folder`, mapped into memory, which becomes
+    the file of the data set.
     """
 
     matrix: Any
@@ -180,8 +180,8 @@ def read_posteriors(
     if is_table(path):
         table = matrix_table(path, without=without, progress=progress)
         names = [str(label) for label in classes]
-        named = set(names) <= set(table.columns)
-        matrix = numbers(table.select(names) if named else table, path)
+        is_named = set(names) <= set(table.columns)
+        matrix = numbers(table.select(names) if is_named else table, path)
     else:
         matrix = read_matrix(path, name=name, without=without)
         matrix = matrix.toarray() if issparse(matrix) else matrix
@@ -194,7 +194,7 @@ def read_posteriors(
     return check_posteriors(matrix, len(classes))
 
 
-def _tables(files: Iterable[Path], wanted: Sequence[str]) -> Iterator[Frame]:
+def _tables(files: Iterable[Path], required: Sequence[str]) -> Iterator[Frame]:
     for file in files:
         frame = read_frame(file)
         if frame.ragged:
@@ -203,7 +203,7 @@ def _tables(files: Iterable[Path], wanted: Sequence[str]) -> Iterator[Frame]:
                 "sample must be complete"
             )
         existing = set(frame.columns.columns)
-        for name in wanted:
+        for name in required:
             if name not in existing:
                 frame.require(name)
         yield frame

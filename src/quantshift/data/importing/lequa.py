@@ -83,10 +83,10 @@ def import_lequa(
         raise DataError(f"{main}: a header without rows")
     labels = labels_of(table[LABEL], f"labels in {main}")
     classes = _checked_classes(labels, main)
-    place = next(folder for folder in Path(out).absolute().parents if folder.is_dir())
-    items = _items(table, main, place)
+    existing_parent = next(folder for folder in Path(out).absolute().parents if folder.is_dir())
+    items = _items(table, main, existing_parent)
     if isinstance(items, MatrixItems):
-        _check_space(public, place, len(items.names))
+        _check_space(public, existing_parent, len(items.names))
     groups = {}
     if has_samples:
         sampling.read_prevalences(public / TRAINING_PREVALENCES, tuple(training), classes)
@@ -124,7 +124,7 @@ def _training_files(public: Path) -> Mapping[str, Path]:
 
 def _parts(public: Path, pattern: str) -> dict[str, Path]:
     """The samples, or their prevalences, of each existing part."""
-    found = {}
+    paths = {}
     for part in PARTS:
         folder, file = public / f"{part}_samples", public / f"{part}_prevalences.txt"
         if folder.is_dir() != file.is_file():
@@ -132,10 +132,10 @@ def _parts(public: Path, pattern: str) -> dict[str, Path]:
             raise DataError(f"{public} has {present.name} but no {missing.name}; add it")
         if folder.is_dir():
             _numbered(folder)
-            found[part] = public / pattern.format(part)
-    if not found:
+            paths[part] = public / pattern.format(part)
+    if not paths:
         raise DataError(f"{public} has neither dev_samples nor test_samples; add one of them")
-    return found
+    return paths
 
 
 def _numbered(folder: Path) -> Mapping[str, Path]:
@@ -150,10 +150,10 @@ def _numbered(folder: Path) -> Mapping[str, Path]:
     return files
 
 
-def _check_space(public: Path, place: Path, n_columns: int) -> None:
+def _check_space(public: Path, folder: Path, n_columns: int) -> None:
     """Raise if the samples will not fit on the disk, before time is spent on reading them.
 
-    place: the folder that the data set will be in. The numbers of all samples are written there
+    folder: the folder that the data set will be in. The numbers of all samples are written there
     once, and the file is then moved into the data set.
     """
     needed = 0
@@ -161,10 +161,10 @@ def _check_space(public: Path, place: Path, n_columns: int) -> None:
         files = list(sampling.sample_files(part).values())
         with files[0].open("rb") as first:
             needed += len(files) * max(sum(1 for _ in first) - 1, 0) * n_columns * NUMBER_BYTES
-    free = shutil.disk_usage(place).free
+    free = shutil.disk_usage(folder).free
     if needed > free:
         raise UserError(
-            f"{public}: its samples need about {needed / 1e9:.1f} GB on the disk of {place}, and "
+            f"{public}: its samples need about {needed / 1e9:.1f} GB on the disk of {folder}, and "
             f"{free / 1e9:.1f} GB are free; free some, or choose a folder on another disk"
         )
 
@@ -185,11 +185,11 @@ def _read(files: Mapping[str, Path], progress: Progress) -> list[pl.DataFrame]:
     return tables
 
 
-def _items(table: pl.DataFrame, main: Path, place: Path) -> AbstractItems:
+def _items(table: pl.DataFrame, main: Path, folder: Path) -> AbstractItems:
     features = table.drop(LABEL)
     if TEXT in features.columns:
         return TextItems(Frame(str(main), features), TEXT)
-    return MatrixItems(numbers(features, main), (LABEL,), tuple(features.columns), place)
+    return MatrixItems(numbers(features, main), (LABEL,), tuple(features.columns), folder)
 
 
 def _checked_classes(labels: pl.Series, main: Path) -> list[Any]:
@@ -198,8 +198,8 @@ def _checked_classes(labels: pl.Series, main: Path) -> list[Any]:
         row = int(labels.is_null().arg_max() or 0)
         raise DataError(f"{main}: row {row + 1} has no label; training items need one")
     if classes != list(range(len(classes))):
-        shown = ", ".join(map(str, classes[:10]))
-        raise DataError(f"{main}: labels must be numbers from 0 without gaps, got {shown}")
+        listed = ", ".join(map(str, classes[:10]))
+        raise DataError(f"{main}: labels must be numbers from 0 without gaps, got {listed}")
     return classes
 
 

@@ -4,7 +4,7 @@
 
 A label may be given again with another folder, so that kinds of mails of one label (easy and hard
 ham) are categories. Files are mails as they were sent (RFC 5322), in any encoding. Hidden files,
-`cmds`, and the .json files that a package has beside its .txt files are left alone.
+`cmds`, and the .json files that a package has beside its .txt files are ignored.
 """
 
 import email
@@ -84,15 +84,15 @@ def import_mails(
     """Import folders of mails: texts, their labels, and the folders as categories."""
     if not folders:
         raise UserError("nothing to import: give folders of mails, each as NAME=FOLDER")
-    places = [folder.path.absolute() for folder in folders]
-    for place in places:
-        if places.count(place) > 1:
-            raise UserError(f"{place}: the folder is given twice; give every folder once")
+    paths = [folder.path.absolute() for folder in folders]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise UserError(f"{path}: the folder is given twice; give every folder once")
     if options.samples is not None or options.prevalences is not None:
         raise UserError("folders of mails have no samples; leave them out", arguments=["samples"])
     options = replace(options, title=options.title or "Mails")
     files = [(folder, file) for folder in folders for file in folder.files()]
-    check_import(out, options, places)
+    check_import(out, options, paths)
     texts = []
     for number, (_, file) in enumerate(files):
         if progress is not None and number % REPORT_EVERY == 0:
@@ -114,7 +114,7 @@ def import_mails(
 
 
 def read_mail(path: Path) -> str:
-    """The subject and the text of a mail; of several versions of a text, the plain one."""
+    """The subject and all texts of a mail, those in HTML without their tags."""
     content = path.read_bytes()
     # Files of mail folders begin with a line "From sender date", which is no header.
     first, _, rest = content.partition(b"\n")
@@ -132,10 +132,10 @@ def read_mail(path: Path) -> str:
 
 
 def _subject(message: Any) -> str:
-    made = EmailMessage(policy=email.policy.default)
+    decoded = EmailMessage(policy=email.policy.default)
     try:
-        made["Subject"] = str(message["Subject"] or "").replace("\n", " ").replace("\r", " ")
-        return str(made["Subject"])
+        decoded["Subject"] = str(message["Subject"] or "").replace("\n", " ").replace("\r", " ")
+        return str(decoded["Subject"])
     except (ValueError, LookupError, IndexError, AttributeError):  # headers of spam may be anything
         return str(message["Subject"])
 

@@ -44,9 +44,9 @@ class MatrixFile:
         """The matrix, mapped into memory."""
         return np.asarray(np.load(self.path, mmap_mode="r", allow_pickle=False))
 
-    def move_to(self, place: Path) -> None:
+    def move_to(self, path: Path) -> None:
         """Move the file; arrays that are mapped from it stay valid."""
         try:
-            os.replace(self.path, place)
+            os.replace(self.path, path)
         except OSError:  # another disk, or a system that does not move open files
-            shutil.copyfile(self.path, place)
+            shutil.copyfile(self.path, path)

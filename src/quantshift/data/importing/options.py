@@ -13,7 +13,7 @@ class ImportOptions:
     """What a data set becomes, whatever its files.
 
     ordinal     the labels are numbers whose order has a meaning
-    positive    of two classes, the one that comes last
+    positive    the class that comes last, if there are two
     fewest      leave out classes with fewer rows than this
     samples     given samples: a table with the columns `sample` and `row`, or a folder of files; or
                 several folders by the name of their part ("dev", "test"), which begins the names of
@@ -91,9 +91,9 @@ class ImportOptions:
     def sample_paths(self) -> tuple[Path, ...]:
         """All files and folders of given samples and their prevalences."""
         paths: list[Path] = []
-        for given in (self.samples, self.prevalences):
-            if given is not None:
-                paths += given.values() if isinstance(given, Mapping) else [given]
+        for value in (self.samples, self.prevalences):
+            if value is not None:
+                paths += value.values() if isinstance(value, Mapping) else [value]
         return tuple(paths)
 
 
@@ -101,9 +101,9 @@ class ImportOptions:
 class ImportedColumns:
     """The roles of the columns of a table; those without a role are features.
 
-    label: of the classes. text: of texts, whose words are the features. categories, groups: columns
-    that define shifts. drop: columns to leave out. codes: numeric columns that hold category codes,
-    not quantities.
+    label: the column of the classes. text: the column of texts, whose words are the features.
+    categories, groups: columns that define shifts. drop: columns to leave out. codes: numeric
+    columns that hold category codes, not quantities.
     """
 
     label: str | None = option(None, "Column of the labels.", metavar="COL", panel=OPTIONS)
@@ -178,7 +178,7 @@ class ImageClasses:
 
     class_names: tuple[str, ...] = option(
         (),
-        "Of images: the names of the labels 0, 1, ..., in this order.",
+        "For images: the names of the labels 0, 1, ..., in this order.",
         reads="names",
         metavar="A,B",
         panel=OPTIONS,
@@ -190,11 +190,11 @@ class ReviewLimits:
     """Which reviews are kept: texts that are long enough, with enough useful votes."""
 
     min_chars: int = option(
-        200, "Of reviews: drop shorter texts.", metavar="N", least=0, panel=OPTIONS
+        200, "For reviews: drop shorter texts.", metavar="N", least=0, panel=OPTIONS
     )
     min_useful: int = option(
         1,
-        "Of reviews: drop those with fewer useful votes (JSON lines only).",
+        "For reviews: drop those with fewer useful votes (JSON lines only).",
         metavar="N",
         least=0,
         panel=OPTIONS,

@@ -72,25 +72,25 @@ class ReviewsWriter:
 
     def write(self, category_codes: ArrayLike, stars: ArrayLike, texts: Texts) -> None:
         """Append rows; `texts` is a pyarrow string array or a sequence of str."""
-        codes, given = np.asarray(category_codes, dtype=np.int16), np.asarray(stars)
+        codes, star_values = np.asarray(category_codes, dtype=np.int16), np.asarray(stars)
         array = texts if isinstance(texts, pa.Array) else pa.array(texts, type=pa.large_string())
         column = array.cast(pa.large_string())
-        if not len(codes) == len(given) == len(column):
+        if not len(codes) == len(star_values) == len(column):
             raise DataError(
-                f"{len(codes)} category codes, {len(given)} stars and {len(column)} texts; each "
-                "row needs one of each"
+                f"{len(codes)} category codes, {len(star_values)} stars and {len(column)} texts; "
+                "each row needs one of each"
             )
         if len(codes) == 0:
             return
         if codes.min() < 0 or codes.max() >= len(self.categories):
             raise DataError(f"category codes must be from 0 to {len(self.categories) - 1}")
-        if not np.isin(given, STARS).all():
+        if not np.isin(star_values, STARS).all():
             raise DataError("stars must be whole numbers from 1 to 5")
         if column.null_count:
             raise DataError("a text is missing; every row needs one")
-        self._digest.update(codes, given.astype(np.int8), column)
+        self._digest.update(codes, star_values.astype(np.int8), column)
         self._codes.append(codes)
-        self._stars.append(given.astype(np.int8))
+        self._stars.append(star_values.astype(np.int8))
         self._lengths.append(pc.utf8_length(column).to_numpy().astype(np.int32))
         with write_errors(self.folder.out):
             self.texts.write(column)
@@ -151,7 +151,11 @@ def _described(
     described = []
     for code, name in enumerate(categories):
         own = codes == code
-        entry = {"name": name, "items": int(own.sum()), "classes": _counted(stars[own], STARS)}
+        entry = {
+            "name": name,
+            "items": int(own.sum()),
+            "classes": _counted(stars[own], STARS),
+        }
         if own.any():
             p5, median, p95 = np.percentile(lengths[own], [5, 50, 95]).tolist()
             mean = float(lengths[own].mean())

@@ -62,7 +62,11 @@ class MalformedRow(ValueError):  # noqa: N818 - an outcome that is counted, not 
 
 @dataclass(frozen=True)
 class ReviewLayout:
-    """How reviews stand in a file; unit: what its rows are called. parse: of lines, not tables."""
+    """How reviews are stored in a file.
+
+    looks_like: a description for messages. unit: what the rows are called. parse: reads a line;
+    None for tables.
+    """
 
     name: str
     looks_like: str
@@ -165,15 +169,15 @@ def layout_of(path: Path) -> ReviewLayout:
     _, ending = endings_of(path)
     if ending in _LAYOUTS:
         return _LAYOUTS[ending]
-    known = format_of(path)
-    if known is None:
+    table_format = format_of(path)
+    if table_format is None:
         tables = (e for f in known_formats() for e in f.endings if e not in _LAYOUTS)
         endings = ", ".join([*filter(None, _LAYOUTS), *tables])
         raise UserError(
             f"{path}: unknown format {''.join(path.suffixes[-2:])!r}; known: {endings}, text also "
             "as .gz, and all in a .zip"
         )
-    return ReviewLayout(known.name, f"a table ({known.name})", "row")
+    return ReviewLayout(table_format.name, f"a table ({table_format.name})", "row")
 
 
 def sift(
@@ -196,10 +200,10 @@ def _zip_parts(archive_name: str, path: Path, columns: ReviewColumns) -> Generat
             compressed, ending = endings_of(inside)
             layout = layout_of(inside)
             if layout.parse is None:
-                known = format_of(inside)
-                assert known is not None
+                table_format = format_of(inside)
+                assert table_format is not None
                 spool = _spooled(archive, member)
-                file = TableFile(name, spool.path, known, ending, compressed, spool)
+                file = TableFile(name, spool.path, table_format, ending, compressed, spool)
                 check_content(file)
                 table = open_file(file, lenient=columns.lenient)
                 blocks = _table_blocks(table, columns, raw.tell())
@@ -259,7 +263,7 @@ def _lines(first: int, lines: bytes) -> Lines:
 
 
 def _table_blocks(table: OpenTable, columns: ReviewColumns, size: int) -> Blocks:
-    """The chunks of a table; size: of the file in bytes."""
+    """The chunks of a table; size: the size of the file in bytes."""
     for role, column in (("text", columns.text), ("label", columns.stars)):
         if column not in table.columns:
             # Without a header, the first row is taken for it and may be long.
@@ -276,7 +280,7 @@ def _table_blocks(table: OpenTable, columns: ReviewColumns, size: int) -> Blocks
     position = 0
     with closing(table.chunks([columns.text, columns.stars])) as chunks:
         for chunk in chunks:
-            # An estimate: the reader of tables does not tell its place in the file.
+            # An estimate: the reader of tables does not report its position in the file.
             position += int(chunk.columns[columns.text].str.len_bytes().sum())
             yield chunk, min(position, size)
 
@@ -329,32 +333,32 @@ def _rows(lines: bytes) -> Sequence[bytes]:
 
 def _sift_table(chunk: Chunk, columns: ReviewColumns, limits: ReviewLimits) -> Sifted:
     """The same for rows of a table, a column at a time; a missing text is an empty one."""
-    given = chunk.columns[columns.stars]
-    stars, texts = _star_levels(given), chunk.columns[columns.text].fill_null("")
+    star_cells = chunk.columns[columns.stars]
+    stars, texts = _star_levels(star_cells), chunk.columns[columns.text].fill_null("")
     malformed = stars.is_null()
     has_replacements = texts.str.contains(UNREADABLE, literal=True)
     undecodable = ~malformed & (has_replacements if chunk.undecodable else False)
     bad = malformed | undecodable
     zero_stars = ~bad & (stars == 0).fill_null(False)
     short = ~bad & ~zero_stars & (texts.str.len_chars() < limits.min_chars)
-    kept = ~(bad | zero_stars | short)
+    is_kept = ~(bad | zero_stars | short)
     first_bad = f"{chunk.first_ragged}: wrong number of columns" if chunk.first_ragged else None
     if bad.any():
         row = int(bad.arg_max() or 0)
-        reason = _star_reason(given[row]) if malformed[row] else "bytes that are not UTF-8"
+        reason = _star_reason(star_cells[row]) if malformed[row] else "bytes that are not UTF-8"
         first_bad = f"row {chunk.first + row}: {reason}"
     n_judged = min(max(JUDGED_ROWS - chunk.first + 1, 0), len(chunk))
     ragged_judged = chunk.ragged if chunk.first <= JUDGED_ROWS else 0
     return Sifted(
-        stars=stars.filter(kept).cast(pl.Int8).to_numpy(),
-        texts=texts.filter(kept).to_arrow().cast(pa.large_string()),
+        stars=stars.filter(is_kept).cast(pl.Int8).to_numpy(),
+        texts=texts.filter(is_kept).to_arrow().cast(pa.large_string()),
         tally=ReviewTally(
             len(chunk) + chunk.ragged,
             int(malformed.sum()) + chunk.ragged,
             int(undecodable.sum()),
             int(zero_stars.sum()),
             int(short.sum()),
-            kept=int(kept.sum()),
+            kept=int(is_kept.sum()),
         ),
         first_bad=first_bad,
         n_judged=n_judged + ragged_judged,
@@ -422,7 +426,7 @@ def _star_number(star: Any) -> int:
 
 
 def _star_levels(column: pl.Series) -> pl.Series:
-    """The stars of a column as numbers, null where they are none."""
+    """The stars of a column as numbers, null where a cell holds no valid number of stars."""
     if column.dtype == pl.String:
         return column.str.strip_chars().replace_strict(
             dict(_STAR_TEXTS), default=None, return_dtype=pl.Int8
@@ -437,7 +441,7 @@ def _star_levels(column: pl.Series) -> pl.Series:
 def _star_reason(star: Any) -> str:
     if star is None:
         return "no number of stars"
-    return f"the number of stars is {_shown(star)}, not 1 to 5"
+    return f"the number of stars is {_excerpt(star)}, not 1 to 5"
 
 
 def _useful_votes(review: Mapping[str, Any]) -> int:
@@ -452,9 +456,9 @@ def _useful_votes(review: Mapping[str, Any]) -> int:
     try:
         return int(str(vote).replace(",", ""))
     except ValueError as error:
-        raise MalformedRow(f"vote is {_shown(vote)}, not a number") from error
+        raise MalformedRow(f"vote is {_excerpt(vote)}, not a number") from error
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     return repr(text if len(text) <= 20 else text[:20] + "...")

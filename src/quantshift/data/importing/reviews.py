@@ -119,7 +119,7 @@ def import_limited(
     workers: int = 2,
     progress: Progress = None,
 ) -> DataFolder:
-    """The same with what is read and kept of reviews as two arguments."""
+    """`import_reviews` with its limits and columns as one argument each."""
     if limits.min_chars < 0 or limits.min_useful < 0:
         raise UserError(
             f"limits must not be negative, got min_chars={limits.min_chars} and "
@@ -233,9 +233,9 @@ class _Pipeline:
         pending: deque[tuple[Future[Sifted], int]] = deque()
         next_block = self.reader.submit(next, part.blocks, None)
         try:
-            while (read := next_block.result()) is not None:
+            while (block_and_position := next_block.result()) is not None:
                 next_block = self.reader.submit(next, part.blocks, None)
-                block, position = read
+                block, position = block_and_position
                 pending.append((self.sifters.submit(self.sift, block, part.layout), position))
                 if len(pending) > self.ahead:
                     yield _finished(pending.popleft())
@@ -344,8 +344,8 @@ def _check_kept(
     categories: Sequence[str], summaries: Sequence[SourceSummary], limits: ReviewLimits
 ) -> None:
     for category in categories:
-        own = [summary.tally for summary in summaries if summary.category == category]
-        tally = sum(own, ReviewTally())
+        tallies = [summary.tally for summary in summaries if summary.category == category]
+        tally = sum(tallies, ReviewTally())
         if tally.kept == 0:
             cure = "min_useful" if tally.unvoted > tally.short else "min_chars"
             raise DataError(

@@ -80,30 +80,30 @@ def read_prevalences(path: Path, names: Sequence[str], classes: Sequence[Any]) -
     """
     table = read_frame(path).whole().columns
     first, *columns = table.columns
-    wanted = [str(name) for name in classes]
-    if set(columns) != set(wanted):
+    class_names = [str(name) for name in classes]
+    if set(columns) != set(class_names):
         raise DataError(
             f"{path}: the columns after the first are {', '.join(columns[:10])}, but the classes "
-            f"are {', '.join(wanted[:10])}; name one column after each class"
+            f"are {', '.join(class_names[:10])}; name one column after each class"
         )
     row_of_sample = {str(name): row for row, name in enumerate(names_of(table[first]))}
     if len(row_of_sample) != len(table):
         raise DataError(f"{path}: a sample occurs twice; give one row per sample")
-    for required, known, where in (
+    for required, available, where in (
         (names, row_of_sample, "this file"),
         (row_of_sample, set(names), "the samples"),
     ):
-        missing = next((name for name in required if name not in known), None)
+        missing = next((name for name in required if name not in available), None)
         if missing is not None:
             raise DataError(
                 f"{path}: sample {missing!r} is not in {where}; give one row per sample"
             )
-    values = numbers(table.select(wanted), path)[[row_of_sample[name] for name in names]]
+    values = numbers(table.select(class_names), path)[[row_of_sample[name] for name in names]]
     sums = values.sum(axis=1)
     bad = np.flatnonzero((np.abs(sums - 1) > SUM_TOLERANCE) | (values < 0).any(axis=1))
     if len(bad):
-        name, shown = names[bad[0]], values[bad[0]].tolist()
-        raise DataError(f"{path}: the prevalences of sample {name!r} do not sum to 1: {shown[:10]}")
+        name, shares = names[bad[0]], values[bad[0]].tolist()[:10]
+        raise DataError(f"{path}: the prevalences of sample {name!r} do not sum to 1: {shares}")
     return np.asarray(values / sums[:, np.newaxis])
 
 

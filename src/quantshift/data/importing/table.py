@@ -72,7 +72,7 @@ def import_columns(
     lenient: bool = False,
     progress: Progress = None,
 ) -> DataFolder:
-    """The same with the roles of columns as one argument."""
+    """`import_table` with the roles of the columns as one argument."""
     label = columns.label
     if label is None:
         raise UserError(f"{main}: which column holds the labels? name it", arguments=["label"])
@@ -100,9 +100,9 @@ def import_columns(
         if not features:
             raise DataError(f"{main}: no column is left as a feature: {_listed(unfit)}")
         items = TableItems(frame, features)
-        named = tuple(LeftOut(name, reason) for name, reason in roles.items())
+        with_roles = tuple(LeftOut(name, reason) for name, reason in roles.items())
         about["columns"] = [asdict(feature) for feature in features]
-        about["left_out"] = [asdict(column) for column in (*named, *unfit)]
+        about["left_out"] = [asdict(column) for column in (*with_roles, *unfit)]
     notes = [*frame.notes, *([_undecodable(frame.undecodable)] if frame.undecodable else [])]
     about |= {"notes": notes, "sources": [source_of(main)]}
     file = MainFile(main, items, side_columns, frame.ragged)
@@ -122,10 +122,10 @@ def import_arrays(
     progress: Progress = None,
 ) -> DataFolder:
     """Import arrays: features (.npz, .npy or a table of numbers) or posteriors, and labels."""
-    given = features or posteriors
-    if given is None or (features and posteriors):
+    main_array = features or posteriors
+    if main_array is None or (features and posteriors):
         raise UserError("give either features or posteriors")
-    main_file = given if isinstance(given, DataFile) else DataFile(given)
+    main_file = main_array if isinstance(main_array, DataFile) else DataFile(main_array)
     main = main_file.path
     others = [labels, *([categories] if categories else []), *groups]
     check_import(out, options, [main, *(file.path for file in others)])
@@ -192,13 +192,13 @@ def check_import(out: str | Path, options: ImportOptions, files: Sequence[Path])
 
 def _check_roles(frame: Frame, label: str, columns: ImportedColumns) -> None:
     roles: dict[str, str] = {}
-    named: list[tuple[str | None, str]] = [
+    assigned_roles: list[tuple[str | None, str]] = [
         (label, "the label"),
         (columns.text, "the text"),
         (columns.categories, "the categories"),
         *((name, "dropped") for name in dict.fromkeys(columns.drop)),
     ]
-    for name, role in named:
+    for name, role in assigned_roles:
         if name is None:
             continue
         frame.require(name)
@@ -242,9 +242,9 @@ def import_items(
 def _notes(content: Content) -> list[str]:
     notes = []
     if content.texts is not None:
-        without = int((~content.texts.str.contains(r"\w\w")).sum())
-        if without:
-            notes.append(f"{without:,} texts have no words; they are used all the same")
+        n_wordless = int((~content.texts.str.contains(r"\w\w")).sum())
+        if n_wordless:
+            notes.append(f"{n_wordless:,} texts have no words; they are used all the same")
     for entry in content.described()["classes"]:
         if entry["items"] < FEW:
             notes.append(f"class {entry['name']} has {entry['items']} items")

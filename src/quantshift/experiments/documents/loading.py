@@ -94,8 +94,8 @@ def suites() -> dict[str, tuple[str, ...]]:
 
 def experiments_of(names: Iterable[str]) -> list[str]:
     """The names, with suites replaced by their experiments, without duplicates."""
-    known = suites()
-    return list(dict.fromkeys(one for name in names for one in known.get(name, (name,))))
+    all_suites = suites()
+    return list(dict.fromkeys(one for name in names for one in all_suites.get(name, (name,))))
 
 
 def _shelves() -> dict[str, Traversable]:
@@ -118,10 +118,10 @@ def _read(name_or_path: str | Path) -> tuple[str, str, Path, Callable[[str], str
         return text, source, Path(), lambda name: (shelf / name).read_text(encoding="utf-8")
     path = Path(name_or_path)
     if path.suffix != ".toml" and not path.exists():
-        if source in (known := suites()):
+        if source in (suites_by_name := suites()):
             raise UserError(
-                f"{source!r} is a suite of several experiments: {', '.join(known[source])}; name "
-                "one of them"
+                f"{source!r} is a suite of several experiments: "
+                f"{', '.join(suites_by_name[source])}; name one of them"
             )
         wrong = unknown_name("experiment", source, library_names())
         raise UserError(f"{wrong} (or give the path of a .toml file)")
@@ -159,7 +159,7 @@ def _experiment(document: Document, profile: str) -> Experiment:
 
 def _shift_kind(document: Document) -> str:
     """The value of shift.kind."""
-    known = sorted(cls.name for cls in catalogue.shifts().values())
+    kinds = sorted(cls.name for cls in catalogue.shifts().values())
     table = document.values.get("shift")
     if not isinstance(table, dict):
         problem = "is missing; add it" if table is None else "must be a table"
@@ -167,7 +167,7 @@ def _shift_kind(document: Document) -> str:
     kind = table.get("kind")
     if not isinstance(kind, str):
         problem = "is missing" if kind is None else f"must be a string in quotes, got {kind!r}"
-        raise document.error("shift.kind", f"{problem}; known: {', '.join(known)}")
+        raise document.error("shift.kind", f"{problem}; known: {', '.join(kinds)}")
     return kind
 
 
@@ -210,8 +210,8 @@ def _data(table: ExperimentTable, document: Document, kind: type[AbstractProtoco
     if data.sets and arrays:
         raise document.error("data.sets", f"data sets and {arrays} are both given; keep one")
     for name in data.sets or ():
-        known = name in EMBEDDED or name in PACKAGED
-        if not known and not (folder := document.folder / name).is_dir():
+        is_embedded = name in EMBEDDED or name in PACKAGED
+        if not is_embedded and not (folder := document.folder / name).is_dir():
             raise document.error(
                 "data.sets", f"there is no folder {str(folder)!r}, nor an embedded data set"
             )
@@ -256,10 +256,10 @@ def _selection(
         return SelectionTable()
     if table.data.posteriors and not any(method.grid for method in table.quantifier):
         raise document.error("selection", "posteriors leave nothing to select; remove the table")
-    known = list(metrics.MEASURES)
-    if table.selection.measure not in known:
+    measures = list(metrics.MEASURES)
+    if table.selection.measure not in measures:
         with document.at("selection.measure"):
-            raise unknown_name("error measure", table.selection.measure, known)
+            raise unknown_name("error measure", table.selection.measure, measures)
     if table.selection.rule == "protocol" and shift.drawn_prevalences(1, 3, seed=0) is None:
         raise document.error(
             "selection.rule",
@@ -288,22 +288,22 @@ def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ..
         for key, method in entries
         if method.name == method.quantifier and method.name in table.quantifiers
     }
-    named = [
+    listed = [
         with_options.get(text, (f"quantifiers[{i}]", _bare_method(text)))
         for i, text in enumerate(table.quantifiers)
     ]
     if "quantifiers" not in document.chosen:
-        named += [entry for entry in entries if entry not in with_options.values()]
-    if not named:
+        listed += [entry for entry in entries if entry not in with_options.values()]
+    if not listed:
         raise document.error("quantifiers", 'is empty; name one, e.g. quantifiers = ["SLD"]')
-    seen: set[str] = set()
+    names: set[str] = set()
     methods = []
-    for key, method in named:
-        if method.name in seen:
+    for key, method in listed:
+        if method.name in names:
             raise document.error(
                 key, f"a method called {method.name!r} is there already; rename it"
             )
-        seen.add(method.name)
+        names.add(method.name)
         methods.append(_checked_method(method, key, document))
         if table.data.posteriors and not methods[-1].takes_posteriors:
             raise document.error(

@@ -23,18 +23,18 @@ LOGISTIC_OPTIONS: Mapping[str, str] = MappingProxyType(
 )
 """Its options, and which values they take."""
 
-_GIVEN = ("classifier", "cv", "seed")
+_SET_BY_EXPERIMENT = ("classifier", "cv", "seed")
 """Options of a quantifier that the experiment sets, the same for all methods."""
 
 
 def check_options(quantifier: type[Any], options: Mapping[str, Any]) -> None:
     """Raise if the quantifier does not have one of the options."""
     for name in options:
-        if name in _GIVEN:
+        if name in _SET_BY_EXPERIMENT:
             raise UserError(f"the option {name!r} comes from the experiment; remove it")
-        known = [known for known in parameters(quantifier) if known not in _GIVEN]
-        if name not in known:
-            raise _unknown_option(quantifier.__name__, name, known)
+        allowed = [n for n in parameters(quantifier) if n not in _SET_BY_EXPERIMENT]
+        if name not in allowed:
+            raise _unknown_option(quantifier.__name__, name, allowed)
     _check_required(quantifier, options)
 
 
@@ -45,7 +45,7 @@ def default_options(quantifier: type[Any]) -> dict[str, Any]:
     return {
         name: parameter.default
         for name, parameter in parameters(quantifier).items()
-        if name not in _GIVEN and parameter.default is not parameter.empty
+        if name not in _SET_BY_EXPERIMENT and parameter.default is not parameter.empty
     }
 
 
@@ -58,10 +58,10 @@ def check_classifier(name: str, options: Collection[str]) -> None:
 def check_classifier_option(classifier: str, name: str, value: Any) -> None:
     """Raise if the classifier does not have the option, or does not accept the value."""
     if classifier != LOGISTIC:
-        known = parameters(_classifier_class(classifier))
-        takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
-        if name not in known and not takes_any:
-            raise _unknown_option(classifier, name, list(known))
+        allowed = parameters(_classifier_class(classifier))
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in allowed.values())
+        if name not in allowed and not takes_any:
+            raise _unknown_option(classifier, name, list(allowed))
         return
     if name not in LOGISTIC_OPTIONS:
         raise _unknown_option(classifier, name, list(LOGISTIC_OPTIONS))
@@ -92,7 +92,7 @@ def parameters(cls: type[Any]) -> dict[str, inspect.Parameter]:
     return dict(inspect.signature(cls).parameters)
 
 
-def _unknown_option(owner: str, name: str, known: list[str]) -> UserError:
-    if not known:
+def _unknown_option(owner: str, name: str, allowed: list[str]) -> UserError:
+    if not allowed:
         return UserError(f"{owner} has no options; remove {name!r}")
-    return unknown_name(f"option of {owner}:", name, known)
+    return unknown_name(f"option of {owner}:", name, allowed)

@@ -278,7 +278,7 @@ def _wording(error: ErrorDetails, model: type[TomlTable]) -> str:
         what = str(error["ctx"]["error"])
     else:
         what = _TYPES.get(kind, error["msg"])
-    return f"{what}, got {_shown(error['input'])}"
+    return f"{what}, got {_excerpt(error['input'])}"
 
 
 def _keys(model: type[TomlTable], tables: list[int | str]) -> list[str]:
@@ -295,6 +295,6 @@ def _model_of(annotation: Any) -> Any:
     return next(filter(None, map(_model_of, get_args(annotation))), None)
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(list(value) if isinstance(value, tuple) else value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -62,9 +62,11 @@ def class_bias(outcomes: Outcomes) -> Figure:
         table[methods.index(method), position] = bias
     reach = max(float(np.nanmax(np.abs(table))), 1e-9)
     with house_style():
-        named = max(text_width(name.replace("$", r"\$"), 7) for name in classes)
-        slanted = named > 0.8 * (TEXT_WIDTH - 1.5) / len(classes)
-        figure = blank(TEXT_WIDTH, _ROW * len(methods) + 0.9 + (min(named, 1.6) if slanted else 0))
+        longest_name = max(text_width(name.replace("$", r"\$"), 7) for name in classes)
+        slanted = longest_name > 0.8 * (TEXT_WIDTH - 1.5) / len(classes)
+        figure = blank(
+            TEXT_WIDTH, _ROW * len(methods) + 0.9 + (min(longest_name, 1.6) if slanted else 0)
+        )
         axes = figure.subplots()
         image = axes.imshow(
             table, cmap="PuOr_r", norm=TwoSlopeNorm(0, -reach, reach), aspect="auto"

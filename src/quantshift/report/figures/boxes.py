@@ -94,15 +94,15 @@ def draw_boxes(
     *,
     colour: str,
     hatch: str = "",
-    place: int = 0,
-    places: int = 1,
+    position: int = 0,
+    n_positions: int = 1,
 ) -> None:
-    """A box at each degree; place: which of several boxes side by side.
+    """A box at each degree; position: which of several boxes side by side.
 
     Each kind of line is one collection, because separate artists would take seconds to draw.
     """
-    width = _GROUP_WIDTH * _step(degrees) / places
-    centre = numbers["degree"].to_numpy() + (place - (places - 1) / 2) * width
+    width = _GROUP_WIDTH * _step(degrees) / n_positions
+    centre = numbers["degree"].to_numpy() + (position - (n_positions - 1) / 2) * width
     left, right = centre - _BOX_WIDTH * width / 2, centre + _BOX_WIDTH * width / 2
     median, q1, q3, low, high, lowest, highest = (
         numbers[name].to_numpy()

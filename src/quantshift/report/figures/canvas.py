@@ -96,11 +96,11 @@ def blank(width: float, height: float) -> Figure:
 
 
 def tint(colour: str, share: float = 0.6) -> tuple[float, float, float]:
-    """A mix of the colour with white; share: of the colour, less for very dark colours."""
+    """A mix of the colour with white; share: that of the colour, less for very dark colours."""
     parts = to_rgb(colour)
     darkness = 1 - sum(weight * part for weight, part in zip(_LUMA, parts, strict=True))
-    kept_share = share * min(1.0, _DARKEST / max(darkness, _DARKEST))
-    red, green, blue = (1 - kept_share * (1 - part) for part in parts)
+    colour_share = share * min(1.0, _DARKEST / max(darkness, _DARKEST))
+    red, green, blue = (1 - colour_share * (1 - part) for part in parts)
     return red, green, blue
 
 

@@ -83,9 +83,9 @@ def _draw_scale(axes: Axes, k: int) -> None:
     axes.plot([1, k], [0, 0], color=INK, linewidth=0.9)
     every = 1 if k <= 12 else 5
     for rank in range(1, k + 1):
-        named = rank in (1, k) or (rank % every == 0 and k - rank >= every / 2)
-        axes.plot([rank, rank], [0, 0.07 if named else 0.04], color=INK, linewidth=0.9)
-        if named:
+        is_labelled = rank in (1, k) or (rank % every == 0 and k - rank >= every / 2)
+        axes.plot([rank, rank], [0, 0.07 if is_labelled else 0.04], color=INK, linewidth=0.9)
+        if is_labelled:
             axes.text(rank, 0.1, str(rank), ha="center", va="bottom")
 
 

@@ -46,22 +46,22 @@ def error_lines(outcomes: Outcomes, *, confidence: float = 0.95) -> Figure:
     facets = outcomes.subject.facets
     means = summarise(outcomes.rows, ["facet", "method", "degree"], confidence=confidence)
     groups = _groups(outcomes)
-    places = [(facet, group) for group in groups for facet in facets]
-    columns = min(_COLUMNS, len(places))
-    n_rows = -(-len(places) // columns)
+    contents = [(facet, group) for group in groups for facet in facets]
+    columns = min(_COLUMNS, len(contents))
+    n_rows = -(-len(contents) // columns)
     divided = len(groups) > 1
     with house_style():
         height = _PANEL_HEIGHT + (_LEGEND_HEIGHT if divided else 0)
         figure = blank(TEXT_WIDTH, height * n_rows + 0.6)
         grid = figure.subplots(n_rows, columns, squeeze=False, sharey=True)
-        for axes in list(grid.flat)[len(places) :]:
+        for axes in list(grid.flat)[len(contents) :]:
             axes.set_axis_off()
-        panels = list(grid.flat)[: len(places)]
-        for (facet, group), axes in zip(places, panels, strict=True):
+        panels = list(grid.flat)[: len(contents)]
+        for (facet, group), axes in zip(contents, panels, strict=True):
             facet_means = means.filter(pl.col("facet") == facet.name)
             _draw_lines(axes, facet_means, group, outcomes, others=divided)
             title = readable(outcomes.subject.title(facet))
-            axes.set_title(f"{title}: {_place(groups, group)}" if divided else title)
+            axes.set_title(f"{title}: {_rank_text(groups, group)}" if divided else title)
             axes.set_xlabel(readable(outcomes.degree_label))
             if divided:
                 _legend_of_panel(axes, group, outcomes.styles)
@@ -105,7 +105,7 @@ def _groups(outcomes: Outcomes) -> list[tuple[str, ...]]:
     return [tuple(ordered[start : start + _DIVIDED]) for start in starts]
 
 
-def _place(groups: Sequence[Sequence[str]], group: Sequence[str]) -> str:
+def _rank_text(groups: Sequence[Sequence[str]], group: Sequence[str]) -> str:
     """Which methods a panel shows, by their mean error."""
     before = sum(len(other) for other in groups[: list(groups).index(group)])
     if not before:
@@ -142,13 +142,13 @@ def _draw_lines(
 def _by_method(table: pl.DataFrame, degrees: Sequence[float]) -> dict[str, Any]:
     """Numbers at each degree by method, NaN where there are none."""
     degree_of = {str(degree): degree for degree in degrees}
-    found = {degree_of[name]: name for name in table.columns if name in degree_of}
+    column_of = {degree_of[name]: name for name in table.columns if name in degree_of}
     no_results = pl.lit(None, pl.Float64)
     columns = [
-        (pl.col(found[degree]) if degree in found else no_results)
+        (pl.col(column_of[degree]) if degree in column_of else no_results)
         .cast(pl.Float64)
-        .alias(str(place))
-        for place, degree in enumerate(degrees)
+        .alias(str(index))
+        for index, degree in enumerate(degrees)
     ]
     return dict(zip(table["method"], table.select(columns).to_numpy(), strict=True))
 

@@ -37,7 +37,7 @@ def sheet_for(n_panels: int) -> Sheet:
 def titled_panels(
     names: Sequence[str], *, height: float | None = None
 ) -> tuple[Figure, dict[str, Axes]]:
-    """A sheet with a panel for each name. height: of a panel on a sheet of three columns."""
+    """A sheet with a panel for each name. height: that of a panel on a sheet of three columns."""
     sheet = sheet_for(len(names))
     panel_height = sheet.height if height is None else height * sheet.height / sheet_for(1).height
     n_rows = -(-len(names) // sheet.columns)
@@ -67,8 +67,8 @@ def note_gap(axes: Axes) -> None:
 
 def finish(figure: Figure, *, x: str, y: str, handles: Sequence[Artist]) -> Legend:
     """Axis labels, below the last panel of each column and once at the left, and a legend."""
-    shown = [axes for axes in figure.axes if axes.axison]
-    lowest = {_column(axes): axes for axes in shown}
+    visible = [axes for axes in figure.axes if axes.axison]
+    lowest = {_column(axes): axes for axes in visible}
     # A label wider than its panel is shown once, above the legend.
     wide = len(lowest) > 1 and text_width(x, 8) > 0.9 * TEXT_WIDTH / len(lowest)
     for axes in lowest.values():
@@ -86,7 +86,7 @@ def legend_below(figure: Figure, handles: Sequence[Artist], *, title: str = "") 
     """
     widths = [text_width(str(handle.get_label()), 8) + HANDLE for handle in handles]
     columns = columns_that_fit(widths, TEXT_WIDTH)
-    n_rows = -(-len(widths) // columns) + bool(title)
+    n_rows = -(-len(widths) // columns) + (1 if title else 0)
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + _LEGEND_ROW * max(0, n_rows - 1))
     return figure.legend(
@@ -108,8 +108,8 @@ def columns_that_fit(widths: Sequence[float], room: float) -> int:
     """
     for columns in range(min(len(widths), _MOST_COLUMNS), 1, -1):
         short, longer = divmod(len(widths), columns)
-        sizes = [short + (place < longer) for place in range(columns)]
-        starts = [sum(sizes[:place]) for place in range(columns)]
+        sizes = [short + (column < longer) for column in range(columns)]
+        starts = [sum(sizes[:column]) for column in range(columns)]
         needed = sum(
             max(widths[start : start + size]) for start, size in zip(starts, sizes, strict=True)
         )
@@ -127,6 +127,6 @@ def plain_names(legend: Legend, names: Iterable[str]) -> None:
 
 
 def _column(axes: Axes) -> int:
-    place = axes.get_subplotspec()
-    assert place is not None, "panels are made as a grid"
-    return place.colspan.start
+    spec = axes.get_subplotspec()
+    assert spec is not None, "panels are made as a grid"
+    return spec.colspan.start

@@ -144,7 +144,7 @@ def _facets_side_by_side(outcomes: Outcomes) -> Figure:
     """A panel per method with a box for each facet at every degree."""
     # The facet named last is the one that the others are compared with, so it is drawn first.
     facets = outcomes.subject.facets[::-1]
-    facet_looks = [_FACETS[place % len(_FACETS)] for place in range(len(facets))]
+    facet_looks = [_FACETS[position % len(_FACETS)] for position in range(len(facets))]
     numbers = box_numbers(outcomes.rows, ["facet", "method", "degree"])
     figure, panels = titled_panels(outcomes.methods)
     degrees, first = outcomes.degrees, next(iter(panels.values()))
@@ -155,15 +155,15 @@ def _facets_side_by_side(outcomes: Outcomes) -> Figure:
         if method_numbers.is_empty():
             note_gap(axes)
             continue
-        for place, (facet, (colour, hatch)) in enumerate(zip(facets, facet_looks, strict=True)):
+        for position, (facet, (colour, hatch)) in enumerate(zip(facets, facet_looks, strict=True)):
             draw_boxes(
                 axes,
                 method_numbers.filter(pl.col("facet") == facet.name),
                 degrees,
                 colour=colour,
                 hatch=hatch,
-                place=place,
-                places=len(facets),
+                position=position,
+                n_positions=len(facets),
             )
     handles = [
         Patch(

@@ -77,7 +77,7 @@ def render_page(
     methods = order_methods(rows["method"].unique(), contents.methods)
     styles_by_name = method_styles(methods)
     styles = {method: styles_by_name[method] for method in methods}
-    shown = _sections(sections, rows, contents, provenance, methods, progress)
+    entries = _sections(sections, rows, contents, provenance, methods, progress)
     progress("page")
     glance = glance_of(rows, sections, methods)
     looks = method_entries(styles)
@@ -89,7 +89,7 @@ def render_page(
         "figures": [*ERROR_FIGURES, *DIAGONAL_FIGURES],
         "methods": looks,
         "sections": [
-            *(section["entry"] for section in shown),
+            *(section["entry"] for section in entries),
             *([published["entry"]] if published else []),
         ],
     }
@@ -103,7 +103,7 @@ def render_page(
         glance=glance,
         winners=winners(glance, contents.measure.title),
         methods=_chips(looks, glance),
-        sections=shown,
+        sections=entries,
         findings=findings(contents.verdicts),
         published=published,
         facts=facts(provenance),
@@ -126,7 +126,7 @@ def _sections(
 
     Rows of the budget that a section does not use are available to the next ones.
     """
-    shown = []
+    entries = []
     remaining = {"errors": ERROR_ROWS, "diagonal": DIAGONAL_ROWS, "bias": BIAS_ROWS}
     for number, section in enumerate(sections):
         progress(f"summaries of {section.title}")
@@ -140,8 +140,8 @@ def _sections(
         remaining["diagonal"] -= len(diagonal.frame)
         remaining["bias"] -= len(bias.frame) if bias else 0
         entry = section_entry(data, errors, diagonal, bias, methods)
-        shown.append(_section(section, section_rows, entry, contents, provenance))
-    return shown
+        entries.append(_section(section, section_rows, entry, contents, provenance))
+    return entries
 
 
 def _section(

@@ -26,7 +26,7 @@ class Contents:
     abouts: the description of every experiment of the rows, in the order to show them.
     measure: the error measure.
     tables: mean errors by degree; summaries: one table for each part, over all degrees.
-    methods: the order that was asked for; empty: that of `order_methods`.
+    methods: the order that was requested; empty: that of `order_methods`.
     compared, published: our errors next to the published ones, as a frame and as tables; None and
         empty unless requested.
     """
@@ -66,7 +66,7 @@ def contents_of(
     rows = lean(ensure_part(frame))
     rows = rows if "error" in rows.columns else with_errors(rows, measure=measure)
     described = {subject.name: subject.about for subject in subjects_of(rows, abouts)}
-    judged, compared = _evidence(rows, against_paper=against_paper, progress=progress)
+    findings, compared = _evidence(rows, against_paper=against_paper, progress=progress)
     progress("tables")
     tables = result_tables(rows, described, measure=measure, methods=methods)
     progress("summaries")
@@ -75,7 +75,7 @@ def contents_of(
         rows=rows,
         abouts=described,
         measure=measure_called(measure),
-        verdicts=judged,
+        verdicts=findings,
         tables=tables,
         summaries=summaries,
         methods=tuple(methods or ()),
@@ -90,8 +90,8 @@ def _evidence(
     """Verdicts on the paper's findings and, if requested, a comparison with its numbers."""
     progress("findings")
     paper_rows = setups_of(rows)
-    judged = verdicts(paper_rows)
+    findings = verdicts(paper_rows)
     if not against_paper:
-        return judged, None
+        return findings, None
     progress("comparison with the published numbers")
-    return judged, against_published(paper_rows)
+    return findings, against_published(paper_rows)

@@ -24,11 +24,11 @@ def gaps_of(sections: Sequence[Section], provenance: Provenance) -> list[str]:
         own_datasets = [
             dataset for experiment, dataset in sorted(with_results) if experiment == name
         ]
-        known = list(dict.fromkeys([*provenance.datasets(name), *own_datasets]))
+        datasets = list(dict.fromkeys([*provenance.datasets(name), *own_datasets]))
         if not own_datasets:
             gaps.append(f"{title}: no results")
             continue
-        for dataset in known if len(known) > 1 else [None]:
+        for dataset in datasets if len(datasets) > 1 else [None]:
             where = title if dataset is None else f"{title}, data set {dataset}"
             gap = provenance.gap(name, dataset)
             if dataset is not None and dataset not in own_datasets:
@@ -43,6 +43,6 @@ def _failed(methods: dict[str, int]) -> str:
     """The methods that failed, with how often."""
     if not methods:
         return ""
-    named = [f"{method} ({counted(n, 'cell')})" for method, n in list(methods.items())[:_NAMED]]
-    more = len(methods) - len(named)
-    return "failed: " + ", ".join(named) + (f" and {counted(more, 'more method')}" if more else "")
+    listed = [f"{method} ({counted(n, 'cell')})" for method, n in list(methods.items())[:_NAMED]]
+    more = len(methods) - len(listed)
+    return "failed: " + ", ".join(listed) + (f" and {counted(more, 'more method')}" if more else "")

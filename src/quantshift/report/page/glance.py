@@ -25,7 +25,7 @@ class GlanceCell:
 
 @dataclass(frozen=True)
 class GlanceRow:
-    """A method, its place among the page's methods, and its cells."""
+    """A method, its position among the page's methods, and its cells."""
 
     method: str
     index: int
@@ -79,25 +79,25 @@ def glance_of(rows: pl.DataFrame, sections: Sequence[Section], methods: Sequence
 
 
 def best_methods(glance: Glance, n: int) -> tuple[str, ...]:
-    """The n methods with the best mean place over the columns, in the order of the table.
+    """The n methods with the best mean rank over the columns, in the order of the table.
 
     The baseline is not among them.
     """
-    places: dict[str, list[int]] = {row.method: [] for row in glance.rows}
+    ranks: dict[str, list[int]] = {row.method: [] for row in glance.rows}
     ranked = [i for i, name in enumerate(glance.columns) if name not in glance.unranked]
     for column in ranked or range(len(glance.columns)):
         with_results = [
             row for row in glance.rows if row.cells[column].sort and row.method != glance.baseline
         ]
         ordered = sorted(with_results, key=lambda row: float(row.cells[column].sort))
-        for place, row in enumerate(ordered):
-            places[row.method].append(place)
-    mean_place = {
-        method: sum(places_of_method) / len(places_of_method)
-        for method, places_of_method in places.items()
-        if places_of_method
+        for rank, row in enumerate(ordered):
+            ranks[row.method].append(rank)
+    mean_rank = {
+        method: sum(ranks_of_method) / len(ranks_of_method)
+        for method, ranks_of_method in ranks.items()
+        if ranks_of_method
     }
-    best = sorted(mean_place, key=lambda method: mean_place[method])[:n]
+    best = sorted(mean_rank, key=lambda method: mean_rank[method])[:n]
     return tuple(row.method for row in glance.rows if row.method in best)
 
 

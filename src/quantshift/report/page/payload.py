@@ -178,5 +178,5 @@ def _packed(
 
 
 def _positions(column: pl.Series, values: Sequence[Any]) -> list[int]:
-    places = {value: place for place, value in enumerate(values)}
-    return [places.get(value, OPEN) for value in column]
+    position_of = {value: position for position, value in enumerate(values)}
+    return [position_of.get(value, OPEN) for value in column]

@@ -131,8 +131,8 @@ def facts(provenance: Provenance) -> list[tuple[str, str]]:
         by = f" with {_workers(workers)}" if workers else ""
         listed.append(("computed in", f"{duration(provenance.seconds)}{by}"))
         listed.append(("last run", str(runs[-1].get("time", ""))[:16].replace("T", " ")))
-    made = ", ".join(f"{name} {version}" for name, version in versions().items())
-    return [*listed, *shared_facts(provenance).items(), ("report made with", made)]
+    software = ", ".join(f"{name} {version}" for name, version in versions().items())
+    return [*listed, *shared_facts(provenance).items(), ("report made with", software)]
 
 
 def _workers(counts: Sequence[int]) -> str:

@@ -37,7 +37,7 @@ def render_shell(
     template_packages = dict.fromkeys([package, SHELL])
     style_packages = dict.fromkeys([SHELL, *look_of, package])
     environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(place) for place in template_packages]),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in template_packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -50,7 +50,7 @@ def render_shell(
         numbers=numbers,
         version=__version__,
         favicon=f"data:image/svg+xml,{quote(_asset(SHELL, 'favicon.svg').strip())}",
-        css="".join(_asset(place, "page.css") for place in style_packages),
+        css="".join(_asset(name, "page.css") for name in style_packages),
         data=embedded_json(data),
         library=library,
         script=script,

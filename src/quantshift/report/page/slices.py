@@ -76,17 +76,17 @@ class Prepared:
 def prepared(rows: pl.DataFrame, section: Section) -> Prepared:
     """The rows of a section (`with_panels`), reduced so that grouping them is cheap."""
     words, declared = section.subject.about.words, section.subject.about.coordinates
-    wanted = {c.name: c.type for c in declared if c.name != REPEAT and c.name in rows.columns}
+    types = {c.name: c.type for c in declared if c.name != REPEAT and c.name in rows.columns}
     step = degree_step(rows["degree"].drop_nulls().unique())
     light = as_numbers(lean(rows)).select(
         *("experiment", "dataset", "cell", "stratum", "method", "panel"),
         *("error", "signed", "p_true", "p_hat"),
-        *(_choice(name, kind, rows.schema[name]) for name, kind in wanted.items()),
+        *(_choice(name, kind, rows.schema[name]) for name, kind in types.items()),
         x=in_steps(step),
     )
-    known = [name for name in wanted if not light[name].null_count()]
-    first = [name for name in (words.tables_by, words.columns_by) if name in known]
-    others = sorted((n for n in known if n not in first), key=lambda n: light[n].n_unique())
+    complete = [name for name in types if not light[name].null_count()]
+    first = [name for name in (words.tables_by, words.columns_by) if name in complete]
+    others = sorted((n for n in complete if n not in first), key=lambda n: light[n].n_unique())
     return Prepared(section, light, ("dataset", *first, *others), _classes(section), step)
 
 
@@ -160,9 +160,9 @@ def choosable(
         redundant = any(_same_partition(points, name, other) for other in ("x", "panel", *chosen))
         if not 2 <= points[name].n_unique() <= MOST_VALUES or (redundant and name != "degree"):
             continue
-        wanted = (*chosen, name)
-        if sum(_size(points, [*fixed, *always]) for fixed in subsets(wanted)) <= budget:
-            chosen = wanted
+        extended = (*chosen, name)
+        if sum(_size(points, [*fixed, *always]) for fixed in subsets(extended)) <= budget:
+            chosen = extended
     return chosen
 
 

@@ -79,13 +79,13 @@ def _means(
     means: dict[str, float] = {}
     for method in methods:
         cells_of_method = [cells.get((dataset, method)) for dataset in datasets]
-        known = [
+        values = [
             cell.value
             for cell in cells_of_method
             if cell is not None and isinstance(cell.value, float) and not cell.partial
         ]
-        if len(known) == len(datasets):
-            means[method] = sum(known) / len(known)
+        if len(values) == len(datasets):
+            means[method] = sum(values) / len(values)
     lowest = round(min(means.values(), default=0.0), _TIE_DECIMALS)
     return tuple(
         Cell(

@@ -171,16 +171,16 @@ def gap_legend(rows: Sequence[Row]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _digits(degrees: Sequence[float], wanted: int) -> int:
-    """The wanted number of decimals, or more if degrees would look the same."""
+def _digits(degrees: Sequence[float], fewest: int) -> int:
+    """At least this number of decimals, or more if degrees would look the same."""
     exact = (
         digits
-        for digits in range(wanted, EXACT_DIGITS + 1)
+        for digits in range(fewest, EXACT_DIGITS + 1)
         if all(abs(round(degree, digits) - degree) < _SAME for degree in degrees)
     )
     distinct = (
         digits
-        for digits in range(wanted, MOST_DIGITS)
+        for digits in range(fewest, MOST_DIGITS)
         if len({f"{degree:.{digits}f}" for degree in degrees}) == len(degrees)
     )
     return next(exact, next(distinct, MOST_DIGITS))

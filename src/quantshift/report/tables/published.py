@@ -73,7 +73,7 @@ def _group(rows: Mapping[str, Mapping[str, Any]], *, shaded: bool) -> list[Cell]
     """The cells of a degree and a test prevalence: one per method, and the correlation."""
     cells = [
         Cell(
-            f"{_shown(row['ours'])} / {decimal(row['theirs'])}",
+            f"{_number(row['ours'])} / {decimal(row['theirs'])}",
             row["ours"],
             mark="best" if row["our_mark"] == "best" else "",
             shaded=shaded,
@@ -83,8 +83,8 @@ def _group(rows: Mapping[str, Mapping[str, Any]], *, shaded: bool) -> list[Cell]
         for row in rows.values()
     ]
     correlation = next(iter(rows.values()))["spearman"]
-    return [*cells, Cell(_shown(correlation, 2), correlation, shaded=shaded)]
+    return [*cells, Cell(_number(correlation, 2), correlation, shaded=shaded)]
 
 
-def _shown(value: float | None, digits: int = 3) -> str:
+def _number(value: float | None, digits: int = 3) -> str:
     return MISSING if value is None else decimal(value, digits)

@@ -76,13 +76,13 @@ def _of_group(table: ReportTable, number: int) -> ReportTable:
     group = table.groups[number]
     start = sum(len(other.columns) for other in table.groups[:number])
     end = start + len(group.columns)
-    named = retitled(
+    titled = retitled(
         table,
         name=f"-{slug(group.text) or number + 1}",
         title=f", {group.text}" if group.text else "",
     )
     return replace(
-        named,
+        titled,
         groups=(replace(group, text=""),),
         rows=tuple(replace(row, cells=row.cells[start:end]) for row in table.rows),
         legend=tuple(sentence.replace(IN_GROUPS, "") for sentence in table.legend),
@@ -105,8 +105,8 @@ def _turned(table: ReportTable, corner: str) -> ReportTable:
             if labels
         ),
         rows=tuple(
-            Row(name, tuple(row.cells[place] for row in ordered), value=name)
-            for place, name in enumerate(group.columns)
+            Row(name, tuple(row.cells[column] for row in ordered), value=name)
+            for column, name in enumerate(group.columns)
         ),
         legend=tuple(sentence.replace("its row", "its column") for sentence in table.legend),
     )

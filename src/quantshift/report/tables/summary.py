@@ -68,12 +68,12 @@ def summary_tables(
                     seed=seed,
                     heading=subject.title(facet),
                 )
-                made = [summary if subject.ranked else unmarked(summary)]
+                part_tables = [summary if subject.ranked else unmarked(summary)]
                 classes = subject.classes(dataset)
                 if len(classes) > 2:
-                    made += bias_tables(rows.filter(where), classes, methods)
+                    part_tables += bias_tables(rows.filter(where), classes, methods)
                 several = len(subject.datasets) > 1
-                tables += [on_dataset(table) for table in made] if several else made
+                tables += [on_dataset(table) for table in part_tables] if several else part_tables
     return tables
 
 

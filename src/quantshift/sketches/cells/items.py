@@ -3,9 +3,9 @@
 Methods that compare one class with the rest look at the posteriors of each class alone. They get
 items whose posteriors of every class are distributed as the marginal cells say; which posterior of
 one class is beside which of another does not matter to them, and their sum need not be one. In the
-same way others get the posteriors of predicted classes, or the expected class. All others get a few
-items for each joint cell, with the mean and the covariances of its items: an error that is left is
-of third order.
+same way other methods get the posteriors of predicted classes, or the expected class. All others
+get a few items for each joint cell, with the mean and the covariances of its items: the remaining
+error is of third order.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,9 @@ class JointCounts:
 
     posteriors: (n_cells, n_classes), the means of the joint cells; counts: (n_cells,);
     covariances: (n_cells, n_classes, n_classes); largest: the class with the largest posterior.
-    marginals: of the posteriors of each class. predicted: of those of the items for which it is the
-    largest. expected: of the expected class, between 0 and 1; None if the sketch does not know it
-    for this order of classes.
+    marginals: for each class, the cells of its posteriors. predicted: the same for the items for
+    which it is the largest. expected: the cells of the expected class, between 0 and 1; None if the
+    sketch does not know it for this order of classes.
     """
 
     posteriors: Posteriors
@@ -78,9 +78,9 @@ class JointCounts:
         if self.expected is None:
             return self.spread()
         cell, numbers = self.expected
-        place = WIDE.pieces(cell, n_pieces).ravel()
-        rows = np.zeros((len(place), self.posteriors.shape[1]))
-        rows[:, 0], rows[:, -1] = 1 - place, place
+        position = WIDE.pieces(cell, n_pieces).ravel()
+        rows = np.zeros((len(position), self.posteriors.shape[1]))
+        rows[:, 0], rows[:, -1] = 1 - position, position
         return Items(rows, weights=np.repeat(numbers / n_pieces, n_pieces))
 
     def predictions(self) -> Posteriors:
@@ -95,34 +95,34 @@ class JointCounts:
 def spread_items(means: Posteriors, covariances: Reals, counts: Reals) -> Items:
     """Weighted items with these means and covariances, as far as the simplex permits.
 
-    In each of the main directions there are two items, to either side of the mean. Their distances
-    are equal, if the simplex has room; else one is nearer and weighs more.
+    In each of the main directions there are two items, one on either side of the mean. Their
+    distances are equal if the simplex has room; otherwise one is nearer and weighs more.
     """
     n_directions = means.shape[1] - 1
     variances, axes = np.linalg.eigh(covariances)
-    placed, weights = [], []
-    # The first axis is that along which sums of posteriors would change.
+    points, weights = [], []
+    # The first axis is the one along which sums of posteriors would change.
     for direction in range(1, means.shape[1]):
         step = axes[:, :, direction]
-        # A part of the items is spread in each direction, by so many times the variance.
+        # Only one part in n_directions is spread in each direction, by as many times the variance.
         forward, backward = _steps(means, step, n_directions * variances[:, direction])
         both = forward + backward
         share = np.divide(backward, both, out=np.full_like(both, 0.5), where=both > 0)
         for distance, part in ((forward, share), (-backward, 1 - share)):
-            placed.append(means + distance[:, np.newaxis] * step)
+            points.append(means + distance[:, np.newaxis] * step)
             weights.append(counts / n_directions * part)
-    posteriors = np.maximum(np.concatenate(placed), 0.0)
+    posteriors = np.maximum(np.concatenate(points), 0.0)
     posteriors /= posteriors.sum(axis=1, keepdims=True)
     return Items(posteriors, weights=np.concatenate(weights))
 
 
 def _steps(means: Reals, step: Reals, variances: Reals) -> tuple[Reals, Reals]:
     """How far to go forward and backward: the product is the variance where the simplex permits."""
-    wanted = np.sqrt(np.where(variances > LEAST_VARIANCE, variances, 0.0))
+    distance = np.sqrt(np.where(variances > LEAST_VARIANCE, variances, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         most_forward = np.where(step < 0, means / -step, np.inf).min(axis=1)
         most_backward = np.where(step > 0, means / step, np.inf).min(axis=1)
-        forward = np.minimum(wanted, most_forward)
-        backward = np.minimum(np.where(forward > 0, wanted**2 / forward, 0.0), most_backward)
-        forward = np.minimum(np.where(backward > 0, wanted**2 / backward, 0.0), most_forward)
+        forward = np.minimum(distance, most_forward)
+        backward = np.minimum(np.where(forward > 0, distance**2 / forward, 0.0), most_backward)
+        forward = np.minimum(np.where(backward > 0, distance**2 / backward, 0.0), most_forward)
     return forward, backward

@@ -2,12 +2,12 @@
 
 Every row is counted several times. A *joint* cell is the three classes with the largest posteriors,
 in order, and levels of what the first, the first two and the first three leave: octaves below 1/8,
-eighths above (of up to four classes, which have few cells, 1/16 and sixteenths). It keeps the sums
-of its posteriors and of their products, hence the mean and the covariances of its items. Sums are
-whole numbers, which do not depend on any order.
+eighths above (with up to four classes, which have few cells, 1/16 and sixteenths). It keeps the
+sums of its posteriors and of their products, hence the mean and the covariances of its items. Sums
+are whole numbers, which do not depend on any order.
 
 A *marginal* cell is a class, whether it has the largest posterior, and the wide cell of its
-posterior, as of two classes: methods that compare one class with the rest need no more, and
+posterior, as with two classes: methods that compare one class with the rest need no more, and
 thresholds and histograms do need narrow cells. The expected class, sum_k k P(k | x), has marginal
 cells, too, for methods that divide it into bins.
 """
@@ -26,7 +26,7 @@ DEEPEST = (9, 7, 3)
 """Octaves of what the first, the first two and the first three classes leave begin at 2**-d."""
 
 FEW_CLASSES = 4
-"""Up to so many classes have narrower levels."""
+"""Up to this many classes have narrower levels."""
 
 FIXED, PRODUCT_FIXED = 20, 16
 """Sums of posteriors are in units of 2**-FIXED, those of products in 2**-PRODUCT_FIXED."""
@@ -75,7 +75,7 @@ class JointCells:
         return self.expected_start + WIDE.n_cells
 
     def marginal_start(self, k: int, *, largest: bool) -> int:
-        """The first of the cells of a class, where it has the largest posterior or not."""
+        """The first cell of a class, of the items for which it has the largest posterior or not."""
         return self.end_of_rows + (2 * k + largest) * WIDE.n_cells
 
     @property
@@ -85,16 +85,16 @@ class JointCells:
 
     def of(self, rows: Posteriors, largest: Cells) -> Cells:
         """The joint cells of rounded rows."""
-        place = np.arange(len(rows))
+        index = np.arange(len(rows))
         others = rows.copy()
-        others[place, largest] = -1.0
-        left = 1 - rows[place, largest]
+        others[index, largest] = -1.0
+        left = 1 - rows[index, largest]
         number, remaining = largest, [left]
         for _ in range(2):
             following = others.argmax(axis=1)
             number = number * self.n_classes + following
-            remaining.append(remaining[-1] - others[place, following])
-            others[place, following] = -1.0
+            remaining.append(remaining[-1] - others[index, following])
+            others[index, following] = -1.0
         for share, deepest, n_levels in zip(remaining, DEEPEST, self.n_levels, strict=True):
             number = number * n_levels + self.levels(share, deepest)
         return np.asarray(self.n_classes + number)
@@ -114,7 +114,7 @@ class JointCells:
         )
 
     def left_levels(self, cell: Cells) -> Cells:
-        """The level of what the first class leaves, of joint cells."""
+        """The level of what the first class leaves, for joint cells."""
         first, second, third = self.n_levels
         return np.asarray((cell - self.n_classes) // (second * third) % first)
 
@@ -125,7 +125,7 @@ def products(n_classes: int) -> list[tuple[int, int]]:
 
 
 def summed(rows: Posteriors) -> Cells:
-    """What a joint cell sums up of each row: posteriors and products but for the last class."""
+    """What a joint cell sums over its rows: posteriors and products, without the last class."""
     n_classes = rows.shape[1]
     sums = _nearest(rows[:, :-1], FIXED)
     both = np.stack([rows[:, a] * rows[:, b] for a, b in products(n_classes)], axis=1)
@@ -134,25 +134,25 @@ def summed(rows: Posteriors) -> Cells:
 
 def means(sums: Cells, counts: Cells) -> Posteriors:
     """The mean posteriors of cells. sums: (n_cells, n_classes - 1)."""
-    known = sums / (counts[:, np.newaxis] * float(1 << FIXED))
-    last = np.maximum(1 - known.sum(axis=1), 0.0)
-    posteriors = np.column_stack([known, last])
+    leading = sums / (counts[:, np.newaxis] * float(1 << FIXED))
+    last = np.maximum(1 - leading.sum(axis=1), 0.0)
+    posteriors = np.column_stack([leading, last])
     return np.asarray(posteriors / posteriors.sum(axis=1, keepdims=True))
 
 
 def covariances(sums: Cells, product_sums: Cells, counts: Cells) -> Reals:
     """The covariances of the posteriors of cells, (n_cells, n_classes, n_classes)."""
     n_classes = sums.shape[1] + 1
-    known = sums / (counts[:, np.newaxis] * float(1 << FIXED))
+    leading = sums / (counts[:, np.newaxis] * float(1 << FIXED))
     mean_products = product_sums / (counts[:, np.newaxis] * float(1 << PRODUCT_FIXED))
-    found = np.zeros((len(sums), n_classes, n_classes))
+    matrices = np.zeros((len(sums), n_classes, n_classes))
     for (a, b), column in zip(products(n_classes), mean_products.T, strict=True):
-        found[:, a, b] = found[:, b, a] = column - known[:, a] * known[:, b]
+        matrices[:, a, b] = matrices[:, b, a] = column - leading[:, a] * leading[:, b]
     # Posteriors sum to one, so that every row of covariances sums to zero.
-    found[:, -1, :-1] = found[:, :-1, -1] = -found[:, :-1, :-1].sum(axis=1)
-    found[:, -1, -1] = -found[:, -1, :-1].sum(axis=1)
-    found[counts == 1] = 0.0
-    return found
+    matrices[:, -1, :-1] = matrices[:, :-1, -1] = -matrices[:, :-1, :-1].sum(axis=1)
+    matrices[:, -1, -1] = -matrices[:, -1, :-1].sum(axis=1)
+    matrices[counts == 1] = 0.0
+    return matrices
 
 
 def expected_class(rows: Posteriors) -> Reals:

@@ -5,9 +5,9 @@ the cells of the posteriors of all others. What the others leave is the largest 
 these are relative errors of at most 1/4096, also of the distance of the largest posterior to one,
 and rows whose cells are the same are counted together.
 
-What a large batch keeps (`joint_cells`) is computed from rounded rows, too. Whether small batches
-are merged to a large one, or it is counted at once, is the same then. Cells stand for their middles
-there: these are multiples of a power of two, and sums of them are exact.
+What a large batch keeps (see `joint`) is computed from rounded rows, too, so that the result is the
+same whether small batches are merged into a large one or it is counted at once. Cells stand for
+their middles there: these are multiples of a power of two, and sums of them are exact.
 """
 
 import numpy as np
@@ -20,19 +20,19 @@ ROUNDING = cells.ScoreCells(cells.NARROW.per_octave, decimal=True)
 """The cells of posteriors that are not the largest, hence at most one half."""
 
 MOST_ROWS = 1 << 15
-"""Batches with up to so many rows keep them."""
+"""Batches with up to this many rows keep them."""
 
 MOST_ROWS_IN_ALL = 1 << 21
 """If a sketch has more rows in all, no batch keeps its rows."""
 
 LEAST_GAP = 2.0**-40
-"""By how much a largest posterior is above another one at least."""
+"""The least difference between the largest posterior and any other."""
 
 
 def rounded(posteriors: Posteriors) -> tuple[Cells, Cells]:
     """The class with the largest posterior, and the cells of the others, (n_rows, n_classes - 1).
 
-    posteriors: rows that sum to one. Of equal posteriors the class that comes first is the largest.
+    posteriors: rows that sum to one. If posteriors are equal, the first class counts as largest.
     """
     largest = posteriors.argmax(axis=1)
     others = np.take_along_axis(posteriors, other_classes(posteriors.shape[1])[largest], axis=1)
@@ -48,18 +48,18 @@ def stands_for(largest: Cells, codes: Cells) -> Posteriors:
     """The posteriors that rounded rows stand for; the largest is where it was."""
     others = ROUNDING.stands_for(codes)
     rows = _rows(largest, others)
-    place = np.arange(len(rows))
-    top = rows[place, largest]
+    index = np.arange(len(rows))
+    top = rows[index, largest]
     digits = np.round(top * cells.DECIMALS) / cells.DECIMALS
     top = np.where(np.abs(digits - top) < LEAST_GAP, digits, top)
-    rows[place, largest] = np.maximum(top, 0.0)
-    found = rows.argmax(axis=1)
-    wrong = np.flatnonzero(found != largest)
+    rows[index, largest] = np.maximum(top, 0.0)
+    argmax = rows.argmax(axis=1)
+    wrong = np.flatnonzero(argmax != largest)
     if len(wrong):
         # Two posteriors that are as good as equal.
-        one, other = rows[wrong, largest[wrong]], rows[wrong, found[wrong]]
+        one, other = rows[wrong, largest[wrong]], rows[wrong, argmax[wrong]]
         rows[wrong, largest[wrong]] = other
-        rows[wrong, found[wrong]] = np.minimum(one, other - LEAST_GAP)
+        rows[wrong, argmax[wrong]] = np.minimum(one, other - LEAST_GAP)
     return rows
 
 

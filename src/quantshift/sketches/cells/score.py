@@ -9,9 +9,9 @@ distance to the nearer of 0 and 1. From 1/32 on, cells have equal widths; below,
 has the same number of cells, down to 2**-24; 0, 1/2 and 1 have cells of their own.
 
 There are cells of several widths, and each lies within one of every wider kind. Small batches are
-counted in narrow cells, because one row is a noticeable part of their estimates; what narrow cells
-cost is little if there are few rows. Large batches have so many rows in each cell that wide cells
-lose no more. Of more than two classes see `rounded` and `joint_cells`.
+counted in narrow cells, because one row is a noticeable part of their estimates, and narrow cells
+cost little if there are few rows. Large batches have so many rows in each cell that wide cells lose
+no more. For more than two classes see `rounded` and `joint`.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from quantshift.base.types import Posteriors, Reals
 Cells = NDArray[np.int64]
 
 MISSING, OUTSIDE = -1, -2
-"""Cells of rows that are counted but not used: a score is missing, or it is none."""
+"""Cells of rows that are counted but not used: a score is missing, or it is not a valid one."""
 
 REASONS = {
     MISSING: "no score, or not a number",
@@ -39,7 +39,7 @@ SMALLEST, LINEAR = 24, 5
 """Octaves of the distance x begin at 2**-SMALLEST and end at 2**-LINEAR."""
 
 DECIMALS = 1000
-"""Narrow cells that have a multiple of 1 / DECIMALS stand for it: many scores have few digits."""
+"""Narrow cells stand for the multiple of 1 / DECIMALS in them: many scores have few digits."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ScoreCells:
     """Cells of one width.
 
     per_octave: cells of each octave, a power of two. first: the number of the first cell, that of
-    the score 0. decimal: whether cells stand for a number with few digits where they have one.
+    the score 0. decimal: whether cells stand for a number with few digits where they contain one.
     """
 
     per_octave: int
@@ -111,18 +111,18 @@ class ScoreCells:
     def pieces(self, cell: Cells, n_pieces: int) -> Reals:
         """Scores spread evenly over each cell, (n_cells, n_pieces)."""
         offsets = (np.arange(n_pieces) + 0.5) / n_pieces - 0.5
-        place = cell - self.first
+        index = cell - self.first
         return np.asarray(
-            self._middles[place, np.newaxis] + self._widths[place, np.newaxis] * offsets
+            self._middles[index, np.newaxis] + self._widths[index, np.newaxis] * offsets
         )
 
     def widened(self, cell: Cells, wider: "ScoreCells") -> Cells:
         """The cells of another width in which these lie."""
-        place = cell - self.first
-        below = np.minimum(place, self.last - place)
+        index = cell - self.first
+        below = np.minimum(index, self.last - index)
         factor = self.per_octave // wider.per_octave
         within = np.where(below == 0, 0, 1 + (below - 1) // factor)
-        return np.asarray(wider.first + np.where(below == place, within, wider.last - within))
+        return np.asarray(wider.first + np.where(below == index, within, wider.last - within))
 
     @cached_property
     def _lower(self) -> tuple[Reals, Reals]:
@@ -162,7 +162,7 @@ MIDDLE = ScoreCells(512, WIDE.end, decimal=True)
 NARROW = ScoreCells(2048, MIDDLE.end, decimal=True)
 
 BY_SIZE = ((1 << 16, NARROW), (1 << 18, MIDDLE))
-"""The cells of batches of two classes with up to so many rows; those of others are wide."""
+"""The cells of batches of two classes with up to this many rows; those of others are wide."""
 
 MOST_NARROW = 1 << 22
 """If a sketch has more rows in all, every batch is counted in wide cells."""
@@ -174,7 +174,7 @@ N_SCORE_CELLS = NARROW.end
 
 
 def width_of(cell: Cells) -> Cells:
-    """The place of the width of each cell among `WIDTHS`."""
+    """The position of the width of each cell among `WIDTHS`."""
     return np.asarray(np.searchsorted([kind.end for kind in WIDTHS], cell, side="right"))
 
 
@@ -182,20 +182,20 @@ def scores_of(cell: Cells) -> Reals:
     """The scores that cells of any width stand for."""
     widths = width_of(cell)
     scores = np.empty(len(cell))
-    for place, kind in enumerate(WIDTHS):
-        own = widths == place
+    for width, kind in enumerate(WIDTHS):
+        own = widths == width
         if own.any():
             scores[own] = kind.stands_for(cell[own])
     return scores
 
 
 def normalised(posteriors: Posteriors) -> Posteriors:
-    """Rows of three or more posteriors whose sum is one but for rounding."""
+    """Rows of three or more posteriors whose sum is one up to rounding."""
     return np.asarray(posteriors / _sums(posteriors)[:, np.newaxis])
 
 
 def usable(posteriors: Posteriors) -> NDArray[np.bool_]:
-    """Whether a row has posteriors: each from 0 to 1 and, of more than one, a sum of about 1."""
+    """Whether a row has posteriors: each from 0 to 1, and if there are several, a sum near 1."""
     with np.errstate(invalid="ignore"):
         valid = np.asarray(((posteriors >= 0) & (posteriors <= 1)).all(axis=1))
         if posteriors.shape[1] > 1:
@@ -204,7 +204,7 @@ def usable(posteriors: Posteriors) -> NDArray[np.bool_]:
 
 
 def _sums(posteriors: Posteriors) -> Reals:
-    """From left to right, as SQL adds."""
+    """The sums of rows, added from left to right, as SQL adds."""
     total = posteriors[:, 0].copy()
     for column in posteriors.T[1:]:
         total += column

@@ -1,9 +1,9 @@
-"""How narrow the cells of every batch are: a matter of its rows, and of no order.
+"""How narrow the cells of every batch are: this depends on numbers of rows, and on no order.
 
 Counts begin in the narrowest cells. Those of a batch go into wider ones once it has many rows, or
-all batches together have. Both numbers only grow when sketches are merged, and a wide cell is made
-of narrow ones, so that it makes no difference in which order rows were counted and merged. Labelled
-rows, of which there are few beside the others, stay in the narrowest cells.
+all batches together have many. Both numbers only grow when sketches are merged, and a wide cell is
+made of narrow ones, so that it makes no difference in which order rows were counted and merged.
+Labelled rows, of which there are few beside the others, stay in the narrowest cells.
 """
 
 from collections.abc import Sequence
@@ -36,8 +36,8 @@ def settled(about: About, table: pl.DataFrame) -> pl.DataFrame:
         .group_by(BATCH)
         .agg(pl.col(COUNT).sum().alias(ROWS), pl.col(WIDTH).min())
     )
-    wanted = np.array([width_for(about, n, n_all) for n in sizes[ROWS].to_list()], dtype=np.int64)
-    sizes = sizes.select(BATCH, pl.Series(WIDTH, np.minimum(wanted, sizes[WIDTH].to_numpy())))
+    by_size = np.array([width_for(about, n, n_all) for n in sizes[ROWS].to_list()], dtype=np.int64)
+    sizes = sizes.select(BATCH, pl.Series(WIDTH, np.minimum(by_size, sizes[WIDTH].to_numpy())))
     joined = table.select(BATCH).join(
         sizes, on=BATCH, how="left", nulls_equal=True, maintain_order="left"
     )
@@ -82,8 +82,9 @@ def total(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> p
 def totalled(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The sums of counts in cells, of all parts.
 
-    Of more than two classes, rounded rows, joint and marginal cells are summed one after the other,
-    each without the columns that are zero for them; a part may lack the columns of what it lacks.
+    With more than two classes, rounded rows, joint and marginal cells are summed one after the
+    other, each without the columns that are zero for them; a part without such cells may lack
+    their columns.
     """
     order = [*about.keys, CELL, *about.codes, *about.totals, COUNT]
     if about.n_classes == 2:
@@ -106,7 +107,7 @@ def totalled(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _widths(about: About, cell: Cells) -> Cells:
-    """How narrow each cell is; of more than two classes 1 for rounded rows."""
+    """How narrow each cell is; with more than two classes, 1 for rounded rows."""
     if about.n_classes == 2:
         return cells.width_of(cell)
     return (cell < about.n_classes).astype(np.int64)
@@ -125,16 +126,16 @@ def _widened(
     else:
         cell = table[CELL].to_numpy().copy()
         widths = cells.width_of(cell)
-        for place, kind in enumerate(cells.WIDTHS):
-            for goal, wider in enumerate(cells.WIDTHS[:place]):
-                own = chosen & (widths == place) & (goals == goal)
+        for width, kind in enumerate(cells.WIDTHS):
+            for goal, wider in enumerate(cells.WIDTHS[:width]):
+                own = chosen & (widths == width) & (goals == goal)
                 cell[own] = kind.widened(cell[own], wider)
         parts = [table.with_columns(pl.Series(CELL, cell))]
     return totalled(about, parts)
 
 
 def _joint_and_marginal(about: About, table: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rounded rows in joint cells, and in marginal ones."""
+    """The counts of rounded rows in joint cells, and in marginal ones."""
     largest, numbers = table[CELL].to_numpy(), table[COUNT].to_numpy()
     rows = rounded.middles(largest, table.select(about.codes).to_numpy())
     sums = summed(rows) * numbers[:, np.newaxis]

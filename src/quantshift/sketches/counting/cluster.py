@@ -13,7 +13,7 @@ from quantshift.tables.places import is_piped
 from quantshift.tables.reading import Progress, Source
 
 PART_ROWS = 4_000_000
-"""Rows that one task counts, in whole groups, of files that are read as they are stored."""
+"""Rows that one task counts, in whole groups, if a file is read as it is stored."""
 
 
 def sketch_on_cluster(
@@ -57,8 +57,8 @@ def sketch_on_cluster(
 def count_part(path: str, groups: Sequence[int] | None, columns: Columns, bins: bool) -> Sketch:
     """Runs on a worker: the counts of a part of a file."""
     counter = Counter(columns, bins)
-    for _ in count_file(counter, path, groups):
-        pass
+    for _n_rows in count_file(counter, path, groups):
+        pass  # parts are counted as they are read; a worker reports no progress
     return counter.sketch()
 
 
@@ -98,5 +98,5 @@ def _check_workers(client: object, address: str) -> None:
 
 
 def worker_version() -> str:
-    """Runs on a worker: which quantshift it has, so that all count alike."""
+    """Runs on a worker: the version of its quantshift, so that all workers count alike."""
     return __version__

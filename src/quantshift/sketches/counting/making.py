@@ -46,13 +46,13 @@ from quantshift.tables.reading import (
 )
 
 PART_ROWS = 1 << 18
-"""Rows that are in memory at once, of files that are read as they are stored."""
+"""Rows that are in memory at once if a file is read as it is stored."""
 
 FEW_ROWS = 1 << 17
 """Rows of other files that are counted at once."""
 
 FIRST_ROWS = 1 << 14
-"""Rows of a part that tell whether its scores may be few."""
+"""Rows of a part that decide whether it may have few different scores."""
 
 GROUP = "group"
 
@@ -62,7 +62,7 @@ COMPACT_ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class Columns:
-    """Where scores and keys stand in a table."""
+    """The columns of scores and keys in a table."""
 
     scores: tuple[str, ...]
     batch: str | None = None
@@ -71,11 +71,11 @@ class Columns:
 
     @property
     def about(self) -> About:
-        """What a sketch of these columns is of."""
+        """The description of a sketch of these columns."""
         return About(self.scores, self.by, self.label)
 
     @property
-    def wanted(self) -> list[str]:
+    def to_read(self) -> list[str]:
         """The columns to read."""
         return list(dict.fromkeys([*self.scores, *self.keys]))
 
@@ -93,7 +93,7 @@ class Columns:
         by: Sequence[str],
         label: str | None,
     ) -> "Columns":
-        """The columns that were named."""
+        """The columns with these names, checked."""
         if (score is None) == (not posteriors):
             raise UserError(
                 "name the column of the score, or those of the posteriors of all classes",
@@ -132,14 +132,14 @@ class Counter:
         self.bins = self.bins and self.columns.label is None
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Count the rows of a table that has the wanted columns."""
+        """Count the rows of a table that has the columns to read."""
         if not rows.height:
             return
         about = self.columns.about
         tallied_wide = self._tally is not None and self._tally.is_wide
         posteriors, cell = scored_cells(rows, self.columns, WIDE if tallied_wide else NARROW)
         if about.n_classes == 2 and not about.labelled:
-            # The same cells of every batch are met again and again.
+            # The same cells of every batch occur again and again.
             self.bins = self.bins or not _are_few(posteriors[:, -1:], cell, about.most_values)
             if self.bins:
                 self._tally = self._tally or Tally(about)
@@ -162,7 +162,7 @@ class Counter:
 
     @uses_tables
     def sketch(self) -> Sketch:
-        """All that was added."""
+        """The sketch of everything that was added."""
         about = self.columns.about
         parts = self._parts
         if self._tally is not None and self._tally.has_counts:
@@ -194,7 +194,7 @@ def sketch(
     cluster: str | None = None,
     progress: Progress = None,
 ) -> Sketch:
-    """Count the rows of tables by batch and score: all that an estimate needs of them.
+    """Count the rows of tables by batch and score: an estimate needs nothing else.
 
     source: a path, a pattern, a folder, the URL of a table in a database, a data frame, or a list
         of these. Memory does not grow with the number of rows.
@@ -203,7 +203,7 @@ def sketch(
     by: further columns to count by. label: column of the true classes, for a sketch that methods
         are fitted on.
     bins: count by cells even if scores are few, as databases do. Labelled rows keep their scores
-        all the same, while these are not very many.
+        all the same, as long as these are not very many.
     cluster: address of a Dask scheduler whose workers see the same files.
 
     Warns of files with the same content, and of hidden sheets of workbooks, which are not read.
@@ -234,14 +234,17 @@ def sketch(
 def count_file(
     counter: Counter, file: Source, groups: Sequence[int] | None = None
 ) -> Iterator[int]:
-    """Count a table part by part, and tell how many rows each has. groups: of stored rows."""
+    """Count a table part by part, and yield the number of rows of each part.
+
+    groups: the groups of stored rows to count; None: all.
+    """
     columns = counter.columns
     database = database_of(file)
     if database is not None:
         from quantshift.sketches.counting.sql import counts_in_database
 
         types = database.types(str(file))
-        require_columns(shown_file(file), list(types), columns.wanted)
+        require_columns(shown_file(file), list(types), columns.to_read)
         check_types(types, columns.scores, columns.keys)
         counts = counts_in_database(database, str(file), columns).table
         counter.add_counts(counts)
@@ -255,7 +258,7 @@ def count_file(
 def rows_of(
     file: Source, columns: Columns, groups: Sequence[int] | None = None
 ) -> Iterator[pl.DataFrame]:
-    """The rows of a table, part by part, with the wanted columns."""
+    """The rows of a table, part by part, with the columns to read."""
     stored = stored_rows(file)
     parts = _rows(file, columns) if stored is None else _as_stored(file, stored, columns, groups)
     for rows in parts:
@@ -266,15 +269,15 @@ def rows_of(
 
 def stored_rows(file: Source) -> StoredRows | None:
     """The rows of a file as they are stored; None if its format has no such way to read them."""
-    known = format_of(Path(file)) if isinstance(file, str | Path) else None
-    if known is None or known.stored is None:
+    table_format = format_of(Path(file)) if isinstance(file, str | Path) else None
+    if table_format is None or table_format.stored is None:
         return None
     with explained(str(file)):
-        return known.stored(Path(file))
+        return table_format.stored(Path(file))
 
 
 def counts_of(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """How many rows there are of each key and cell and, if few, of each score."""
+    """How many rows there are of each key and cell and, if scores are few, of each score."""
     return _counts(rows, columns, *scored_cells(rows, columns), exact=True)
 
 
@@ -290,13 +293,13 @@ def _counts(
     keys, groups = _groups(rows, columns)
     counted = pl.DataFrame({GROUP: groups, CELL: cell})
     used = (cell >= 0)[:, np.newaxis]
-    kept = posteriors[:, -1:] if about.n_classes == 2 else posteriors
-    if exact and _are_few(kept, cell, about.most_values):
+    scores = posteriors[:, -1:] if about.n_classes == 2 else posteriors
+    if exact and _are_few(scores, cell, about.most_values):
         # Minus zero is zero, and a row that is left out has no score.
-        values = np.where(used, kept + 0.0, np.nan)
-        named = {name: values[:, k] for k, name in enumerate(about.values)}
+        values = np.where(used, scores + 0.0, np.nan)
+        columns_of_values = {name: values[:, k] for k, name in enumerate(about.values)}
         valued = counted.with_columns(
-            pl.Series(name, column).fill_nan(None) for name, column in named.items()
+            pl.Series(name, column).fill_nan(None) for name, column in columns_of_values.items()
         )
         totals = valued.group_by([GROUP, CELL, *about.values]).agg(_number())
         by_score = added(about, [_with_keys(totals, keys, [*about.values, COUNT])])
@@ -313,7 +316,7 @@ def _counts(
 def scored_cells(
     rows: pl.DataFrame, columns: Columns, kind: ScoreCells = NARROW
 ) -> tuple[Posteriors, cells.Cells]:
-    """The scores of rows, with something in every gap, and their cells. kind: of two classes."""
+    """The scores of rows, with gaps filled, and their cells. kind: the cells of two classes."""
     scores = rows.select(
         # Categories are text.
         (pl.col(name).cast(pl.String) if is_text(rows.schema[name]) else pl.col(name))
@@ -331,7 +334,7 @@ def scored_cells(
 
 
 def _are_few(scores: NDArray[np.float64], cell: cells.Cells, most: int) -> bool:
-    """Whether the first rows leave it open that there are few different scores."""
+    """Whether there may be few different scores, judging by the first rows."""
     first = scores[:FIRST_ROWS][cell[:FIRST_ROWS] >= 0]
     return pl.DataFrame(first).n_unique() <= most
 
@@ -348,19 +351,19 @@ def _with_keys(totals: pl.DataFrame, keys: pl.DataFrame, numbers: Sequence[str])
 
 def _groups(rows: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, cells.Cells]:
     """The keys that occur, as text, and which of them each row has."""
-    named = [(BATCH, columns.batch), *((BY + name, name) for name in columns.by)]
+    key_columns = [(BATCH, columns.batch), *((BY + name, name) for name in columns.by)]
     if columns.label is not None:
-        named.append((LABEL, columns.label))
+        key_columns.append((LABEL, columns.label))
     groups = np.zeros(rows.height, dtype=np.int64)
     texts = pl.DataFrame({"": [0]})
-    for alias, name in named:
+    for alias, name in key_columns:
         if name is None:
             texts = texts.with_columns(pl.lit(None, dtype=pl.String).alias(alias))
             continue
         encoded = rows[name].rechunk().to_arrow().dictionary_encode()
-        known = key_texts(pl.Series(alias, encoded.dictionary))
-        with_gap = pl.DataFrame([known.extend_constant(None, 1)])
-        codes = encoded.indices.fill_null(len(known)).to_numpy().astype(np.int64)
+        levels = key_texts(pl.Series(alias, encoded.dictionary))
+        with_gap = pl.DataFrame([levels.extend_constant(None, 1)])
+        codes = encoded.indices.fill_null(len(levels)).to_numpy().astype(np.int64)
         groups = groups * len(with_gap) + codes
         texts = texts.join(with_gap, how="cross", maintain_order="left_right")
         if texts.height > rows.height + 1:
@@ -372,37 +375,37 @@ def _groups(rows: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, cells.C
 def _as_stored(
     file: Source, stored: StoredRows, columns: Columns, groups: Sequence[int] | None
 ) -> Iterator[pl.DataFrame]:
-    path, inside = Path(file), stored.columns
+    path, stored_names = Path(file), stored.columns
     if is_sketch(path):
         raise DataError(f"{path}: a sketch, whose rows are counted already; use it as it is")
-    of_folders = {
-        name: value for name, value in keys_of_folders(path).items() if name not in inside
+    folder_keys = {
+        name: value for name, value in keys_of_folders(path).items() if name not in stored_names
     }
-    require_columns(str(path), [*inside, *of_folders], columns.wanted)
-    wanted = [name for name in columns.wanted if name in inside]
+    require_columns(str(path), [*stored_names, *folder_keys], columns.to_read)
+    names = [name for name in columns.to_read if name in stored_names]
     keys = [
         pl.lit(value, pl.String).alias(name)
-        for name, value in of_folders.items()
-        if name in columns.wanted
+        for name, value in folder_keys.items()
+        if name in columns.to_read
     ]
     with explained(str(path)):
-        for rows in stored.read(wanted, groups, PART_ROWS):
+        for rows in stored.read(names, groups, PART_ROWS):
             yield rows.with_columns(keys)
 
 
 def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
     if not isinstance(file, str | Path):
-        # As it is: a gap and NaN are told apart, as databases do.
+        # Not converted: a gap and NaN stay different, as in databases.
         frame = given_frame(file, "the table")
-        require_columns("the table", frame.columns, columns.wanted)
-        yield from frame.select(columns.wanted).iter_slices(PART_ROWS)
+        require_columns("the table", frame.columns, columns.to_read)
+        yield from frame.select(columns.to_read).iter_slices(PART_ROWS)
         return
     table = open_table(file)
-    table.require(columns.wanted)
+    table.require(columns.to_read)
     for note in table.notes:
         warnings.warn(f"{table.name}: {note}", stacklevel=2)
     waiting: list[pl.DataFrame] = []
-    with closing(table.chunks(columns.wanted)) as chunks:
+    with closing(table.chunks(columns.to_read)) as chunks:
         for chunk in chunks:
             waiting.append(chunk.columns)
             if chunk.ragged:
@@ -416,5 +419,5 @@ def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
 
 
 def _nothing(columns: Columns) -> pl.DataFrame:
-    types = {name: pl.String() for name in columns.wanted}
+    types = {name: pl.String() for name in columns.to_read}
     return pl.DataFrame(schema={**types, **{name: pl.Float64() for name in columns.scores}})

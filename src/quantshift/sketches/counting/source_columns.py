@@ -19,12 +19,12 @@ def key_texts(keys: pl.Series) -> pl.Series:
 def check_types(
     types: Mapping[str, pl.DataType], scores: Sequence[str], keys: Sequence[str]
 ) -> None:
-    """Refuse columns of scores that are no numbers, and keys that databases write differently."""
+    """Refuse columns of scores that are not numbers, and keys that databases write differently."""
     for name in scores:
         kind = types[name]
         if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null) or is_text(kind)):
             raise UserError(
-                f"column {name!r} holds {_told(kind)}: a score is a number from 0 to 1",
+                f"column {name!r} holds {_noun(kind)}: a score is a number from 0 to 1",
                 arguments=["score", "posteriors"],
             )
     for key in keys:
@@ -33,18 +33,18 @@ def check_types(
         is_time = kind.is_temporal() and kind != pl.Duration
         if not (by_itself or is_time or is_text(kind)):
             raise UserError(
-                f"column {key!r} holds {_told(kind)}: rows are counted by text, whole numbers or "
+                f"column {key!r} holds {_noun(kind)}: rows are counted by text, whole numbers or "
                 "dates",
                 arguments=["batch", "by", "label"],
             )
 
 
 def is_text(kind: pl.DataType) -> bool:
-    """Whether a column holds texts, also if there are few and they are numbered."""
+    """Whether a column holds texts, also if they are stored as categories."""
     return kind in (pl.String, pl.Categorical, pl.Enum)
 
 
-def _told(kind: pl.DataType) -> str:
+def _noun(kind: pl.DataType) -> str:
     if kind.is_float():
         return "decimal numbers"
     if kind.is_nested():

@@ -27,17 +27,17 @@ def unchanged(files: Sequence[str | Path]) -> Iterator[None]:
 
 
 def _state(file: str | Path) -> tuple[int, int, int] | None:
-    """What tells whether a file is as it was; None for pipes and tables in databases."""
+    """What shows whether a file has changed; None for pipes and tables in databases."""
     path, _ = sheet_of(file)
     if database_of(file) or not path.is_file():
         return None
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def keys_of_folders(path: Path) -> dict[str, str | None]:
     """The keys in the names of a file's folders, as in `scores/day=2026-03-02/part-0.parquet`."""
-    named = [part.partition("=") for part in path.parts[:-1] if "=" in part]
+    pairs = [part.partition("=") for part in path.parts[:-1] if "=" in part]
     return {
-        unquote(name): None if value == NO_PARTITION else unquote(value) for name, _, value in named
+        unquote(name): None if value == NO_PARTITION else unquote(value) for name, _, value in pairs
     }

@@ -40,11 +40,12 @@ from quantshift.tables.formats.table_format import Database
 
 
 class Dialect(NamedTuple):
-    """How a database writes things.
+    """The types, quotes and functions of a database's SQL.
 
-    quote: around names; quoted_quote: one within a name. escapes: whether a backslash in a text
-    stands for something else. md5: the MD5 of a text in hexadecimal. fence: what keeps a step from
-    being merged with the next, in a database that would then compute the same over and over.
+    quote: the mark around names; quoted_quote: the same mark within a name. escapes: whether a
+    backslash in a text is an escape character. md5: the MD5 of a text in hexadecimal. fence: what
+    keeps a step from being merged with the next, in a database that would then compute the same
+    again and again.
     """
 
     double: str
@@ -110,49 +111,49 @@ def counts_in_database(database: Database, url: str, columns: Columns) -> Sketch
 def query(sql: Dialect, table: str, columns: Columns) -> str:
     """The query for the columns of a table."""
     about = columns.about
-    given = {BATCH: columns.batch, **{BY + name: name for name in columns.by}}
+    key_columns = {BATCH: columns.batch, **{BY + name: name for name in columns.by}}
     if columns.label is not None:
-        given[LABEL] = columns.label
-    keys = [f"k{i}" for i in range(len(given))]
+        key_columns[LABEL] = columns.label
+    keys = [f"k{i}" for i in range(len(key_columns))]
     n_scores = len(columns.scores)
-    as_given, p = ([f"{name}{k}" for k in range(n_scores)] for name in ("given", "p"))
-    steps = _checked_rows(sql, table, columns, dict(zip(keys, given.values(), strict=True)))
-    kept: dict[str, str] = {}
+    scores, p = ([f"{name}{k}" for k in range(n_scores)] for name in ("given", "p"))
+    steps = _checked_rows(sql, table, columns, dict(zip(keys, key_columns.values(), strict=True)))
+    stored: dict[str, str] = {}
     totals: list[str] = []
     if about.labelled:
-        kept = {name: f"v{j}" for j, name in enumerate(about.values)}
-        steps |= _labelled_rows(keys, as_given[-len(kept) :], list(kept.values()))
+        stored = {name: f"v{j}" for j, name in enumerate(about.values)}
+        steps |= _labelled_rows(keys, scores[-len(stored) :], list(stored.values()))
     else:
-        steps |= _usable_rows(keys, as_given, p) | _sized_rows(keys, p)
-        kept = {name: f"g{j}" for j, name in enumerate(about.codes)}
+        steps |= _usable_rows(keys, scores, p) | _sized_rows(keys, p)
+        stored = {name: f"g{j}" for j, name in enumerate(about.codes)}
         totals = [f"f{i}" for i in range(len(about.totals))]
         if totals:
-            of_rows = _cells_of_rows(sql, about, keys, list(kept.values()), totals)
-            steps |= {name: step + sql.fence for name, step in of_rows.items()}
+            row_steps = _cells_of_rows(sql, about, keys, list(stored.values()), totals)
+            steps |= {name: step + sql.fence for name, step in row_steps.items()}
         else:
             steps |= _score_cells(sql, keys, p[-1])
     sums = [f"sum_{column}" for column in totals]
-    counted = [*keys, "c", *kept.values()]
+    counted = [*keys, "c", *stored.values()]
     counted += [
         f"CAST(SUM({column}) AS {sql.whole}) AS {alias}"
         for column, alias in zip(totals, sums, strict=True)
     ]
-    by = ", ".join([*keys, *kept.values(), "c"])
+    by = ", ".join([*keys, *stored.values(), "c"])
     steps["counted"] = (
         f"SELECT {', '.join([*counted, 'COUNT(*) AS n_counted'])} FROM cells GROUP BY {by}"
     )
-    named = {
-        **dict(zip(given, keys, strict=True)),
+    outputs = {
+        **dict(zip(key_columns, keys, strict=True)),
         CELL: "c",
-        **kept,
+        **stored,
         **dict(zip(about.totals if totals else [], sums, strict=True)),
         COUNT: "n_counted",
     }
     answer = {
         SKETCH: _text(sql, about.described()),
-        **named,
+        **outputs,
         **_totals_of_lines(sql, keys[0]),
-        CHECK: _line_check(sql, about, named),
+        CHECK: _line_check(sql, about, outputs),
     }
     # All names are quoted: a database may change the case of those that are not.
     columns_of_answer = ", ".join(
@@ -163,7 +164,7 @@ def query(sql: Dialect, table: str, columns: Columns) -> str:
 
 
 def _totals_of_lines(sql: Dialect, batch: str) -> dict[str, str]:
-    """How much the answer holds, in every line: a part of it is no sketch."""
+    """How much the answer holds, in every line: a part of it is not a sketch."""
     return {
         BATCH_TOTAL: f"CAST(SUM(n_counted) OVER (PARTITION BY {batch}) AS {sql.whole})",
         TOTAL: f"CAST(SUM(n_counted) OVER () AS {sql.whole})",
@@ -171,10 +172,10 @@ def _totals_of_lines(sql: Dialect, batch: str) -> dict[str, str]:
     }
 
 
-def _line_check(sql: Dialect, about: About, named: Mapping[str, str]) -> str:
-    """The MD5 of what a line says; `_line_checks` of the sketch computes the same."""
+def _line_check(sql: Dialect, about: About, outputs: Mapping[str, str]) -> str:
+    """The MD5 of the content of a line; `_line_checks` of the sketch computes the same."""
     texts = []
-    for name, value in named.items():
+    for name, value in outputs.items():
         checked = value
         if name in about.values:
             checked = _floor(sql, f"{value} * {1 << CHECKED_BITS}")
@@ -185,35 +186,36 @@ def _line_check(sql: Dialect, about: About, named: Mapping[str, str]) -> str:
 def _checked_rows(
     sql: Dialect, table: str, columns: Columns, keys: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """Steps that read the scores given0, given1, ... of rows, and tell whether they can be used.
+    """Steps that read the scores given0, given1, ... of rows, and say whether they can be used.
 
     keys: the columns by which rows are counted, by their names in the query.
     """
-    given = [f"given{k}" for k in range(len(columns.scores))]
+    scores = [f"given{k}" for k in range(len(columns.scores))]
     key_list = ", ".join(keys)
 
     def column(name: str) -> str:
         return f"source_rows.{_quoted(sql, name)}"
 
-    read = [
+    selected = [
         f"CAST({column(name) if name is not None else 'NULL'} AS {sql.text}) AS {key}"
         for key, name in keys.items()
     ]
-    read += [
+    selected += [
         f"CAST({column(name)} AS {sql.double}) AS {score}"
-        for score, name in zip(given, columns.scores, strict=True)
+        for score, name in zip(scores, columns.scores, strict=True)
     ]
-    valid = " AND ".join(f"{score} >= 0 AND {score} <= 1" for score in given)
-    if len(given) > 1:
+    valid = " AND ".join(f"{score} >= 0 AND {score} <= 1" for score in scores)
+    if len(scores) > 1:
         scale = round(1 / cells.SUM_TOLERANCE)
-        valid += f" AND ABS({' + '.join(given)} - 1) * {scale} <= 1"
-    missing = " OR ".join(f"{score} IS NULL" for score in given)
+        valid += f" AND ABS({' + '.join(scores)} - 1) * {scale} <= 1"
+    missing = " OR ".join(f"{score} IS NULL" for score in scores)
     status = (
         f"CASE WHEN {missing} THEN {cells.MISSING} WHEN {valid} THEN 0 ELSE {cells.OUTSIDE} END"
     )
     return {
-        "read_rows": f"SELECT {', '.join(read)} FROM {table} AS source_rows",
-        "checked_rows": f"SELECT {key_list}, {', '.join(given)}, {status} AS status FROM read_rows",
+        "read_rows": f"SELECT {', '.join(selected)} FROM {table} AS source_rows",
+        "checked_rows": f"SELECT {key_list}, {', '.join(scores)}, {status} AS status "
+        "FROM read_rows",
     }
 
 
@@ -221,25 +223,25 @@ def _labelled_rows(
     keys: Sequence[str], scores: Sequence[str], values: Sequence[str]
 ) -> dict[str, str]:
     """A step that keeps the scores of labelled rows as they are; minus zero is zero."""
-    kept = ", ".join(
+    selected = ", ".join(
         f"CASE WHEN status < 0 THEN NULL WHEN {score} = 0 THEN 0 ELSE {score} END AS {value}"
         for score, value in zip(scores, values, strict=True)
     )
-    return {"cells": f"SELECT {', '.join(keys)}, status AS c, {kept} FROM checked_rows"}
+    return {"cells": f"SELECT {', '.join(keys)}, status AS c, {selected} FROM checked_rows"}
 
 
-def _usable_rows(keys: Sequence[str], given: Sequence[str], p: Sequence[str]) -> dict[str, str]:
+def _usable_rows(keys: Sequence[str], scores: Sequence[str], p: Sequence[str]) -> dict[str, str]:
     """A step with null in place of scores that cannot be used, and posteriors that sum to one."""
-    total = f" / ({' + '.join(given)})" if len(given) > 2 else ""
+    total = f" / ({' + '.join(scores)})" if len(scores) > 2 else ""
     used = ", ".join(
         f"CASE WHEN status = 0 THEN {score}{total} END AS {usable}"
-        for score, usable in zip(given, p, strict=True)
+        for score, usable in zip(scores, p, strict=True)
     )
     return {"usable_rows": f"SELECT {', '.join(keys)}, status, {used} FROM checked_rows"}
 
 
 def _sized_rows(keys: Sequence[str], p: Sequence[str]) -> dict[str, str]:
-    """Steps that tell how many usable rows the batch of each row has, and all batches together."""
+    """Steps that count the usable rows in the batch of each row, and in all batches together."""
     columns = ", ".join([*keys, "status", *p])
     batch = f"COALESCE({keys[0]}, '') AS batch_name, CASE WHEN {keys[0]} IS NULL THEN 1 ELSE 0 END"
     return {
@@ -283,7 +285,7 @@ def _cells_of_rows(
     n, key_list = about.n_classes, ", ".join(keys)
     p = [f"p{k}" for k in range(n)]
     o, x, m = ([f"{letter}{k}" for k in range(n - 1)] for letter in "oxm")
-    kept = (
+    is_kept = (
         f"CASE WHEN n_rows <= {rounded.MOST_ROWS} AND n_all <= {most_narrow(about)} "
         "THEN 1 ELSE 0 END"
     )
@@ -310,8 +312,8 @@ def _cells_of_rows(
     code_list, zeros = ", ".join(codes), ", ".join(f"0 AS {code}" for code in codes)
     no_totals = ", ".join(f"0 AS {column}" for column in totals)
     return {
-        "first_class": f"SELECT {key_list}, status, {kept} AS kept, {', '.join(p)}, "
-        f"{_place(p)} AS c1 FROM sized_rows",
+        "first_class": f"SELECT {key_list}, status, {is_kept} AS kept, {', '.join(p)}, "
+        f"{_position_of_largest(p)} AS c1 FROM sized_rows",
         "other_classes": f"SELECT {key_list}, status, kept, c1, {others} FROM first_class",
         "halved_rows": f"SELECT {key_list}, status, kept, c1, {halves} FROM other_classes",
         "scaled_rows": f"SELECT {key_list}, status, kept, c1,\n    {scaled}\n  FROM halved_rows",
@@ -366,10 +368,10 @@ def _joint_cells(
         "without_first": f"SELECT {key_list}, c1, left1, {columns}, {_without('c1', q, r)} "
         "FROM large_rows",
         "second_class": f"SELECT {key_list}, c1, left1, {columns}, {', '.join(r)}, "
-        f"{_place(r)} AS c2, left1 - {_largest(r)} AS left2 FROM without_first",
+        f"{_position_of_largest(r)} AS c2, left1 - {_largest(r)} AS left2 FROM without_first",
         "without_second": f"SELECT {key_list}, c1, c2, left1, left2, {columns}, "
         f"{_without('c2', r, t)} FROM second_class",
-        "third_class": f"SELECT {key_list}, c1, c2, {_place(t)} AS c3, left1, left2, "
+        "third_class": f"SELECT {key_list}, c1, c2, {_position_of_largest(t)} AS c3, left1, left2, "
         f"left2 - {_largest(t)} AS left3, {columns} FROM without_second",
         "joint_cells": f"SELECT {key_list}, {n} + {number} AS c,\n    {zeros}, {sums}\n  "
         "FROM third_class",
@@ -404,16 +406,16 @@ def _distance(score: str) -> str:
     return f"CASE WHEN {score} * 2 < 1 THEN {score} ELSE 1 - {score} END"
 
 
-def _without(place: str, values: Sequence[str], names: Sequence[str]) -> str:
-    """The values, with one that is never the largest in place of that at the place."""
+def _without(position: str, values: Sequence[str], names: Sequence[str]) -> str:
+    """The values, with one that is never the largest in place of that at the position."""
     return ", ".join(
-        f"CASE WHEN {place} = {k} THEN -1 ELSE {value} END AS {name}"
+        f"CASE WHEN {position} = {k} THEN -1 ELSE {value} END AS {name}"
         for k, (value, name) in enumerate(zip(values, names, strict=True))
     )
 
 
 def _score_cell(sql: Dialect, per_octave: str) -> str:
-    """The cell of the score s, whose distance to 0 or 1 is x, of any number of cells per octave."""
+    """The cell of the score s, whose distance to 0 or 1 is x, with so many cells per octave."""
     lines = ["CASE WHEN x = 0 THEN 0"]
     for exponent in range(cells.SMALLEST, cells.LINEAR - 1, -1):
         floor = _floor(sql, f"x * {1 << exponent} * {per_octave}")
@@ -432,7 +434,7 @@ def _score_cell(sql: Dialect, per_octave: str) -> str:
 
 
 def _scale(value: str) -> str:
-    """Cells per unit where a value up to one half is, of rounded rows."""
+    """For rounded rows: the number of cells per unit around a value of at most one half."""
     per_octave, exponents = rounded.ROUNDING.per_octave, range(cells.SMALLEST, cells.LINEAR, -1)
     whens = [
         f"WHEN {value} * {1 << (exponent - 1)} < 1 THEN {per_octave << exponent}"
@@ -474,8 +476,8 @@ def _floor(sql: Dialect, value: str) -> str:
     return f"CAST(FLOOR({value}) AS {sql.whole})"
 
 
-def _place(values: Sequence[str]) -> str:
-    """The place of the largest value, the first of equals."""
+def _position_of_largest(values: Sequence[str]) -> str:
+    """The position of the largest value, the first one if several are equal."""
     whens = [
         f"WHEN {' AND '.join(f'{value} >= {other}' for other in values[k + 1 :])} THEN {k}"
         for k, value in enumerate(values[:-1])

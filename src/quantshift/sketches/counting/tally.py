@@ -1,6 +1,6 @@
-"""Counts of scores of two classes in arrays, for as many batches as memory is granted for.
+"""Counts of scores of two classes in arrays, for as many batches as fit into a fixed memory.
 
-Rows of many batches that come in any order have few cells twice in a part of a file, so that
+If rows of many batches come in any order, few cells occur twice in a part of a file, so that
 counting part by part makes a table as long as the rows. Narrow cells, in which counting begins, are
 kept as one number for each row. Once there are so many rows that all batches are in wide cells, an
 array with a place for every cell of every batch takes over, and does not grow.
@@ -24,7 +24,7 @@ EVERY = NARROW.end - cells.OUTSIDE
 """Cells of any width, with those of rows that are left out."""
 
 MOST_PLACES = 1 << 24
-"""Of the array, of eight bytes each: about 1,800 batches."""
+"""The most places in the array, of eight bytes each: enough for about 1,800 batches."""
 
 Key = tuple[str | None, ...]
 
@@ -51,11 +51,11 @@ class Tally:
         `is_wide`, else narrow ones.
         """
         occurring = np.flatnonzero(np.bincount(groups, minlength=keys.height))
-        known_codes = self._own_codes(keys[occurring].rows())
-        if known_codes is None:
+        codes_of_occurring = self._own_codes(keys[occurring].rows())
+        if codes_of_occurring is None:
             return False
         codes = np.zeros(keys.height, dtype=np.int64)
-        codes[occurring] = known_codes
+        codes[occurring] = codes_of_occurring
         if self.is_wide:
             self._make_room()
             np.add.at(self._counts, codes[groups] * WIDTH + (cell - cells.OUTSIDE), 1)
@@ -83,8 +83,10 @@ class Tally:
         keys = keys.with_row_index("code").sort(names)
         order = keys["code"].to_numpy()
         texts = keys.drop("code")
-        place, cell, numbers = self._wide(order) if self.is_wide else self._settled(texts, order)
-        return texts[place].with_columns(pl.Series(CELL, cell), pl.Series(COUNT, numbers))
+        key_index, cell, numbers = (
+            self._wide(order) if self.is_wide else self._settled(texts, order)
+        )
+        return texts[key_index].with_columns(pl.Series(CELL, cell), pl.Series(COUNT, numbers))
 
     @property
     def is_wide(self) -> bool:
@@ -97,10 +99,10 @@ class Tally:
         if not self.is_wide:
             return
         self._make_room()
-        for place, counted in self._waiting:
-            number = place % EVERY + cells.OUTSIDE
+        for packed, counted in self._waiting:
+            number = packed % EVERY + cells.OUTSIDE
             wide = np.where(number < 0, number, NARROW.widened(number, WIDE)) - cells.OUTSIDE
-            np.add.at(self._counts, place // EVERY * WIDTH + wide, counted)
+            np.add.at(self._counts, packed // EVERY * WIDTH + wide, counted)
         self._waiting.clear()
 
     def _make_room(self) -> None:
@@ -112,43 +114,45 @@ class Tally:
             self._counts = counts
 
     def _wide(self, order: Cells) -> tuple[Cells, Cells, Cells]:
-        """The place of the key, the cell and the number of every count, in order."""
+        """The position of the key, the cell and the number of every count, in order."""
         places, cell, numbers = [], [], []
-        for place, code in enumerate(order):
+        for position, code in enumerate(order):
             counts = self._counts[code * WIDTH : (code + 1) * WIDTH]
             occupied = np.flatnonzero(counts)
-            places.append(np.full(len(occupied), place))
+            places.append(np.full(len(occupied), position))
             cell.append(occupied + cells.OUTSIDE)
             numbers.append(counts[occupied])
         return np.concatenate(places), np.concatenate(cell), np.concatenate(numbers)
 
     def _settled(self, texts: pl.DataFrame, order: Cells) -> tuple[Cells, Cells, Cells]:
-        """The same of counts in narrow cells, each batch in the cells that it ends up with."""
-        sorted_place = np.argsort(order)
-        found, numbers = _summed(
-            np.concatenate([place for place, _ in self._waiting]),
+        """The same for counts in narrow cells, each batch in the cells that it ends up with."""
+        positions = np.argsort(order)
+        packed, numbers = _summed(
+            np.concatenate([waiting for waiting, _ in self._waiting]),
             np.concatenate([counted for _, counted in self._waiting]),
         )
-        place, cell = sorted_place[found // EVERY], found % EVERY + cells.OUTSIDE
+        key_index, cell = positions[packed // EVERY], packed % EVERY + cells.OUTSIDE
         # Keys are in the order of their batches.
         batch = texts.to_series(0).rle_id().to_numpy().astype(np.int64)
         used = cell >= 0
-        sizes = np.bincount(batch[place[used]], numbers[used], int(batch[-1]) + 1).astype(np.int64)
+        sizes = np.bincount(batch[key_index[used]], numbers[used], int(batch[-1]) + 1).astype(
+            np.int64
+        )
         goals = np.array([width_for(self._about, int(n), self._n_usable) for n in sizes])
-        goal = goals[batch[place]]
+        goal = goals[batch[key_index]]
         for width, kind in enumerate(WIDTHS[:-1]):
             own = used & (goal == width)
             cell[own] = NARROW.widened(cell[own], kind)
-        found, numbers = _summed(place * EVERY + (cell - cells.OUTSIDE), numbers)
-        return found // EVERY, found % EVERY + cells.OUTSIDE, numbers
+        packed, numbers = _summed(key_index * EVERY + (cell - cells.OUTSIDE), numbers)
+        return packed // EVERY, packed % EVERY + cells.OUTSIDE, numbers
 
     def _own_codes(self, keys: Sequence[Key]) -> list[int] | None:
-        """The place of each key, new ones behind the known; None if there are too many."""
+        """The code of each key; new keys get the next codes. None if there are too many keys."""
         new = [key for key in dict.fromkeys(keys) if key not in self._codes]
-        n_known = len(self._codes) + len(new)
-        if n_known * WIDTH > MOST_PLACES:
+        n_keys = len(self._codes) + len(new)
+        if n_keys * WIDTH > MOST_PLACES:
             return None
-        self._codes.update(zip(new, range(len(self._codes), n_known), strict=True))
+        self._codes.update(zip(new, range(len(self._codes), n_keys), strict=True))
         return [self._codes[key] for key in keys]
 
 

@@ -33,9 +33,10 @@ class LabelledItems:
     codes: Codes
 
     def beside(self, batch: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
-        """The cells of a batch and behind them these items, which the cells count already.
+        """The cells of a batch and after them these items, which the cells count already.
 
-        The counts of the rows, and the codes of the labelled ones by their place.
+        Returns the posteriors and counts of these rows, and the codes of the labelled ones by
+        position.
         """
         first = len(batch.posteriors)
         return (
@@ -64,21 +65,21 @@ class LabelledItems:
                 f"{MOST_EXPANDED:,}: count by smaller batches, or look once"
             )
         ends = np.cumsum(batch.counts).astype(int).tolist()
-        free: dict[Hashable, list[range]] = defaultdict(list)
+        ranges: dict[Hashable, list[range]] = defaultdict(list)
         for key, begin, end in zip(_counted_keys(batch), [0, *ends], ends, strict=False):
-            free[key].append(range(begin, end))
-        items = {key: chain.from_iterable(places) for key, places in free.items()}
-        places: dict[int, int] = {}
+            ranges[key].append(range(begin, end))
+        unused = {key: chain.from_iterable(positions) for key, positions in ranges.items()}
+        codes: dict[int, int] = {}
         for key, code in zip(_keys(batch, self.posteriors), self.codes, strict=True):
-            place = next(items.get(key, iter(())), None)
-            if place is None:
+            position = next(unused.get(key, iter(())), None)
+            if position is None:
                 raise DataError(
                     f"the audit has an item of batch {batch.name!r} whose score is not among those "
                     "that were counted"
                 )
-            places[place] = int(code)
+            codes[position] = int(code)
         rows = np.repeat(batch.posteriors, batch.counts.astype(np.int64), axis=0)
-        return rows, np.ones(len(rows)), places
+        return rows, np.ones(len(rows)), codes
 
 
 def _counted_keys(batch: OwnBatch) -> list[Hashable]:
@@ -90,7 +91,7 @@ def _counted_keys(batch: OwnBatch) -> list[Hashable]:
 
 
 def _keys(batch: OwnBatch, posteriors: Posteriors) -> list[Hashable]:
-    """The same of items with these posteriors."""
+    """The same for items with these posteriors."""
     if batch.sketch.is_exact:
         return [tuple(row) for row in posteriors.tolist()]
     about = batch.sketch.about
@@ -109,22 +110,23 @@ def labelled_items(
     counted: Sketch,
     model: Model,
     order: Sequence[int],
-    named: Mapping[str, str],
+    column_names: Mapping[str, str],
     *,
     sequential: bool = False,
 ) -> tuple[dict[str, LabelledItems], list[str]]:
     """The labelled items of each batch, and warnings of other rows.
 
-    named: the columns `label` and `batch`, where others. sequential: in the order of labelling,
-    which the column `place` has; rows without a label may then still be to come.
+    column_names: the names of the columns `label` and `batch`, if they differ. sequential: the
+    items are in the order of labelling, which the column `place` has; rows without a label may then
+    still be labelled later.
     """
     about = counted.about
     single = len(about.classes) == 1
-    label_column = named.get("label", "label")
+    label_column = column_names.get("label", "label")
     columns = Columns.of(
         about.classes[0] if single else None,
         () if single else about.classes,
-        named.get("batch", "batch") if counted.batches != [None] else None,
+        column_names.get("batch", "batch") if counted.batches != [None] else None,
         [PLACE] if sequential else [],
         label_column,
     )
@@ -151,8 +153,8 @@ def labelled_items(
             if label is None:
                 n_unlabelled += 1
                 continue
-            at = _place(place, places_taken) if sequential else len(places_taken)
-            places_taken.add(at)
+            position = _checked_place(place, places_taken) if sequential else len(places_taken)
+            places_taken.add(position)
             if cell_of_row < 0:
                 continue
             if label not in model.classes:
@@ -160,7 +162,7 @@ def labelled_items(
                     f"the audit has a label {label!r}; the classes are {', '.join(model.classes)}"
                 )
             code = model.classes.index(label)
-            labelled[at] = batch_name(counted, batch), row[list(order)], code
+            labelled[position] = batch_name(counted, batch), row[list(order)], code
     if not labelled:
         raise DataError(
             f"the audit has no row with a label and a score; fill in the column {label_column!r}, "
@@ -178,22 +180,22 @@ def labelled_items(
         rows_of_batch, codes = items.setdefault(name, ([], []))
         rows_of_batch.append(scores)
         codes.append(code)
-    of_batches = {
+    by_batch = {
         name: LabelledItems(np.array(scores), np.array(codes))
         for name, (scores, codes) in items.items()
     }
-    return of_batches, warnings
+    return by_batch, warnings
 
 
 def uncounted_items(
     audited: Mapping[str, LabelledItems], batches: Mapping[str, OwnBatch]
 ) -> list[str]:
     """A warning of labelled items that cannot be among those that the batches have counted."""
-    known = {name: items for name, items in audited.items() if name in batches}
-    n = sum(items.uncounted(batches[name]) for name, items in known.items())
+    matched = {name: items for name, items in audited.items() if name in batches}
+    n = sum(items.uncounted(batches[name]) for name, items in matched.items())
     if not n:
         return []
-    n_items = sum(len(items.codes) for items in known.values())
+    n_items = sum(len(items.codes) for items in matched.values())
     return [
         f"the audit: {n:,} of {n_items:,} items have scores that their batch does not have, or not "
         f"as often; if they are of another model, of other items, or labelled twice, {BIASED}"
@@ -210,7 +212,7 @@ def _require_places(files: Sequence[Source]) -> None:
             )
 
 
-def _place(cell: str | None, taken: Container[int]) -> int:
+def _checked_place(cell: str | None, taken: Container[int]) -> int:
     place = whole_number(cell)
     if place is None:
         raise DataError(

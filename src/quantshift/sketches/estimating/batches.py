@@ -25,7 +25,7 @@ WHOLE = "all"
 class OwnBatch:
     """The usable rows of one batch.
 
-    marginal: the counts of each class's posteriors, of more than two classes in cells.
+    marginal: the counts of each class's posteriors, if there are more than two classes in cells.
     order: the column of each class among the posteriors.
     """
 
@@ -37,7 +37,7 @@ class OwnBatch:
 
     @property
     def posteriors(self) -> Posteriors:
-        """Of every row, in the order of the classes; made when asked for, since there are many."""
+        """The posteriors of every row, in the order of the classes; many, so made on demand."""
         return self.sketch.posteriors_of(self.rows)[:, list(self.order)]
 
     @property
@@ -109,14 +109,14 @@ class OwnBatch:
 
 def _together(parts: Sequence[Marginal]) -> Marginal:
     """The counts of all parts, each cell once."""
-    occupied, place = np.unique(np.concatenate([cell for cell, _ in parts]), return_inverse=True)
+    occupied, index = np.unique(np.concatenate([cell for cell, _ in parts]), return_inverse=True)
     totals = np.zeros(len(occupied), dtype=np.int64)
-    np.add.at(totals, place, np.concatenate([numbers for _, numbers in parts]))
+    np.add.at(totals, index, np.concatenate([numbers for _, numbers in parts]))
     return occupied, totals
 
 
 def batches_of(counted: Sketch, order: Sequence[int]) -> dict[str, OwnBatch]:
-    """The batches by name, in order; those without usable rows among them.
+    """The batches by name, in order, including those without usable rows.
 
     Rows with neither a batch nor a score belong to some batch: see `left_out_rows`.
     """
@@ -139,7 +139,7 @@ def batches_of(counted: Sketch, order: Sequence[int]) -> dict[str, OwnBatch]:
 
 
 def batch_name(counted: Sketch, batch: str | None) -> str:
-    """How a batch is called; rows without one have a name, too."""
+    """The name of a batch; rows without a batch have a name, too."""
     if batch is not None:
         return batch
     return WHOLE if counted.batches == [None] else NO_GROUP
@@ -160,21 +160,21 @@ def grouped(
         counts = np.zeros((len(filled), WIDE.n_cells))
         for batch_counts, name in zip(counts, filled, strict=True):
             # A cell is there once for each value of the further columns.
-            place = batches[name].rows[CELL].to_numpy()
-            batch_counts += np.bincount(place, batches[name].counts, len(batch_counts))
+            cell = batches[name].rows[CELL].to_numpy()
+            batch_counts += np.bincount(cell, batches[name].counts, len(batch_counts))
         occupied = np.flatnonzero(counts.any(axis=0))
         scores = WIDE.middles(occupied)
         posteriors = np.column_stack([1 - scores, scores])[:, order]
         return [CountedSamples(posteriors, counts[:, occupied], in_cells=True)]
     every = np.concatenate([batches[name].posteriors for name in filled])
-    known, place = distinct(every)
-    counts = np.zeros((len(filled), len(known)))
+    cells, index = distinct(every)
+    counts = np.zeros((len(filled), len(cells)))
     first = 0
     for i, name in enumerate(filled):
         batch_counts = batches[name].counts
-        np.add.at(counts[i], place[first : first + len(batch_counts)], batch_counts)
+        np.add.at(counts[i], index[first : first + len(batch_counts)], batch_counts)
         first += len(batch_counts)
-    return [CountedSamples(known, counts)]
+    return [CountedSamples(cells, counts)]
 
 
 def left_out_rows(counted: Sketch) -> dict[str, int]:

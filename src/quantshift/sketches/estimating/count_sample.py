@@ -40,7 +40,7 @@ class CountSample(AbstractSample):
 
     source: its file. order: the column of each class among the scores. trained: the sketch of
     labelled items, if the model was made from one. audited: labelled items of each batch;
-    sequential: whether they are looked at again and again.
+    sequential: whether the audit is evaluated again and again.
     """
 
     model: Model
@@ -74,7 +74,9 @@ class CountSample(AbstractSample):
         unknown = sorted(set(audited) - set(self.batches))
         notes = [*notes, *uncounted_items(audited, self.batches)]
         if unknown:
-            notes.append(f"the audit has labels of batches that the sketch has not: {unknown[0]!r}")
+            notes.append(
+                f"the audit has labels of batches that are not in the sketch: {unknown[0]!r}"
+            )
         return replace(self, audited=audited, sequential=sequential, notes=tuple(notes))
 
     def sizes(self) -> Mapping[str, int]:
@@ -193,7 +195,7 @@ def _evidence(
     if decision.kind == RANGE or decision.reason == AGREEMENT:
         interval = _spanning(interval, assumptions, model)
     if decision.kind == RANGE and model.is_trained:
-        interval = _as_far_as_known(interval, batch)
+        interval = _widened_for_features(interval, batch)
     return replace(
         evidence,
         interval=interval,
@@ -201,7 +203,7 @@ def _evidence(
     )
 
 
-def _as_far_as_known(interval: PrevalenceInterval, batch: OwnBatch) -> PrevalenceInterval:
+def _widened_for_features(interval: PrevalenceInterval, batch: OwnBatch) -> PrevalenceInterval:
     """Limits that allow for changes of features, of which scores show nothing."""
     covariate = (batch.counts @ batch.posteriors / batch.counts.sum())[np.newaxis]
     h = half_width(covariate, np.array([UNKNOWN_AUC]), np.array([float(batch.n_items)]))
@@ -215,7 +217,7 @@ def _as_far_as_known(interval: PrevalenceInterval, batch: OwnBatch) -> Prevalenc
 def _assumptions(
     model: Model, batch: OwnBatch, interval: PrevalenceInterval
 ) -> tuple[Assumption, ...]:
-    """The method's own estimate, and those of two that stand for kinds of shift."""
+    """The method's own estimate, and those of two methods that stand for kinds of shift."""
     posteriors, counts = batch.posteriors, batch.counts
     counted = counts @ posteriors / counts.sum()
     estimates = {IF_COVARIATE_SHIFT.__name__: ("covariate shift", counted)}

@@ -4,8 +4,8 @@ Under prior shift the scores of a batch are those of the training classes in som
 are put together into groups, by the predicted class and how sure the prediction is and, if the
 sketches are counted by further columns, by those. The mixture that fits the shares of the groups
 best is found by generalised least squares, whose weights allow for the noise of the batch and of
-the training classes; what is left has a chi-squared distribution. Rejected, the scores (or their
-mix over the columns) have changed in a way that no change of prevalence explains.
+the training classes; the remainder has a chi-squared distribution. If the test rejects, the scores
+(or their mix over the columns) have changed in a way that no change of prevalence explains.
 
 A batch of more than `MOST_TESTED` items is tested on that many of them, drawn at random: with more,
 even negligible differences are significant.
@@ -46,9 +46,9 @@ class Predictions:
 
     @classmethod
     def of_posteriors(cls, posteriors: Posteriors) -> "Predictions":
-        """By the largest posterior; of more than two classes by the level of what it leaves.
+        """By the largest posterior; with more than two classes, by the level of what it leaves.
 
-        Borders of levels divide items of a joint cell from no others of it.
+        All items of a joint cell have the same level.
         """
         predicted, largest = posteriors.argmax(axis=1), posteriors.max(axis=1)
         if posteriors.shape[1] > 2:
@@ -97,10 +97,10 @@ class ScoreGroups:
 def mixture_p_value(
     training: Reals, sample: Reals, p_hat: Prevalences, *, name: str, seed: int
 ) -> float | None:
-    """The p-value of a batch that is a mixture of the training classes; None if none can be told.
+    """The p-value of "the batch is a mixture of the training classes"; None with too few groups.
 
-    training: (n_classes, n_groups), counts of training items; sample: (n_groups,), of the batch.
-    p_hat: where the search for the mixture begins. name: of the batch, for the draw.
+    training: (n_classes, n_groups), counts of training items; sample: (n_groups,), those of the
+    batch. p_hat: where the search for the mixture begins. name: that of the batch, for the draw.
     """
     n_items = sample.sum()
     if n_items > MOST_TESTED:
@@ -112,14 +112,14 @@ def mixture_p_value(
     sizes = training.sum(axis=1)
     expected = n_items * (p_hat @ (training / sizes[:, np.newaxis]))
     pooled = (training.sum(axis=0) + sample) / (sizes.sum() + n_items) * n_items
-    training, sample = _put_together(training, sample, np.maximum(expected, pooled))
+    training, sample = _merged_groups(training, sample, np.maximum(expected, pooled))
     n_classes, n_groups = training.shape
     degrees = n_groups - n_classes
     if degrees < 1:
         return None
     shares = training / sizes[:, np.newaxis]
     observed = sample / n_items
-    # Shares sum to one: the last group, and the last class, say nothing more.
+    # Shares sum to one: the last group, and the last class, add nothing.
     F, y = shares[:, :-1], observed[:-1]
     design, goal = (F[:-1] - F[-1]).T, y - F[-1]
     p, statistic = np.clip(p_hat, 0.0, 1.0), 0.0
@@ -129,32 +129,32 @@ def mixture_p_value(
             p[k] ** 2 * _covariance(shares[k]) / sizes[k] for k in range(n_classes)
         )
         inverse = np.linalg.pinv(covariance, hermitian=True)
-        free = np.linalg.lstsq(design.T @ inverse @ design, design.T @ inverse @ goal, rcond=None)[
-            0
-        ]
-        left = goal - design @ free
-        statistic = float(left @ inverse @ left)
+        free, *_ = np.linalg.lstsq(
+            design.T @ inverse @ design, design.T @ inverse @ goal, rcond=None
+        )
+        residuals = goal - design @ free
+        statistic = float(residuals @ inverse @ residuals)
         p = np.clip(np.append(free, 1 - free.sum()), 0.0, 1.0)
         p = p / p.sum()
     return float(stats.chi2.sf(statistic, degrees))
 
 
 def _covariance(shares: Reals) -> Reals:
-    """Of the shares of one item, all but the last group."""
+    """The covariance of the shares of one item, without the last group."""
     p = shares[:-1]
     return np.asarray(np.diag(p) - np.outer(p, p))
 
 
-def _put_together(training: Reals, sample: Reals, expected: Reals) -> tuple[Reals, Reals]:
-    """Groups of which little is expected become one with their neighbour."""
-    place, at, waiting = np.zeros(len(sample), dtype=np.int64), 0, 0.0
+def _merged_groups(training: Reals, sample: Reals, expected: Reals) -> tuple[Reals, Reals]:
+    """Groups in which few items are expected are merged with their neighbours."""
+    merged, current, waiting = np.zeros(len(sample), dtype=np.int64), 0, 0.0
     for group, number in enumerate(expected):
-        place[group] = at
+        merged[group] = current
         waiting += number
         if waiting >= FEWEST_EXPECTED:
-            at, waiting = at + 1, 0.0
-    if waiting and at:
-        place[place == at] = at - 1
-    n_groups = int(place.max()) + 1
-    together = np.stack([np.bincount(place, row, n_groups) for row in training]).astype(np.float64)
-    return together, np.bincount(place, sample, n_groups).astype(np.float64)
+            current, waiting = current + 1, 0.0
+    if waiting and current:
+        merged[merged == current] = current - 1
+    n_groups = int(merged.max()) + 1
+    together = np.stack([np.bincount(merged, row, n_groups) for row in training]).astype(np.float64)
+    return together, np.bincount(merged, sample, n_groups).astype(np.float64)

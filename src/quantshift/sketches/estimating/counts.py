@@ -1,4 +1,4 @@
-"""Estimates of samples that are given by counts: the same items, each so many times."""
+"""Estimates of samples that are given by counts: how often each of the same items occurs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from quantshift.sketches.cells.items import JointCounts
 from quantshift.sketches.cells.score import WIDE
 
 COARSE = 256
-"""About so many cells are enough to resample."""
+"""About this many cells are enough to resample."""
 
 MOST_AT_ONCE = 1 << 20
 """Items times samples in memory at once."""
 
 PIECES = 32
-"""Into which the items of a cell are divided for methods with borders of their own."""
+"""The pieces into which a cell is divided for methods with borders of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class CountedSamples:
 
     posteriors: (n_cells, n_classes); counts: (n_samples, n_cells), whole numbers. in_cells: whether
     the posteriors stand for wide cells of scores, and are neither scores as they are nor nearly so.
-    joint: of one sample of more than two classes, what its cells know beyond their means.
+    joint: what the cells know beyond their means, for one sample of more than two classes.
     """
 
     posteriors: Posteriors
@@ -57,8 +57,8 @@ class CountedClasses:
     @classmethod
     def of(cls, posteriors: Posteriors, codes: Codes, n_classes: int) -> "CountedClasses":
         """From items; those with the same posteriors share a cell."""
-        cells, place = distinct(posteriors)
-        joint = np.bincount(codes * len(cells) + place, minlength=n_classes * len(cells))
+        cells, index = distinct(posteriors)
+        joint = np.bincount(codes * len(cells) + index, minlength=n_classes * len(cells))
         return cls(cells, joint.reshape(n_classes, -1).astype(np.float64))
 
     @property
@@ -149,7 +149,7 @@ def in_cells(posteriors: Posteriors) -> Posteriors:
 def estimates(
     quantifier: AbstractClassifying, posteriors: Posteriors, counts: Reals
 ) -> Prevalences:
-    """The prevalence of every sample, (n_samples, n_classes); as of repeated items.
+    """The prevalence of every sample, (n_samples, n_classes), as if its items were repeated.
 
     counts: (n_samples, n_cells).
     """
@@ -167,7 +167,7 @@ def estimates(
 
 
 def _as_counts(posteriors: Posteriors, counts: Reals) -> tuple[Posteriors, Reals]:
-    """The same items with weights that are not all equal, which would be taken for none."""
+    """The same items with weights that are not all equal; equal ones would count as no weights."""
     if np.ptp(counts) > 0 or counts.flat[0] < 2:
         return posteriors, counts
     # Two rows for the first cell: one item, and all its others.
@@ -177,12 +177,12 @@ def _as_counts(posteriors: Posteriors, counts: Reals) -> tuple[Posteriors, Reals
 
 
 def distinct(posteriors: Posteriors) -> tuple[Posteriors, NDArray[np.int64]]:
-    """The rows that differ, and which of them each row is."""
+    """The different rows, and the index of each row among them."""
     if posteriors.shape[1] > 2:
-        cells, place = np.unique(posteriors, axis=0, return_inverse=True)
-        return cells, place.ravel()
-    scores, place = np.unique(posteriors[:, 1], return_inverse=True)
-    return np.column_stack([1 - scores, scores]), place
+        cells, index = np.unique(posteriors, axis=0, return_inverse=True)
+        return cells, index.ravel()
+    scores, index = np.unique(posteriors[:, 1], return_inverse=True)
+    return np.column_stack([1 - scores, scores]), index
 
 
 def coarser(samples: CountedSamples) -> CountedSamples:
@@ -190,15 +190,15 @@ def coarser(samples: CountedSamples) -> CountedSamples:
     if len(samples.posteriors) <= COARSE:
         return samples
     cells = (np.arange(COARSE) + 0.5) / COARSE
-    place = _coarse(samples.posteriors)
-    counts = np.stack([np.bincount(place, sample, COARSE) for sample in samples.counts]).astype(
+    index = _coarse(samples.posteriors)
+    counts = np.stack([np.bincount(index, sample, COARSE) for sample in samples.counts]).astype(
         np.float64
     )
     return CountedSamples(np.column_stack([1 - cells, cells]), counts)
 
 
 def together(groups: Sequence[CountedSamples]) -> list[CountedSamples]:
-    """The same samples in as few groups as neighbours have the same cells."""
+    """The same samples, with neighbouring groups joined if they have the same cells."""
     joined: list[CountedSamples] = []
     for group in groups:
         if joined and np.array_equal(joined[-1].posteriors, group.posteriors):
@@ -214,10 +214,10 @@ def coarser_with_means(posteriors: Posteriors, counts: Reals) -> CountedSamples:
     if len(posteriors) <= COARSE:
         return CountedSamples(posteriors, counts[np.newaxis])
     key = posteriors.argmax(axis=1) * COARSE + _coarse(posteriors)
-    _, place = np.unique(key[counts > 0], return_inverse=True)
+    _, index = np.unique(key[counts > 0], return_inverse=True)
     occupied, n = posteriors[counts > 0], counts[counts > 0]
-    totals = np.bincount(place, n).astype(np.float64)
-    means = np.stack([np.bincount(place, n * column) / totals for column in occupied.T], axis=1)
+    totals = np.bincount(index, n).astype(np.float64)
+    means = np.stack([np.bincount(index, n * column) / totals for column in occupied.T], axis=1)
     return CountedSamples(means, totals[np.newaxis])
 
 

@@ -57,15 +57,15 @@ def untrained_model(names: Sequence[str], method: str) -> Model:
     return without_training(names)
 
 
-def saved_model(given: Model | str | Path, sample: Sketch, method: str) -> Model:
+def saved_model(source: Model | str | Path, sample: Sketch, method: str) -> Model:
     """A trained model whose scores are those that the sketch has counted."""
     from quantshift.quantifying.training.folder import load_model
 
-    model = given if isinstance(given, Model) else load_model(given)
+    model = source if isinstance(source, Model) else load_model(source)
     if model.scorer is not None:
         raise UserError(
-            "the model makes its scores from columns, of which a sketch has none: train it on the "
-            "column of the scores",
+            "the model makes its scores from columns, which a sketch does not have: train it on "
+            "the column of the scores",
             arguments=["posteriors", "model"],
         )
     _check_posteriors_suffice(type(model.quantifier))
@@ -161,7 +161,7 @@ def _check_counts_suffice(quantifier: AbstractQuantifier) -> None:
 
 
 def _training_rows(counts: np.ndarray, seed: int) -> tuple[Codes, int]:
-    """Each row as often as it was counted, up to `MOST_TRAINING`; and how many more there are."""
+    """Each row as often as it was counted, `MOST_TRAINING` in all; and how many are left out."""
     total = int(counts.sum())
     if total > MOST_TRAINING:
         rng = generator(seed, purpose="training sketch")

@@ -1,6 +1,6 @@
 """Intervals of samples that are given by counts: counts are resampled, not rows.
 
-They are those of `quantshift.intervals.prediction`, at the price of a sample's cells instead of its
+They are those of `quantshift.intervals.prediction`, at the cost of a sample's cells instead of its
 items. A replicate of the training side draws training items class by class and fits the aggregation
 again. *Two classes*, methods that adjust: samples of known prevalence are multinomial draws from
 the cells of the training classes, and all batches of about the same size share them, so that a
@@ -10,11 +10,11 @@ cells are put together for this. Large samples, whose own error is small beside 
 side, get `FEW_REPLICATES`.
 
 Limits for the share among the counted items themselves (`of`) come from samples that are simulated
-with exactly known shares or, of methods that take scores as they are, from the labels that scores
+with exactly known shares or, for methods that use scores as they are, from the labels that scores
 leave open. Methods that draw from a posterior keep the limits of the population, which are wider.
 
-Counts are numbers of items: a million items have the error of a million, which the intervals of
-survey weights (`quantshift.intervals.prediction`) would not grant them.
+Counts are numbers of items: a million items have the error of a million, unlike rows with survey
+weights (`quantshift.intervals.prediction`).
 """
 
 from collections.abc import Callable, Sequence
@@ -58,16 +58,16 @@ from quantshift.sketches.estimating.counts import (
 )
 
 SIZE_STEP = 1.25
-"""Samples share simulations with those up to so many times their size."""
+"""Samples share simulations with those up to this many times their size."""
 
 LARGE, FEW_REPLICATES = 50_000, 200
-"""Samples with more items have at most so many replicates."""
+"""Samples with more items than LARGE have at most FEW_REPLICATES replicates."""
 
 FEW_REFITS = 20
 """Replicates of the training side of methods that learn next to nothing from it."""
 
 CHANGE_REPLICATES = 100
-"""Replicates of a sample where they tell nothing but whether it differs from the one before."""
+"""Replicates of a sample if they only show whether it differs from the one before."""
 
 
 class CountIntervals:
@@ -92,9 +92,10 @@ class CountIntervals:
     def of(
         self, names: Sequence[str], samples: Sequence[CountedSamples]
     ) -> tuple[list[PrevalenceInterval], NDArray[np.bool_]]:
-        """The interval of every batch, and in which all items look the same as none would.
+        """The interval of every batch, and whether its items are all alike, as none should be.
 
-        names: of the batches; what is drawn for one depends on its name and not on the others.
+        names: those of the batches; what is drawn for one depends on its name and not on the
+        others.
         """
         q = self.quantifier
         p_hat = np.concatenate([point_estimates(q, s) for s in samples])
@@ -288,8 +289,8 @@ class CountDraws(AbstractDrawer):
     ) -> Reals:
         """Counts of n samples with exactly these shares of the training classes, (n, n_cells)."""
         assert self.training is not None
-        of_classes = zip(whole_counts(prevalence, size), self.training.shares, strict=True)
-        drawn = [rng.multinomial(k, shares / shares.sum(), n) for k, shares in of_classes]
+        counts_and_shares = zip(whole_counts(prevalence, size), self.training.shares, strict=True)
+        drawn = [rng.multinomial(k, shares / shares.sum(), n) for k, shares in counts_and_shares]
         return np.asarray(np.sum(drawn, axis=0), dtype=np.float64)
 
     @cached_property
@@ -306,7 +307,7 @@ class CountDraws(AbstractDrawer):
 
     @cached_property
     def _resampled(self) -> Sequence[CountedSamples]:
-        """The samples as they are resampled: what that does to an estimate takes no fine cells."""
+        """The samples as they are resampled: the effect on an estimate needs no narrow cells."""
         if self.inverts:
             return together([coarser(group) for group in self.samples])
         if self.adjusted:
@@ -353,12 +354,14 @@ class CountDraws(AbstractDrawer):
         return bool(shares.max() ** counts.sum() < IMPOSSIBLE)
 
 
-def _alike_cells(known: Reals, one: Reals) -> NDArray[np.bool_]:
-    """Which of the known posteriors are in the same wide cell as one, or the same joint cell."""
-    if known.shape[1] == 2:
-        return np.asarray(WIDE.of(known[:, 1]) == WIDE.of(one[:, 1]))
-    joint = JointCells(known.shape[1])
-    return np.asarray(joint.of(known, known.argmax(axis=1)) == joint.of(one, one.argmax(axis=1)))
+def _alike_cells(posteriors: Reals, item: Reals) -> NDArray[np.bool_]:
+    """Which of the posteriors are in the same wide cell as an item, or in the same joint cell."""
+    if posteriors.shape[1] == 2:
+        return np.asarray(WIDE.of(posteriors[:, 1]) == WIDE.of(item[:, 1]))
+    joint = JointCells(posteriors.shape[1])
+    return np.asarray(
+        joint.of(posteriors, posteriors.argmax(axis=1)) == joint.of(item, item.argmax(axis=1))
+    )
 
 
 def _filled(draws: NDArray[np.int64], means: Reals) -> Reals:

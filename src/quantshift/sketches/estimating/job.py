@@ -1,4 +1,4 @@
-"""From sketches to prevalences: what `quantify` says of tables, said of counts."""
+"""From sketches to prevalences: the answers of `quantify`, from counts instead of tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -70,7 +70,7 @@ def quantify_sketch(
     positive: the class that the score is of (default: the second of two). method: any that sees
         posteriors alone.
     audit: table of randomly chosen items with their scores and labels, and batches if the sketch
-        has any. audit_columns: the names of its columns `label` and `batch`, where others.
+        has any. audit_columns: the names of its columns `label` and `batch`, if they differ.
     sequential: limits of the audit that hold at every look, for audits that go on until they are
         `precision` to either side; the column `place` has the order of labelling, from 1.
     of: whose share the intervals are for, "items" (that were counted) or "population" (that they
@@ -79,20 +79,20 @@ def quantify_sketch(
         can contradict but not show; so does columns="effects" (of the label).
     conditions: on shares, such as "spam>5%"; one on an unknown class is refused before the work.
     """
-    given = locals()
-    named = audit_columns or {}
-    unknown = next((name for name in named if name not in ("label", "batch")), None)
+    arguments = locals()
+    column_names = audit_columns or {}
+    unknown = next((name for name in column_names if name not in ("label", "batch")), None)
     if unknown is not None:
         raise unknown_name("column of an audit", unknown, ("label", "batch"))
     request = Request(
         Sources(model=model),
-        ColumnOptions(label=named.get("label"), positive=positive),
+        ColumnOptions(label=column_names.get("label"), positive=positive),
         TrainingOptions(method=method, seed=seed),
-        BatchOptions(by=named.get("batch")),
-        taken(AuditOptions, given),
-        taken(EstimationOptions, given),
+        BatchOptions(by=column_names.get("batch")),
+        taken(AuditOptions, arguments),
+        taken(EstimationOptions, arguments),
         conditions,
-        taken(Declaration, given),
+        taken(Declaration, arguments),
     )
     return quantify_counts(request, SketchSources(sample, train_sketch), progress or silent)
 
@@ -111,11 +111,11 @@ def quantify_counts(
         )
     _check_only_scores(request)
     counted = _loaded(sketches.sketch)
-    source = _named(sketches.sketch, "the sketch")
+    source = _source_name(sketches.sketch, "the sketch")
     if not counted.n_rows:
         raise DataError(f"{source}: the sketch has no rows; give one with items")
     model, positive = request.sources.model, request.columns.positive
-    _check_asked(counted, sketches.train_sketch, model, positive)
+    _check_combination(counted, sketches.train_sketch, model, positive)
     method, seed = request.training.method, request.training.seed
     names, trained = counted.about.classes, None
     if model is not None:
@@ -125,12 +125,12 @@ def quantify_counts(
     else:
         trained = _loaded(sketches.train_sketch)
         check_together(counted, trained)
-        where = _named(sketches.train_sketch, "the training sketch")
+        where = _source_name(sketches.train_sketch, "the training sketch")
         fitted = trained_model(trained, where, positive, method, seed)
     options = request.estimation_with(fitted.declared)
     if options.declared.assumption == COVARIATE:
         raise UserError(
-            "of a sketch only prior shift can be assumed; under covariate shift the method is PCC",
+            "for a sketch only prior shift can be assumed; under covariate shift the method is PCC",
             arguments=["method"],
         )
     check_conditions(request.conditions, fitted)
@@ -162,10 +162,10 @@ def _check_only_scores(request: Request) -> None:
     allowed = {"label", "positive", "by", "method", "seed"}
     groups = (request.sources, columns, request.training, batches)
     for_tables = {
-        own.name
+        option.name
         for group in groups
-        for own in fields(group)
-        if own.name not in {*allowed, "model"} and getattr(group, own.name) != own.default
+        for option in fields(group)
+        if option.name not in {*allowed, "model"} and getattr(group, option.name) != option.default
     }
     if for_tables:
         raise UserError(
@@ -174,16 +174,18 @@ def _check_only_scores(request: Request) -> None:
         )
 
 
-def _named(given: Sketch | str | Path, otherwise: str) -> str:
-    return str(given) if isinstance(given, str | Path) else otherwise
+def _source_name(source: Sketch | str | Path, otherwise: str) -> str:
+    return str(source) if isinstance(source, str | Path) else otherwise
 
 
-def _loaded(given: Sketch | str | Path) -> Sketch:
-    return given if isinstance(given, Sketch) else load_sketch(given)
+def _loaded(source: Sketch | str | Path) -> Sketch:
+    return source if isinstance(source, Sketch) else load_sketch(source)
 
 
-def _check_asked(sample: Sketch, train_sketch: object, model: object, positive: str | None) -> None:
-    """Refuse what does not go together."""
+def _check_combination(
+    sample: Sketch, train_sketch: object, model: object, positive: str | None
+) -> None:
+    """Refuse arguments that do not go together."""
     if sample.about.labelled:
         raise UserError(
             "the sample is a sketch with labels: give it for training, or make one without",

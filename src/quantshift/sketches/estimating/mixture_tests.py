@@ -16,7 +16,7 @@ from quantshift.sketches.estimating.count_test import Predictions, ScoreGroups, 
 from quantshift.sketches.sketch_table import Sketch
 
 P_FLOOR = 1e-6
-"""Smaller p-values are reported as this value: no approximation holds so far out."""
+"""Smaller p-values are reported as this value: the approximation does not hold for them."""
 
 Key = tuple[str | None, ...]
 
@@ -24,8 +24,8 @@ Key = tuple[str | None, ...]
 class MixtureTests:
     """Tests whether batches are mixtures of the training classes.
 
-    predictions, codes, counts: of the cells of training items. by: further columns whose mix is
-    tested; keys: their values of each cell.
+    predictions, codes, counts: those of the cells of training items. by: further columns whose mix
+    is tested; keys: their values for each cell.
     """
 
     def __init__(
@@ -41,8 +41,7 @@ class MixtureTests:
     ) -> None:
         self.seed, self.by = seed, list(by)
         self.groups = ScoreGroups.of(predictions, counts, n_classes)
-        known = sorted(set(keys), key=str)
-        self.strata = {key: i for i, key in enumerate(known, start=1)}
+        self.strata = {key: i for i, key in enumerate(sorted(set(keys), key=str), start=1)}
         places = self._places(predictions, keys)
         self.training = np.stack(
             [
@@ -78,11 +77,11 @@ class MixtureTests:
 
     @property
     def n_places(self) -> int:
-        """Groups of scores times those of the further columns, and one of others."""
+        """Groups of scores times those of the further columns, plus one for other values."""
         return (len(self.strata) + 1) * self.groups.n_groups
 
     def of(self, batch: OwnBatch, interval: PrevalenceInterval) -> Shift | None:
-        """The verdict on one batch; None where there is too little to tell."""
+        """The verdict on one batch; None if there are too few groups for a test."""
         predictions = _predictions(batch.sketch, batch.rows, batch.order)
         places = self._places(predictions, _keys(batch.rows, self.by) if self.by else ())
         sample = np.bincount(places, batch.counts, self.n_places).astype(np.float64)
@@ -104,7 +103,7 @@ class MixtureTests:
 
 
 def _predictions(sketch: Sketch, rows: pl.DataFrame, order: Sequence[int]) -> Predictions:
-    """Of the rows of a sketch, in the order of the classes."""
+    """The predictions for rows of a sketch, in the order of the classes."""
     about, cell = sketch.about, rows[CELL].to_numpy()
     predictions = Predictions.of_posteriors(sketch.posteriors_of(rows)[:, list(order)])
     joint = cell >= about.n_classes
