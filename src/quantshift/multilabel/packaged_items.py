@@ -31,7 +31,7 @@ def is_packaged_name(files: Sequence[str | Path]) -> bool:
 
 
 @uses_tables
-def packaged_items(
+def load_packaged_items(
     name: str,
     *,
     most_labels: int | None = None,

@@ -55,7 +55,7 @@ from quantshift.multilabel.label_data import (
     render_label_data,
 )
 from quantshift.multilabel.label_importing import ImportedLabels, import_labels_of
-from quantshift.multilabel.packaged_items import is_packaged_name, packaged_items
+from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.tables.formats import PACKAGE_ENDINGS
 from quantshift.tables.reading import Progress
 
@@ -307,7 +307,7 @@ def describe_(
     elif folder in PACKAGED and not Path(folder).exists():
         description = describe(PACKAGED[folder])
     elif is_packaged_name([folder]):
-        packaged = packaged_items(folder)
+        packaged = load_packaged_items(folder)
         about = {"name": folder, "title": packaged.title, "notes": list(packaged.notes)}
         typer.echo(render_label_data({**about, **described_parts(packaged.parts)}, format))
         return
