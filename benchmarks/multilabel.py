@@ -1,10 +1,11 @@
 """Several labels at once: errors by the published protocol, beside the published errors.
 
     python benchmarks/multilabel.py [--tables dev] [--repeats 5] [--natural 500]
-        [--csv FILE] [--latex FILE] [--store DIR] [--coverage]
+        [--methods NAMES] [--csv FILE] [--latex FILE] [--store DIR] [--coverage]
 
 --tables is `dev`, `kept`, `all` or names separated by commas; see `mulan_sets.py` for the sets and
-the protocols. --repeats: samples of each label and share; --natural: random samples.
+the protocols. --repeats: samples of each label and share; --natural: random samples. --methods:
+some of the methods, separated by commas.
 
 All methods but SetsAsClasses (which classifies sets of labels) use the same classifiers, a logistic
 regression for each label, so that only what is made of their posteriors differs. `X by label` is
@@ -16,7 +17,9 @@ Published errors are those of `experiments/library/multilabel/published.csv`; "b
 of a set, whichever method has it. With --store the estimates are written to a store of results,
 which `quantshift report DIR` and `quantshift.leaderboard.build_leaderboard(DIR)` show; it has to be
 a new folder. With --coverage the intervals of TiltedLabelSets at the level 0.95 are tried on the
-same samples.
+same samples: how often they hold for all labels, for the label whose share is set, for the others,
+and for labels that at least 5% of the test items have; then for random samples, if only random
+samples made the limits, which is what they could be if it were known that nothing has changed.
 """
 
 import argparse
@@ -37,7 +40,7 @@ from threadpoolctl import threadpool_limits
 
 from mulan_sets import SIZE, TABLES, errors_by_label, load
 from quantshift import MLPE, PACC, PCC, SLD
-from quantshift.base.types import Indices, Posteriors, Reals
+from quantshift.base.types import Flags, Indices, Posteriors, Reals
 from quantshift.experiments.label_results import (
     EACH_LABEL,
     NATURAL,
@@ -48,7 +51,7 @@ from quantshift.experiments.label_results import (
     write_label_estimates,
 )
 from quantshift.multilabel import RegressedShares, SetsAsClasses, TiltedLabelSets
-from quantshift.multilabel.label_intervals import simulated_worlds
+from quantshift.multilabel.label_intervals import NO_LABEL, SimulatedWorlds, simulated_worlds
 from quantshift.multilabel.label_models import LabelFolds, fit_label_models, with_absence
 from quantshift.report.tables.latex import latex
 from quantshift.report.tables.table import MISSING, Cell, ColumnGroup, ReportTable, Row
@@ -56,6 +59,9 @@ from quantshift.report.tables.table import MISSING, Cell, ColumnGroup, ReportTab
 PUBLISHED = resources.files("quantshift.experiments") / "library" / SUITE / "published.csv"
 MEASURES = ("ae", "rae")
 LEVEL = 0.95
+FREQUENT = 0.05
+"""Of a label this share of the test items has, a sample of 100 rarely has none."""
+
 NAIVE = ("NaivePCC", "NaivePACC", "MLPE")
 """Published methods that are shown beside the best ones: ours of the same kind is in the table."""
 
@@ -124,6 +130,7 @@ def main() -> None:
     parser.add_argument("--tables", default="dev")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--natural", type=int, default=500)
+    parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--coverage", action="store_true")
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--latex", type=Path)
@@ -131,13 +138,14 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     names = TABLES.get(arguments.tables, tuple(arguments.tables.split(",")))
+    methods = {method: METHODS[method] for method in arguments.methods.split(",")}
     protocols = LabelProtocols(SIZE, repeats=arguments.repeats, n_natural=arguments.natural)
     rows, covered = [], []
     with threadpool_limits(1):
         for name in names:
             start = time.perf_counter()
             fitted = classified(load(name))
-            estimates = estimated(fitted, protocols)
+            estimates = estimated(fitted, protocols, methods)
             rows += measured(fitted, protocols, estimates)
             if arguments.csv is not None:
                 pl.DataFrame(rows).write_csv(arguments.csv, float_precision=5)
@@ -158,7 +166,13 @@ def main() -> None:
     if arguments.latex is not None:
         arguments.latex.write_text("\n".join(map(latex, tables)))
     if covered:
-        with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True, float_precision=3):
+        with pl.Config(
+            tbl_rows=-1,
+            tbl_cols=-1,
+            tbl_width_chars=140,
+            tbl_hide_dataframe_shape=True,
+            float_precision=3,
+        ):
             print(f"\nIntervals of TiltedLabelSets at the level {LEVEL}\n{pl.DataFrame(covered)}")
 
 
@@ -171,13 +185,15 @@ Estimates = dict[str, dict[str, Reals]]
 """Experiment -> method -> shares of the labels of every sample."""
 
 
-def estimated(fitted: Fitted, protocols: LabelProtocols) -> Estimates:
+def estimated(
+    fitted: Fitted, protocols: LabelProtocols, methods: Mapping[str, Estimate]
+) -> Estimates:
     """Each method is fitted once, for the samples of both experiments."""
     samples = dict(protocols.samples(fitted.problem.labels_test))
     ends = np.cumsum([len(index) for index in samples.values()])[:-1]
     every = np.concatenate(list(samples.values()))
     found: Estimates = {experiment: {} for experiment in samples}
-    for method, estimate in METHODS.items():
+    for method, estimate in methods.items():
         parts = np.split(estimate(fitted, every), ends)
         for experiment, part in zip(samples, parts, strict=True):
             found[experiment][method] = part
@@ -187,7 +203,8 @@ def estimated(fitted: Fitted, protocols: LabelProtocols) -> Estimates:
 def keep(
     folder: Path, problem: LabelProblem, protocols: LabelProtocols, estimates: Estimates
 ) -> None:
-    store = create_label_store(folder, [problem], {m: f"{SUITE} {m}" for m in METHODS}, protocols)
+    methods = next(iter(estimates.values()))
+    store = create_label_store(folder, [problem], {m: f"{SUITE} {m}" for m in methods}, protocols)
     for experiment, of_methods in estimates.items():
         write_label_estimates(store, experiment, problem, protocols, of_methods)
 
@@ -224,30 +241,43 @@ def coverage(fitted: Fitted, protocols: LabelProtocols) -> list[dict[str, Any]]:
     quantifier = TiltedLabelSets().fit_posteriors(fitted.held_out, fitted.problem.labels.has)
     # The simulations depend on the size of a sample only, and are made once for all of them.
     worlds = simulated_worlds(quantifier, SIZE)
+    unmoved = worlds.moved == NO_LABEL
+    random_only = SimulatedWorlds(
+        worlds.estimates[unmoved], worlds.shares[unmoved], worlds.moved[unmoved]
+    )
+    is_frequent = labels.shares() >= FREQUENT
     rows = []
     for experiment, index in protocols.samples(labels):
         p_true, p_hat = labels.has[index].mean(axis=1), quantifier.aggregate(fitted.pool, index)
-        limits = np.array(
-            [
-                [worlds.limits(j, share, 1 - LEVEL) for j, share in enumerate(sample)]
-                for sample in p_hat
-            ]
-        )
-        low, high = np.clip(limits[..., 0], 0, p_hat), np.clip(limits[..., 1], p_hat, 1)
-        # Shares are multiples of 1/100, and limits may equal them up to rounding.
-        inside = (low - 1e-9 <= p_true) & (p_true <= high + 1e-9)
-        by_label = inside.mean(axis=0)
+        inside, widths = within(worlds, p_true, p_hat)
+        inside_random, widths_random = within(random_only, p_true, p_hat)
+        names, _ = protocols.set_shares(experiment, labels)
+        is_set = np.array(names)[:, np.newaxis] == labels.names.astype(str)
         rows.append(
             {
                 "dataset": fitted.problem.name,
                 "experiment": experiment,
-                "coverage": inside.mean(),
-                "se_labels": standard_error(by_label),
-                "least of a label": by_label.min(),
-                "mean width": (high - low).mean(),
+                "holds": inside.mean(),
+                "se labels": standard_error(inside.mean(axis=0)),
+                "set label": inside[is_set].mean() if is_set.any() else None,
+                "others": inside[~is_set].mean(),
+                "share >= .05": inside[:, is_frequent].mean() if is_frequent.any() else None,
+                "width": widths.mean(),
+                "by random": inside_random.mean(),
+                "its width": widths_random.mean(),
             }
         )
     return rows
+
+
+def within(worlds: SimulatedWorlds, p_true: Reals, p_hat: Reals) -> tuple[Flags, Reals]:
+    """Whether each share is within its limits, and how wide these are, (n_samples, n_labels)."""
+    limits = np.array(
+        [[worlds.limits(j, share, 1 - LEVEL) for j, share in enumerate(row)] for row in p_hat]
+    )
+    low, high = np.clip(limits[..., 0], 0, p_hat), np.clip(limits[..., 1], p_hat, 1)
+    # Shares are multiples of 1/100, and limits may equal them up to rounding.
+    return (low - 1e-9 <= p_true) & (p_true <= high + 1e-9), high - low
 
 
 def standard_error(values: Reals) -> float:
@@ -265,7 +295,7 @@ def report_table(
     smallest = dict(theirs.group_by("dataset").agg(pl.col("value").min()).iter_rows())
     rows = [
         _row(method, _by_set(ours.filter(pl.col("method") == method), "error"), datasets, smallest)
-        for method in METHODS
+        for method in ours["method"].unique(maintain_order=True)
     ]
     for name in NAIVE:
         values = _by_set(theirs.filter(pl.col("method") == name), "value")

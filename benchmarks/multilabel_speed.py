@@ -2,7 +2,7 @@
 
     python benchmarks/multilabel_speed.py [--labels 100] [--items 10000] [--samples 500]
         [--rounds 3]
-    python benchmarks/multilabel_speed.py --memory SET [--rows 0] [--regress]
+    python benchmarks/multilabel_speed.py --memory SET [--rows 0] [--regress] [--intervals]
 
 The first call generates items whose labels depend on ten hidden topics, fits one logistic
 regression per label, which all methods share, and times fitting and aggregating samples of 100 from
@@ -12,8 +12,8 @@ other programs do not count.
 
 --memory: the peak memory of fitting TiltedLabelSets on a set of Mulan with all of its labels
 (`mulan_sets.py`) and estimating 500 random samples; --rows: on this many training rows, 0 for all.
-With --regress a ridge regression of the indicators stands in for the classifiers, because those of
-a thousand labels take long.
+With --regress a ridge regression of the indicators stands in for the classifiers. With --intervals
+the intervals of all labels in a sample of 100 follow. Each step prints the peak so far.
 """
 
 import argparse
@@ -32,6 +32,7 @@ from quantshift import PACC, PCC, SLD
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Reals
 from quantshift.multilabel import RegressedShares, TiltedLabelSets, natural_samples
+from quantshift.multilabel.label_intervals import aggregate_label_intervals
 from quantshift.multilabel.label_models import LabelFolds, fit_label_models, with_absence
 from quantshift.multilabel.label_tables import FEWEST
 
@@ -49,10 +50,16 @@ def main() -> None:
     parser.add_argument("--memory", metavar="SET")
     parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--regress", action="store_true")
+    parser.add_argument("--intervals", action="store_true")
     arguments = parser.parse_args()
     with threadpool_limits(1):
         if arguments.memory:
-            memory(arguments.memory, arguments.rows, regress=arguments.regress)
+            memory(
+                arguments.memory,
+                arguments.rows,
+                regress=arguments.regress,
+                with_intervals=arguments.intervals,
+            )
         else:
             speed(arguments.items, arguments.labels, arguments.samples, arguments.rounds)
 
@@ -128,30 +135,44 @@ def _together(
     return lambda: quantifier.fit_posteriors(held_out, has).aggregate(pool, index)
 
 
-def memory(name: str, n_rows: int, *, regress: bool) -> None:
+def memory(name: str, n_rows: int, *, regress: bool, with_intervals: bool) -> None:
     problem = load(name, most_labels=None)
     X, labels = problem.X, problem.labels
     if n_rows:
         X, labels = X[:n_rows], labels.take(np.arange(n_rows))
         counts = labels.has.sum(axis=0)
         labels = type(labels)(labels.has[:, counts >= FEWEST], labels.names[counts >= FEWEST])
-    loaded = _peak()
-    start = time.process_time()
+    steps = _Steps()
+    steps.say(
+        f"{name}: {X.shape[0]:,} rows, {X.shape[1]:,} features, {len(labels.names):,} labels read"
+    )
     quantifier = TiltedLabelSets()
     if regress:
         held_out, pool = _regressed(X, labels.has, problem.X_test)
+        steps.say("regressed")
         quantifier.fit_posteriors(held_out, labels.has)
     else:
         pool = quantifier.fit(X, labels.has).posteriors(problem.X_test)
-    fitted_at = time.process_time()
+    steps.say("fitted")
     index = natural_samples(len(problem.labels_test), SIZE, 500)
-    shares = quantifier.aggregate(pool, index)
-    ended_at = time.process_time()
-    print(
-        f"{name}: {X.shape[0]:,} rows, {X.shape[1]:,} features, {shares.shape[1]:,} labels: "
-        f"peak {_peak():,.0f} MB ({loaded:,.0f} MB when read), fitted in "
-        f"{fitted_at - start:.0f} s, {len(index)} samples in {ended_at - fitted_at:.0f} s"
-    )
+    quantifier.aggregate(pool, index)
+    steps.say(f"{len(index)} samples of {SIZE} estimated")
+    if with_intervals:
+        found = aggregate_label_intervals(quantifier, pool[index[0]])
+        width = float((found.high - found.low).mean())
+        steps.say(f"intervals of one sample, {width:.3f} wide on average")
+
+
+class _Steps:
+    """Prints what was done, with the processor time since the last step, and the peak so far."""
+
+    def __init__(self) -> None:
+        self.start = 0.0
+
+    def say(self, what: str) -> None:
+        now = time.process_time()
+        print(f"{what}: {now - self.start:.0f} s, peak {_peak():,.0f} MB", flush=True)
+        self.start = now
 
 
 def _regressed(X: Any, has: Flags, X_test: Any) -> tuple[Posteriors, Posteriors]:

@@ -218,7 +218,8 @@ def test_a_cut_connection_is_tried_again_and_a_part_is_never_left(tmp_path, serv
 def test_what_is_there_and_not_of_the_record_is_not_replaced(tmp_path, serve):
     record = books(serve)
     (tmp_path / "Books.txt.gz").write_bytes(b"my own books")
-    with pytest.raises(DataError, match=r"Books\.txt\.gz in the folder of downloads is not .*; move it away"):
+    refusal = r"Books\.txt\.gz in the folder of downloads is not .*; move it away"
+    with pytest.raises(DataError, match=refusal):
         download(record, tmp_path)
     assert (tmp_path / "Books.txt.gz").read_bytes() == b"my own books"
     assert record.requests == []

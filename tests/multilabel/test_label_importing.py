@@ -206,12 +206,12 @@ def test_damage_is_found(mulan: Path, change: str) -> None:
 def test_a_description_counts_items_and_labels(mulan: Path) -> None:
     files = [mulan / name for name in ("train.arff", "test.arff", "r.xml")]
     data = import_labelled_items(files, mulan / "set")
-    text = render_label_data(data)
+    text = render_label_data(data.manifest)
     assert text.splitlines()[0] == "set: 2 labels, 4 features"
     assert text.splitlines()[3].split() == ["a", "3", "2"]
-    assert json.loads(render_label_data(data, "json"))["items"] == {"train": 6, "test": 3}
-    assert "| a |" in render_label_data(data, "markdown")
+    assert json.loads(render_label_data(data.manifest, "json"))["items"] == {"train": 6, "test": 3}
+    assert "| a |" in render_label_data(data.manifest, "markdown")
     with pytest.raises(UserError, match="unknown format 'yaml'"):
-        render_label_data(data, "yaml")
+        render_label_data(data.manifest, "yaml")
     (listed,) = find_label_data([mulan])
     assert (listed.name, listed.kind, listed.items, listed.classes) == ("set", "labels", 9, 2)

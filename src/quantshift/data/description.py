@@ -12,7 +12,9 @@ from quantshift.base.storage.manifests import manifest_format
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.embedded.embedded import EMBEDDED, EmbeddedSet
 from quantshift.data.folder import DATA_SET, DataFolder
+from quantshift.data.packaged.label_tables import LABEL_TABLES
 from quantshift.data.packaged.packaged import PACKAGED, PackagedSet
+from quantshift.data.packaged.packaged_file import AbstractPackaged
 from quantshift.errors import UserError, unknown_name
 from quantshift.tables.columns.kinds import CATEGORY, NUMBER, TRUTH
 
@@ -25,6 +27,7 @@ SHOWN = 20
 class Listed:
     """A data set in a list; `problem` says why it cannot be used.
 
+    classes: their number; of a data set with several labels per item, that of the labels.
     folder: empty for an embedded data set and one of another package, which `about` describes.
     package, licence, source, megabytes: only of a data set of another package; `source` says where
     its data come from.
@@ -48,7 +51,7 @@ class Listed:
 def describe(data: DataFolder | EmbeddedSet | PackagedSet) -> dict[str, Any]:
     """The content of the manifest, except for the hashes of single files."""
     if isinstance(data, PackagedSet):
-        return {**_described_content(data), "notes": [f"{data.source}; licence: {data.licence}"]}
+        return {**_described_content(data), "notes": [data.origin]}
     if isinstance(data, EmbeddedSet):
         return _described_content(data)
     hidden = {"files", "format", "version", "quantshift"}
@@ -112,24 +115,27 @@ def find_embedded() -> list[Listed]:
 
 def find_packaged() -> list[Listed]:
     """The data sets of other packages by name, whether they are installed or not."""
-    return [
-        Listed(
-            folder="",
-            name=data_set.name,
-            kind="table",
-            items=data_set.items,
-            classes=data_set.classes,
-            categories=data_set.categories,
-            samples=0,
-            problem=None if data_set.is_installed else f"{data_set.distribution} is not installed",
-            about=data_set.about,
-            package=data_set.distribution,
-            licence=data_set.licence,
-            source=data_set.source,
-            megabytes=data_set.megabytes,
-        )
-        for data_set in PACKAGED.values()
-    ]
+    tables = [_packaged(each, "table", each.classes, each.categories) for each in PACKAGED.values()]
+    labels = [_packaged(each, "labels", len(each.labels)) for each in LABEL_TABLES.values()]
+    return sorted((*tables, *labels), key=lambda entry: entry.name)
+
+
+def _packaged(data_set: AbstractPackaged, kind: str, classes: int, categories: int = 0) -> Listed:
+    return Listed(
+        folder="",
+        name=data_set.name,
+        kind=kind,
+        items=data_set.items,
+        classes=classes,
+        categories=categories,
+        samples=0,
+        problem=None if data_set.is_installed else f"{data_set.distribution} is not installed",
+        about=data_set.about,
+        package=data_set.distribution,
+        licence=data_set.licence,
+        source=data_set.source,
+        megabytes=data_set.megabytes,
+    )
 
 
 def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa: A002

@@ -25,6 +25,7 @@ from quantshift.data.embedded import synthetic
 from quantshift.data.embedded.embedded import EMBEDDED, embedded_set
 from quantshift.data.folder import DATA_SET, DataFolder, dataset_of
 from quantshift.data.importing.arrays import DataFile, read_column, read_matrix, read_vector
+from quantshift.data.packaged.label_tables import LABEL_TABLES
 from quantshift.data.packaged.packaged import PACKAGED, packaged_set
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.labels import column
@@ -255,6 +256,11 @@ def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
     # A folder wins over a packaged data set, whose name may be newer than the folder.
     if isinstance(path, str) and path in PACKAGED and not (folder / path).exists():
         return PackagedSource(path)
+    if isinstance(path, str) and path in LABEL_TABLES and not (folder / path).exists():
+        raise DataError(
+            f"{path} has several labels per item, so it is for the suite multilabel: "
+            f"`quantshift bench multilabel --data {path}`"
+        )
     target = (folder / path).absolute()
     kind = manifest_format(target)
     if kind == DATA_SET.format:

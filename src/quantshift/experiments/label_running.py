@@ -1,7 +1,7 @@
 """The suite `multilabel`, by name: its methods, and the data sets that it is run on.
 
-Data sets are folders of `quantshift data import --layout labels`; without any, generated items are
-used.
+Data sets are folders of `quantshift data import --layout labels`, or names of those of other
+packages; without any, generated items are used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,20 @@ from sklearn.preprocessing import StandardScaler
 
 from quantshift.base.storage.manifests import manifest_format
 from quantshift.base.types import Indices, Posteriors, Reals
+from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.experiments.documents.document import PAPER
 from quantshift.experiments.label_results import LabelProblem, LabelProtocols
 from quantshift.multilabel.generated_items import generate_labelled_items
-from quantshift.multilabel.label_data import LABEL_DATA, LabelData
+from quantshift.multilabel.label_data import LABEL_DATA, PARTS, LabelData
 from quantshift.multilabel.label_models import with_absence
 from quantshift.multilabel.label_tables import LabelTable
+from quantshift.multilabel.mulan import LabelledItems
 from quantshift.multilabel.multilabel_quantifier import (
     AbstractLabelAggregative,
     AbstractMultilabel,
 )
+from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.multilabel.regressed_shares import RegressedShares
 from quantshift.multilabel.sets_as_classes import SetsAsClasses
 from quantshift.multilabel.tilted_label_sets import TiltedLabelSets
@@ -93,28 +96,36 @@ def label_methods(names: Sequence[str] | None = None) -> dict[str, AbstractMulti
 
 
 def label_problems(data: Sequence[str | Path] = ()) -> list[LabelProblem]:
-    """The data sets in folders; without any, generated items."""
+    """The data sets in folders, or of other packages by name; without any, generated items."""
     if not data:
         train = generate_labelled_items(N_GENERATED)
         test = generate_labelled_items(N_GENERATED, seed=1)
         return [LabelProblem(GENERATED, train.X, train.labels, test.X, test.labels)]
     problems: dict[str, LabelProblem] = {}
     for path in data:
-        folder = Path(path)
-        if folder.is_dir() and manifest_format(folder) not in (LABEL_DATA.format, None):
-            raise DataError(
-                f"{path} has one label per item; the suite for several labels needs a data set of "
-                "`quantshift data import --layout labels`"
-            )
-        label_data = LabelData.open(folder)
-        if label_data.name in problems:
-            raise UserError(f"two data sets are called {label_data.name!r}; rename one")
-        train_items, test_items = label_data.items("train"), label_data.items("test")
+        name, (train_items, test_items) = _items_at(path)
+        if name in problems:
+            raise UserError(f"two data sets are called {name!r}; rename one")
         X, X_test = _on_one_scale(train_items.X, test_items.X)
-        problems[label_data.name] = LabelProblem(
-            label_data.name, X, train_items.labels, X_test, test_items.labels
-        )
+        problems[name] = LabelProblem(name, X, train_items.labels, X_test, test_items.labels)
     return list(problems.values())
+
+
+def _items_at(path: str | Path) -> tuple[str, Sequence[LabelledItems]]:
+    """The name of a data set, and its training and test items."""
+    if is_packaged_name([path]):
+        return str(path), load_packaged_items(str(path)).parts
+    folder = Path(path)
+    is_packaged = str(path) in PACKAGED and not folder.exists()
+    if is_packaged or (
+        folder.is_dir() and manifest_format(folder) not in (LABEL_DATA.format, None)
+    ):
+        raise DataError(
+            f"{path} has one label per item; the suite for several labels needs a data set of "
+            "`quantshift data import --layout labels`"
+        )
+    label_data = LabelData.open(folder)
+    return label_data.name, [label_data.items(part) for part in PARTS]
 
 
 def _on_one_scale(X: Any, X_test: Any) -> tuple[Any, Any]:

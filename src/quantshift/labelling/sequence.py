@@ -45,7 +45,7 @@ from quantshift.base.types import Reals
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError, check_level
 from quantshift.statistics.roots import root_between
-from quantshift.statistics.special_functions import log_beta
+from quantshift.statistics.special_functions import log_beta, x_log_y
 
 FRACTIONS = np.geomspace(0.005, 0.95, 16)
 """Fractions of the highest possible stake, on either side; each bet starts with equal capital."""
@@ -123,7 +123,7 @@ def counted_sequence(seen: float, n: int, *, level: float) -> tuple[float, float
     bound = mean + math.log(1 - level)
 
     def excess(share: float) -> float:
-        return seen * math.log(share) + (n - seen) * math.log1p(-share) - bound
+        return float(x_log_y(seen, share) + x_log_y(n - seen, 1 - share)) - bound
 
     middle, least = seen / n, 1e-12
     low = 0.0 if middle <= least else root_between(excess, least, middle)

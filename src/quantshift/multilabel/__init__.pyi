@@ -20,6 +20,10 @@ from .multilabel_quantifier import (
     AbstractLabelAggregative as AbstractLabelAggregative,
     AbstractMultilabel as AbstractMultilabel,
 )
+from .packaged_items import (
+    PackagedItems as PackagedItems,
+    load_packaged_items as load_packaged_items,
+)
 from .regressed_shares import RegressedShares as RegressedShares
 from .sets_as_classes import SetsAsClasses as SetsAsClasses
 from .tilted_label_sets import TiltedLabelSets as TiltedLabelSets

@@ -124,22 +124,10 @@ def write_label_data(
 
     about: name, title, notes and sources.
     """
-    train, test = parts
     described = {
         "quantshift": importlib.metadata.version("quantshift"),
         **about,
-        "items": {part: len(items.labels) for part, items in zip(PARTS, parts, strict=True)},
-        "labels": [
-            {"name": str(name), "train": int(n), "test": int(n_test)}
-            for name, n, n_test in zip(
-                train.labels.names,
-                train.labels.has.sum(axis=0),
-                test.labels.has.sum(axis=0),
-                strict=True,
-            )
-        ],
-        "features": list(train.features),
-        "hash": content_hash(parts),
+        **described_parts(parts),
     }
     LABEL_DATA.check_free(out, overwrite=overwrite)
     with folder_aside(out) as folder:
@@ -158,6 +146,25 @@ def write_label_data(
     return LabelData.open(out)
 
 
+def described_parts(parts: Sequence[LabelledItems]) -> dict[str, Any]:
+    """What a manifest says about training and test items: counts, labels, features, the hash."""
+    train, test = parts
+    return {
+        "items": {part: len(items.labels) for part, items in zip(PARTS, parts, strict=True)},
+        "labels": [
+            {"name": str(name), "train": int(n), "test": int(n_test)}
+            for name, n, n_test in zip(
+                train.labels.names,
+                train.labels.has.sum(axis=0),
+                test.labels.has.sum(axis=0),
+                strict=True,
+            )
+        ],
+        "features": list(train.features),
+        "hash": content_hash(parts),
+    }
+
+
 def content_hash(parts: Sequence[LabelledItems]) -> str:
     """SHA-256 of the names of labels, and of all arrays."""
     digest = hashlib.sha256("|".join(map(str, parts[0].labels.names)).encode())
@@ -170,9 +177,9 @@ def content_hash(parts: Sequence[LabelledItems]) -> str:
     return digest.hexdigest()
 
 
-def render_label_data(data: LabelData, format: str = "text") -> str:  # noqa: A002
+def render_label_data(manifest: Mapping[str, Any], format: str = "text") -> str:  # noqa: A002
     """A description of the data set as text, markdown, latex or json."""
-    about = {key: value for key, value in data.manifest.items() if key not in HIDDEN}
+    about = {key: value for key, value in manifest.items() if key not in HIDDEN}
     if format == "json":
         return json.dumps(about, indent=2, ensure_ascii=False)
     if format not in RENDERERS:

@@ -6,6 +6,10 @@ samples without a shift. For each bootstrap of the training items the method is 
 items of the bootstrap, and the samples are drawn from the others, so that the errors of the fit
 count too. The interval of a label contains the shares that it has in the samples whose estimate was
 closest to the one at hand. So it holds for shifts of this kind, and for no others.
+
+A method may estimate groups of labels one after another. Then samples are simulated for one group
+at a time, and the share of some labels of other groups is set in turn, too: so time and memory grow
+with the number of labels, not with its square.
 """
 
 from dataclasses import dataclass
@@ -15,12 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.seeding import generator
-from quantshift.base.types import Reals
+from quantshift.base.types import Flags, Indices, Ints, Reals
 from quantshift.errors import UserError
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
-from quantshift.multilabel.label_tables import FEWEST
+from quantshift.multilabel.label_tables import FEWEST, LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractLabelAggregative
-from quantshift.prevalence.weights import checked_weights
+from quantshift.prevalence.weights import Weights, checked_weights
 
 BOOTSTRAPS = 20
 """How often the method is fitted again."""
@@ -30,6 +34,19 @@ POINTS, NATURAL = 11, 60
 
 NEAREST = 150
 """Samples whose shares make the interval of a label."""
+
+MOST_SET = 100
+"""The most labels whose share is set in turn for each bootstrap: of more, random ones."""
+
+OWN_WEIGHT = 2.0
+"""What a sample counts in which the share of the label itself was set; every other one counts 1.
+Such samples are few among the many where another label was set or none, and their errors are
+larger. With 1 the limits of a label that has moved held in .79 to .96 of the samples of the
+development sets, with 2 in .86 to .96 at 4% more width, with 4 in .87 to .98 at 20% more."""
+
+NO_LABEL = -1
+"""Stands for the label whose share is set in samples where there is none, or one of another group.
+"""
 
 MOST_ITEMS = 2000
 """Items of a simulated sample; larger samples have the errors of this many."""
@@ -85,61 +102,117 @@ def aggregate_label_intervals(
     estimates = quantifier.aggregate(posteriors, weights=weights)
     given = checked_weights(weights, len(np.asarray(posteriors)))
     size = len(np.asarray(posteriors)) if given is None else given.sum() ** 2 / (given @ given)
-    worlds = simulated_worlds(quantifier, max(1, round(size)), seed=seed)
     n_labels = len(estimates)
     alpha = (1 - level) / n_labels if simultaneous else 1 - level
-    limits = np.array([worlds.limits(j, estimates[j], alpha) for j in range(n_labels)])
+    limits = np.empty((n_labels, 2))
+    for labels, part in quantifier.parts():
+        others = np.delete(quantifier.held_out_labels_.has, labels, axis=1)
+        worlds = simulated_worlds(part, max(1, round(size)), others=others, seed=seed)
+        limits[labels] = [worlds.limits(k, estimates[j], alpha) for k, j in enumerate(labels)]
     low, high = np.clip(limits[:, 0], 0, estimates), np.clip(limits[:, 1], estimates, 1)
     return LabelIntervals(quantifier.labels_, estimates, low, high, level, simultaneous)
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedWorlds:
-    """Samples of known shares: their estimates and shares, (n_samples, n_labels)."""
+    """Samples of known shares: their estimates and shares, (n_samples, n_labels).
+
+    moved: the position of the label whose share was set in each sample, or NO_LABEL, (n_samples,).
+    """
 
     estimates: Reals
     shares: Reals
+    moved: Ints
 
     def limits(self, label: int, estimate: float, alpha: float) -> tuple[float, float]:
         """The shares of a label in the samples whose estimate is closest to this one."""
         estimates, shares = self.estimates[:, label], self.shares[:, label]
-        number = min(len(estimates), max(NEAREST, int(np.ceil(4 / alpha))))
-        nearest = np.argsort(np.abs(estimates - estimate), kind="stable")[:number]
-        errors = np.sort(shares[nearest] - estimates[nearest])
-        # One of the samples is the one at hand: of n errors and a new one, each rank is as likely.
-        below = int(np.floor((number + 1) * alpha / 2)) - 1
-        if below < 0:
+        counts = np.where(self.moved == label, OWN_WEIGHT, 1.0)
+        counts /= counts.mean()
+        wanted = max(NEAREST, int(np.ceil(4 / alpha)))
+        order = np.argsort(np.abs(estimates - estimate), kind="stable")
+        nearest = order[: int(np.searchsorted(np.cumsum(counts[order]), wanted)) + 1]
+        # The sample at hand counts as one more. This is what the errors beyond a limit may count.
+        beyond = (counts[nearest].sum() + 1) * alpha / 2
+        if beyond < 1:
             return 0.0, 1.0
-        return estimate + float(errors[below]), estimate + float(errors[-1 - below])
+        errors, counts = shares[nearest] - estimates[nearest], counts[nearest]
+        upwards = np.argsort(errors, kind="stable")
+        errors, counts = errors[upwards], counts[upwards]
+        low, high = _last_within(counts, beyond), _last_within(counts[::-1], beyond)
+        return estimate + float(errors[low]), estimate + float(errors[-1 - high])
+
+
+def _last_within(counts: Reals, most: float) -> int:
+    """The last place up to which the counts add up to at most this; the first place, if none."""
+    return max(0, int(np.searchsorted(np.cumsum(counts), most, side="right")) - 1)
 
 
 def simulated_worlds(
-    quantifier: AbstractLabelAggregative, size: int, *, seed: int = 0
+    quantifier: AbstractLabelAggregative,
+    size: int,
+    *,
+    others: Flags | None = None,
+    seed: int = 0,
 ) -> SimulatedWorlds:
-    """Samples of `size` items each, drawn from items that the refitted method has not seen."""
+    """Samples of `size` items each, drawn from items that the refitted method has not seen.
+
+    others: which training items have labels that the method does not estimate; the shares of as
+    many of them as it estimates are set in turn, too.
+    """
     table, posteriors = quantifier.held_out_labels_, quantifier.held_out_posteriors_
     weights, n_items = quantifier.held_out_weights_, len(table)
-    size = min(size, MOST_ITEMS)
-    estimates, shares = [], []
+    size, n_labels = min(size, MOST_ITEMS), len(table.names)
+    estimates, shares, moved = [], [], []
     for bootstrap in range(BOOTSTRAPS):
         rng = generator(seed, draw="bootstrap of labelled items", number=bootstrap)
         rows = rng.integers(n_items, size=n_items)
         refitted = quantifier.refit(with_every_label(rows, table.has, rng))
         unseen = np.setdiff1d(np.arange(n_items), rows)
-        pool, pool_weights = table.take(unseen), None if weights is None else weights[unseen]
-        index = np.concatenate(
-            [
-                samples_of_each_label(
-                    pool, size, POINTS, 1, seed=seed + bootstrap, weights=pool_weights
-                ),
-                natural_samples(
-                    len(unseen), size, NATURAL, seed=seed + bootstrap, weights=pool_weights
-                ),
-            ]
+        pool_weights = None if weights is None else weights[unseen]
+        drawing = _Drawing(size, seed + bootstrap, pool_weights)
+        pool = table.has[unseen]
+        natural = natural_samples(
+            len(unseen), size, NATURAL, seed=seed + bootstrap, weights=pool_weights
         )
+        parts = [drawing.of_labels(pool, _chosen(rng, pool, MOST_SET))]
+        if others is not None:
+            elsewhere = others[unseen]
+            index, set_labels = drawing.of_labels(elsewhere, _chosen(rng, elsewhere, n_labels))
+            parts.append((index, np.full_like(set_labels, NO_LABEL)))
+        parts.append((natural, np.full(len(natural), NO_LABEL)))
+        index = np.concatenate([each for each, _ in parts])
         estimates.append(refitted.aggregate(posteriors[unseen], index))
-        shares.append(pool.has[index].mean(axis=1))
-    return SimulatedWorlds(np.concatenate(estimates), np.concatenate(shares))
+        shares.append(pool[index].mean(axis=1))
+        moved += [set_labels for _, set_labels in parts]
+    return SimulatedWorlds(np.concatenate(estimates), np.concatenate(shares), np.concatenate(moved))
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawing:
+    """How samples are drawn from a pool; weights: of its items."""
+
+    size: int
+    seed: int
+    weights: Weights | None
+
+    def of_labels(self, has: Flags, chosen: Indices) -> tuple[Indices, Ints]:
+        """Samples in which the shares of some labels (columns) are set, and which one is."""
+        if not len(chosen):
+            return np.empty((0, self.size), dtype=np.int64), np.empty(0, dtype=np.int64)
+        table = LabelTable(has[:, chosen], chosen)
+        index = samples_of_each_label(
+            table, self.size, POINTS, 1, seed=self.seed, weights=self.weights
+        )
+        return index, np.repeat(chosen, POINTS)
+
+
+def _chosen(rng: np.random.Generator, has: Flags, most: int) -> Indices:
+    """The labels (columns) that some items have and others have not; of more, random ones."""
+    varying = np.flatnonzero(has.any(axis=0) & ~has.all(axis=0))
+    if len(varying) <= most:
+        return varying
+    return np.sort(rng.choice(varying, most, replace=False))
 
 
 def with_every_label(rows: Any, has: Any, rng: np.random.Generator) -> Any:

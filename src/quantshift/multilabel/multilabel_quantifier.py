@@ -8,7 +8,7 @@ checks and batches are handled here.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -200,6 +200,14 @@ class AbstractLabelAggregative(AbstractMultilabel):
         return copy(self)._set_fitted(
             self.held_out_posteriors_[rows], self.held_out_labels_.take(rows), weights
         )
+
+    def parts(self) -> Iterator[tuple[Indices, Self]]:
+        """Labels that are estimated together, and a quantifier of these alone, of all labels.
+
+        One part, unless a method estimates groups of labels one after another.
+        """
+        self._check_fitted()
+        yield np.arange(len(self.labels_)), self
 
     @abstractmethod
     def _learn(self, posteriors: Posteriors, table: LabelTable, weights: Weights | None) -> None:

@@ -76,13 +76,7 @@ class SetPosteriors:
 
         strength: of the penalty outside of the diagonal; None: chosen by cross-validation.
         """
-        sets, place, counts = distinct_sets(has, weights)
-        n_labels = has.shape[1]
-        centres = np.asarray(logit(np.average(has, axis=0, weights=weights)))
-        model = cls(
-            sets, counts / counts.sum(), SLOPE * np.eye(n_labels), np.zeros(n_labels), centres
-        )
-        evidence = log_odds(posteriors) - centres
+        model, evidence, place = cls._unfitted(posteriors, has, weights)
         item_weights = np.ones(len(has)) if weights is None else weights
         near = None
         if strength is None and len(place) >= 2 * COMPARED:
@@ -92,6 +86,25 @@ class SetPosteriors:
         return model._fitted(
             evidence, place, item_weights, strength, near, EXACT if near is None else LAST_STEP
         )
+
+    def refit(self, posteriors: Posteriors, has: Flags, weights: Weights | None = None) -> Self:
+        """A model of similar items, with the same penalty; the search begins at this model."""
+        model, evidence, place = self._unfitted(posteriors, has, weights)
+        item_weights = np.ones(len(has)) if weights is None else weights
+        return model._fitted(evidence, place, item_weights, self.strength, self, LAST_STEP)
+
+    @classmethod
+    def _unfitted(
+        cls, posteriors: Posteriors, has: Flags, weights: Weights | None
+    ) -> tuple[Self, Reals, Ints]:
+        """A model with the sets and shares of the items, their log-odds, and the set of each."""
+        sets, place, counts = distinct_sets(has, weights)
+        n_labels = has.shape[1]
+        centres = np.asarray(logit(np.average(has, axis=0, weights=weights)))
+        model = cls(
+            sets, counts / counts.sum(), SLOPE * np.eye(n_labels), np.zeros(n_labels), centres
+        )
+        return model, log_odds(posteriors) - centres, place
 
     def scores(self, posteriors: Posteriors) -> Reals:
         """What each label adds to the log-posterior of the sets that have it, (..., n_labels)."""

@@ -1,5 +1,6 @@
 """The default for several labels: sets of labels whose shares are tilted label by label."""
 
+from collections.abc import Iterator
 from copy import copy
 from typing import Any, Self
 
@@ -55,6 +56,7 @@ class TiltedLabelSets(AbstractLabelAggregative):
     groups_: list[Indices]
     powers_: list[float]
     _models: list[SetPosteriors]
+    """Of each group; of a single label there is none, but `_single`."""
     _single: SLD
 
     def __init__(
@@ -112,18 +114,30 @@ class TiltedLabelSets(AbstractLabelAggregative):
 
         rows: positions among the training items, perhaps repeated.
         """
-        if len(self.labels_) == 1:
+        if not self._models:
             return super().refit(rows)
         refitted = copy(self)
         weights = None if self.held_out_weights_ is None else self.held_out_weights_[rows]
         posteriors, table = self.held_out_posteriors_[rows], self.held_out_labels_.take(rows)
         refitted._models = [
-            SetPosteriors.fit(
-                posteriors[:, group], table.has[:, group], weights, strength=model.strength
-            )
+            model.refit(posteriors[:, group], table.has[:, group], weights)
             for group, model in zip(self.groups_, self._models, strict=True)
         ]
         return refitted
+
+    def parts(self) -> Iterator[tuple[Indices, Self]]:
+        """The labels of each group, and a copy for these labels alone, without classifiers."""
+        if len(self.groups_) == 1:
+            yield from super().parts()
+            return
+        table = self.held_out_labels_
+        for group, model, power in zip(self.groups_, self._models, self.powers_, strict=True):
+            part = copy(self)
+            part.labels_, part.prior_, part.models_ = self.labels_[group], self.prior_[group], None
+            part.held_out_posteriors_ = self.held_out_posteriors_[:, group]
+            part.held_out_labels_ = LabelTable(table.has[:, group], table.names[group])
+            part.groups_, part._models, part.powers_ = [np.arange(len(group))], [model], [power]
+            yield group, part
 
     def _learn(self, posteriors: Posteriors, table: LabelTable, weights: Weights | None) -> None:
         if len(table.names) == 1:
@@ -172,7 +186,7 @@ class TiltedLabelSets(AbstractLabelAggregative):
         return POWERS[int(np.argmin(np.mean(by_kind, axis=0)))]
 
     def _solve(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
-        if len(self.labels_) == 1:
+        if not self._models:
             classes = with_absence(posteriors[:, 0])
             return self._single.aggregate(classes, index, weights=weights)[:, 1:]
         labels = np.empty((len(index), len(self.labels_)))
@@ -189,7 +203,7 @@ class TiltedLabelSets(AbstractLabelAggregative):
         return found
 
     def _solve_pairs(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
-        if len(self.labels_) == 1:
+        if not self._models:
             return self._solve(posteriors, index, weights)[:, :, np.newaxis]
         n_labels = len(self.labels_)
         pairs = np.empty((len(index), n_labels, n_labels))

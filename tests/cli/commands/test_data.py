@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from quantshift.data import DataFolder
+from quantshift.data.packaged.label_tables import LABEL_TABLES
 from quantshift.data.packaged.packaged import PACKAGED
 from tests.data.lequa_folders import make_task
 
@@ -82,7 +83,8 @@ def test_import_describe_and_list(quantshift, churn):
     assert out.startswith(f"{here}\nEmbedded data sets\n")
     embedded, packaged = out.split("\nData sets of other packages\n")
     assert embedded.count("\n") == 13
-    assert len(re.findall(rf"^({'|'.join(PACKAGED)}) ", packaged, re.MULTILINE)) == len(PACKAGED)
+    names = [*PACKAGED, *LABEL_TABLES]
+    assert len(re.findall(rf"^({'|'.join(names)}) ", packaged, re.MULTILINE)) == len(names)
 
 
 def test_arrays_posteriors_and_samples(quantshift, churn):
@@ -125,7 +127,7 @@ def test_embedded_data_sets_are_described_and_listed_by_name(quantshift, churn):
     assert "setosa         50  0.333" in out
     assert "petal width   number        0" in out
     listed = json.loads(quantshift("data", "list", "--format", "json")[1])
-    packaged = set(PACKAGED)
+    packaged = {*PACKAGED, *LABEL_TABLES}
     assert [entry["name"] for entry in listed if entry["name"] not in packaged] == [
         *("breast-cancer", "digits", "fried", "iris", "mixed-table", "waveform", "wine")
     ]

