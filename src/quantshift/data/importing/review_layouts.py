@@ -47,6 +47,11 @@ GZIP_MAGIC = b"\x1f\x8b"
 UNREADABLE = "\ufffd"
 """What the reader of tables puts in the place of bytes that are not UTF-8."""
 
+_IN_WORDS: Mapping[Any, str] = MappingProxyType(
+    {bool: "truth values", int: "whole numbers", float: "numbers", list: "lists or objects"}
+)
+"""What a column of a type holds."""
+
 JUDGED_ROWS = 1000
 """The number of rows that decide whether a file has the expected format."""
 
@@ -273,9 +278,9 @@ def _table_blocks(table: OpenTable, columns: ReviewColumns, size: int) -> Blocks
                 "in .txt)",
                 arguments=[role],
             )
-    kind = table.types[columns.text]
-    if kind is not str or columns.text in table.nested:
-        content = kind.__name__ if isinstance(kind, type) else str(kind)
+    kind = list if columns.text in table.nested else table.types[columns.text]
+    if kind is not str:
+        content = _IN_WORDS.get(kind, str(kind))
         raise DataError(f"{table.name}: column {columns.text!r} holds {content}, not text")
     position = 0
     with closing(table.chunks([columns.text, columns.stars])) as chunks:
