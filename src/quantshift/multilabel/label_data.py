@@ -103,7 +103,8 @@ class LabelData:
         try:
             return checked_sparse(csr_array((data, indices, indptr), shape=shape), str(self.path))
         except (ValueError, TypeError, DataError) as error:
-            raise LABEL_DATA.damaged(f"the features in {self.path} are not a sparse matrix") from error
+            damage = f"the features in {self.path} are not a sparse matrix"
+            raise LABEL_DATA.damaged(damage) from error
 
     def _array(self, name: str) -> NDArray[Any]:
         path = self.path / f"{name}.npy"
