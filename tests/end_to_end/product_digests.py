@@ -38,6 +38,11 @@ NEAR = 1e-5
 """How far estimates may be apart on another kind of processor: searches end within this."""
 
 
+BY_BLAS = frozenset({"PretrainedQuantifier"})
+"""Methods whose last bits are those of numpy's matrix products: BLAS chooses its kernels by the
+model of the processor, too, not only by its extensions."""
+
+
 def processor() -> list[str]:
     """The extensions that decide about the last bits of a sum."""
     return sorted(name for name, there in cpu_features.items() if there)

@@ -36,7 +36,7 @@ def test_every_method_gives_the_same_estimates(
         assert now == before
         return
     np.testing.assert_allclose(now["estimates"], before["estimates"], rtol=0, atol=digests.NEAR)
-    if stored["processor"] == digests.processor():
+    if stored["processor"] == digests.processor() and name not in digests.BY_BLAS:
         assert now["digest"] == before["digest"]
 
 

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from quantshift.answers.conditions import Condition
 from quantshift.answers.repeated_warnings import said_of, some_names
 from quantshift.answers.shares import Share, share_of
-from quantshift.base.progress import OnProgress, silent
+from quantshift.base.progress import OnProgress, silent, within
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifying.estimating.batches import allow_for_left_out
 from quantshift.quantifying.estimating.decision import JOINT
@@ -63,14 +63,15 @@ def quantify_labels(request: Request, progress: OnProgress) -> LabelQuantificati
     options = request.estimation_with(models.models[0].declared)
     level = level_for_all(options.level, len(models.labels))
     for number, (label, model) in enumerate(zip(models.labels, models.models, strict=True), 1):
-        progress(f"label {number} of {len(models.labels)}: {label}", 0, 0)
+        of_label = within(f"label {number} of {len(models.labels)} ({label})", progress)
+        of_label("classifying the items", 0, 0)
         own = _request_of(label, request)
         alone = RowSample.of_pool(read.classified_pool(model), tables, model, own)
         sample = SampleOfLabel(alone, together, label)
         seed = request.training.seed
-        found = estimate_sample(sample, options, request.audit, seed, progress)
-        answers[label] = found
-        wider[label] = _limits_at(sample, found, replace(options, level=level), seed)
+        answer = estimate_sample(sample, options, request.audit, seed, of_label)
+        answers[label] = answer
+        wider[label] = _limits_at(sample, answer, replace(options, level=level), seed)
     return combined_answers(models, answers, wider, level)
 
 

@@ -13,7 +13,7 @@ from quantshift.answers.rows import Rows
 from quantshift.base.forks import uses_tables
 from quantshift.base.nouns import counted
 from quantshift.base.options import UnknownArgumentError, option_texts, taken
-from quantshift.base.progress import OnProgress, silent
+from quantshift.base.progress import OnProgress, silent, within
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.prevalence.weights import check_total
@@ -150,7 +150,7 @@ def train_labels(
     made = prepare(table, data.columns, data.options, data.items.values)
     models = []
     for j, name in enumerate(names):
-        progress(f"label {j + 1} of {len(names)}: {name}", 0, 0)
+        of_label = within(f"label {j + 1} of {len(names)} ({name})", progress)
         own = replace(
             data,
             options=_alone(data.options, name),
@@ -158,7 +158,7 @@ def train_labels(
             codes=read.labels.has[:, j].astype(np.int64),
             prepared=replace(made, columns=_columns_of(made.columns, name, cells)),
         )
-        models.append(model_from(own, read.rows, read.notes, recipe, progress))
+        models.append(model_from(own, read.rows, read.notes, recipe, of_label))
     return LabelModels(tuple(models), parents, read.left_out)
 
 
