@@ -35,19 +35,21 @@ def main(folder: Path) -> None:
         parts(300, worn, rng, drift=drift).with_columns(day=pl.lit(day + 7 * week))
         for week, (worn, drift) in enumerate([(0.1, 0), (0.1, 0), (0.3, 0), (0.1, 2.0)])
     ]
-    found = quantify(
+    answer = quantify(
         pl.concat(weeks).drop("state"), model=load_model(folder / "model"), by="day", every="week"
     )
-    for batch, frame in zip(found.batches, weeks, strict=True):
+    for batch, frame in zip(answer.batches, weeks, strict=True):
         worn = batch.shares[1]
         alarm = batch.shift and batch.shift.rejected
+        # A share that cannot be estimated without labels is None; its range is wide.
+        share = "unknown" if worn.estimate is None else f"{worn.estimate:.3f}"
         print(
-            f"{batch.name}  worn {worn.estimate:.3f} ({worn.low:.3f} to {worn.high:.3f}), "
+            f"{batch.name}  worn {share} ({worn.low:.3f} to {worn.high:.3f}), "
             f"truth {(frame['state'] == 'worn').mean():.3f}"
             + ("  changed" if batch.change else "")
             + ("  ALARM: do not trust it, label some parts" if alarm else "")
         )
-    found.to_html(folder / "parts.html")
+    answer.to_html(folder / "parts.html")
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def test_the_wheel_holds_the_package_alone(unpacked, tmp_path):
 
 def test_the_pythons_that_are_declared_are_those_that_are_tested():
     declared = set(re.findall(r":: (3\.\d+)\"", (ROOT / "pyproject.toml").read_text()))
-    assert declared == {"3.11", "3.12", "3.13"}
+    assert declared == {"3.11", "3.12", "3.13", "3.14"}
     assert PROJECT["requires-python"] == f">={min(declared)}"
 
 

@@ -99,6 +99,9 @@ def check_output(
     check_not_dash(file)
     path = Path(os.path.realpath(file))
     with write_errors(path.parent):
+        # Since Python 3.14 `is_dir` is False where it raised an error, as for names that are too long.
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.lstat()
         if path.is_dir():
             raise UserError(f"{file} is a folder; name a file in it")
         if not path.parent.is_dir():
