@@ -99,7 +99,7 @@ def check_output(
     check_not_dash(file)
     path = Path(os.path.realpath(file))
     with write_errors(path.parent):
-        # Since Python 3.14 `is_dir` is False where it raised an error, as for names that are too long.
+        # For names that are too long: since Python 3.14 `is_dir` raises no error.
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.lstat()
         if path.is_dir():
