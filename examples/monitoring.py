@@ -41,7 +41,6 @@ def main(folder: Path) -> None:
     for batch, frame in zip(answer.batches, weeks, strict=True):
         worn = batch.shares[1]
         alarm = batch.shift and batch.shift.rejected
-        # A share that cannot be estimated without labels is None; its range is wide.
         share = "unknown" if worn.estimate is None else f"{worn.estimate:.3f}"
         print(
             f"{batch.name}  worn {share} ({worn.low:.3f} to {worn.high:.3f}), "
