@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from quantshift.answers.batch_names import NO_GROUP
 from quantshift.answers.kinds import RANGE, is_range
@@ -25,16 +25,18 @@ from quantshift.history.judged import VERDICT, rate_of
 from quantshift.history.judges import Drift, JudgeOverTime, RateSince, judges_over_time
 from quantshift.history.record import MEAN
 from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
-from quantshift.judging.result import Judgement
+from quantshift.judging.result import JudgedBatch, Judgement
 from quantshift.labelling.sheets.filled import BIASED
 from quantshift.quantifiers.base.answer_kinds import DECLARED
-from quantshift.quantifying.output.result import Quantification
+from quantshift.quantifying.output.result import Batch, Quantification
 
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
     from quantshift.history.record import HistoryEntry, Limits
     from quantshift.history.store import Problem
     from quantshift.history.watching import Watched
+
+AnyBatch = TypeVar("AnyBatch", Batch, JudgedBatch)
 
 LONGEST_WARNING = 200
 """The most characters of a warning in the line of a call."""
@@ -111,14 +113,18 @@ def summary_line(watched: "Watched", found_in_batches: Sequence[tuple[str, str]]
     return one_line(f"{state} {'; '.join([*texts, *watched.conditions])}")
 
 
+def _newest(batches: Sequence[AnyBatch]) -> AnyBatch:
+    """The last batch; rows without a date are not the newest."""
+    with_names = [batch for batch in batches if batch.name != NO_GROUP]
+    return (with_names or batches)[-1]
+
+
 def findings(result: Quantification) -> list[tuple[str, str]]:
     """The newest batch and its marks; the extremes, if batches do not follow one another."""
     from quantshift.quantifying.output.advice import CONFUSED
     from quantshift.quantifying.output.text import extremes, marks
 
-    # Rows without a date are not the newest.
-    with_names = [batch for batch in result.batches if batch.name != NO_GROUP]
-    batch = (with_names or result.batches)[-1]
+    batch = _newest(result.batches)
     if not result.in_sequence:
         unlike = [f"{shortened(b.name)}: {', '.join(marks(b))}" for b in result.batches if marks(b)]
         return [(batch.name, text) for text in (*extremes(result), *unlike)]
@@ -136,8 +142,7 @@ def findings(result: Quantification) -> list[tuple[str, str]]:
 
 def judged_findings(result: Judgement) -> list[tuple[str, str]]:
     """The newest group of an answer of `judge`: its rate, and how far judge and people agree."""
-    with_names = [batch for batch in result.batches if batch.name != NO_GROUP]
-    batch = (with_names or list(result.batches))[-1]
+    batch = _newest(result.batches)
     share = headline_share(result, batch)
     if batch.mean is not None:
         share = Share(MEAN, batch.mean.estimate, batch.mean.low, batch.mean.high)
