@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import DataError
-from quantshift.history import HistoryEntry
+from quantshift.history import HistoryEntry, render_page
 from quantshift.history.record import ACCURACY
 from quantshift.quantifying.output.result import ClassifierAccuracy
 from tests.history.made import days, filled, time_of
@@ -44,3 +44,34 @@ def test_records_from_before_there_were_accuracies_can_be_read():
     record["batches"][0]["accuracy"] = {"label": ACCURACY, "estimate": 2.0, "low": 0.0, "high": 1.0}
     with pytest.raises(DataError, match="accuracy"):
         HistoryEntry.from_bytes(json.dumps(record).encode())
+
+
+def test_the_page_shows_the_accuracy_beside_the_shares(tmp_path):
+    accuracies = 0.8 - 0.1 * (np.arange(30) >= 25)
+    page = render_page(filled(tmp_path / "h", with_accuracy(days(30), accuracies)))
+    data = json.loads(page.split('id="report-data">')[1].split("</script>")[0])
+    assert data["quantities"][-1] == data["accuracy"] == ACCURACY
+    batches = data["series"][0]["batches"][ACCURACY]
+    assert [batch["share"] for batch in batches] == accuracies.tolist()
+    assert [batch["alarm"] for batch in batches].index(True) >= 25
+    assert f'<th scope="col">{ACCURACY}</th>' in page
+    without = render_page(filled(tmp_path / "without", days(30)))
+    assert ACCURACY not in without
+
+
+@pytest.mark.slow
+def test_the_accuracy_is_chosen_by_keyboard_in_a_browser(tmp_path, open_quietly):
+    path = tmp_path / "page.html"
+    history = filled(tmp_path / "h", with_accuracy(days(30), np.full(30, 0.8)))
+    path.write_text(render_page(history), "utf-8")
+    page = open_quietly(
+        path, ready="document.querySelectorAll('#plot-series svg path').length > 20"
+    )
+    drawn = page.inner_html("#plot-series")
+    assert ACCURACY not in drawn
+    page.focus("[data-label]")
+    page.keyboard.press("End")
+    page.wait_for_function(
+        "before => document.querySelector('#plot-series').innerHTML !== before", arg=drawn
+    )
+    assert ACCURACY in page.inner_html("#plot-series")

@@ -1,4 +1,8 @@
-"""A history as one self-contained web page: the series with intervals, limits, marks and alarms."""
+"""A history as one self-contained web page: the series with intervals, limits, marks and alarms.
+
+The chart shows one quantity at a time: the share of a class, the mean of levels, or the estimated
+accuracy of the classifier.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +14,7 @@ from quantshift.answers.words import one_line, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history.judges import judges_over_time
-from quantshift.history.record import MEAN
+from quantshift.history.record import ACCURACY, MEAN
 from quantshift.history.rendering import (
     alarm_text,
     average_and_limits,
@@ -23,7 +27,7 @@ from quantshift.history.rendering import (
     value_text,
     values_and_limits,
 )
-from quantshift.history.series import Control, Series, controls_of
+from quantshift.history.series import Control, Series, accuracy_controls, controls_of
 
 if TYPE_CHECKING:
     from quantshift.history.archive import History
@@ -42,21 +46,28 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     chosen = limits or history.limits()
     series = history.series()
     charts = controls_of(series, chosen)
+    accuracies = accuracy_controls(series, chosen)
+    with_accuracy = [
+        controls if accuracy is None else [*controls, accuracy]
+        for controls, accuracy in zip(charts, accuracies, strict=True)
+    ]
     last = calls[-1]
     lead = last.lead
+    quantities = (*last.charted, ACCURACY) if any(accuracies) else last.charted
     title = "The mean over time" if lead == MEAN else f"“{_name_of(last, lead)}” over time"
     return render_answer(
         __package__,
         title=title,
         lead=_lead(series, charts, last),
-        numbers=_numbers(series, charts, last, len(calls)),
-        classes=[(label, _name_of(last, label)) for label in last.charted],
+        numbers=_numbers(series, with_accuracy, last, len(calls)),
+        quantities=[(label, _name_of(last, label)) for label in quantities],
         headline=lead,
         has_mean=lead == MEAN,
+        accuracy=_name_of(last, ACCURACY) if ACCURACY in quantities else "",
         newest=_newest(series),
         series=[
-            _series(one, controls, last, chosen)
-            for one, controls in zip(series, charts, strict=True)
+            _series(one, controls, quantities, last, chosen)
+            for one, controls in zip(series, with_accuracy, strict=True)
         ],
         alarms=[
             *(f"{alarm_text(alarm)}." for alarm in alarms_of(calls, limits=chosen)),
@@ -67,7 +78,7 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
         models=_models(calls),
         facts=_facts(calls, charts, chosen),
         level=f"{100 * last.level:g}%",
-        data=_chart_data(series, charts, last),
+        data=_chart_data(series, with_accuracy, quantities, last),
     )
 
 
@@ -115,12 +126,16 @@ def _newest(series: list[Series]) -> int:
 
 
 def _series(
-    one: Series, controls: list[Control], last: "HistoryEntry", limits: "Limits"
+    one: Series,
+    controls: list[Control],
+    quantities: tuple[str, ...],
+    last: "HistoryEntry",
+    limits: "Limits",
 ) -> dict[str, Any]:
     by_label = {control.label: control for control in controls}
     rows = []
     columns = [
-        values_and_limits([point.share(label) for point in one.points]) for label in last.charted
+        values_and_limits([point.share(label) for point in one.points]) for label in quantities
     ]
     for i, point in reversed(list(enumerate(one.points))):
         marks = batch_marks(one, by_label.get(last.lead, controls[0]), i)
@@ -135,11 +150,13 @@ def _series(
                 "measured": point.call.time[:16].replace("T", " "),
             }
         )
+    # The chart of a single class needs no name; that of the accuracy is named if it has limits.
     notes = [
         control_text(control)
-        if len(controls) == 1
+        if control.label == last.headline and len(last.classes) == 2
         else f"{_name_of(last, control.label)}: {control_text(control)}"
         for control in controls
+        if control.label != ACCURACY or not control.reason
     ]
     about_judges = list(judge_lines(judges_over_time(one, limits)))
     return {
@@ -199,28 +216,32 @@ def _facts(
 
 
 def _chart_data(
-    series: list[Series], charts: list[list[Control]], last: "HistoryEntry"
+    series: list[Series],
+    charts: list[list[Control]],
+    quantities: tuple[str, ...],
+    last: "HistoryEntry",
 ) -> dict[str, Any]:
     """What the chart needs. Names are on one line: Vega's expressions cannot hold a break."""
     return {
-        "classes": [one_line(label) for label in last.charted],
+        "quantities": [one_line(label) for label in quantities],
         "headline": one_line(last.lead),
         "mean": MEAN if last.lead == MEAN else None,
+        "accuracy": ACCURACY if ACCURACY in quantities else None,
         "newest": _newest(series),
-        "names": {one_line(label): _name_of(last, label) for label in last.charted},
+        "names": {one_line(label): _name_of(last, label) for label in quantities},
         "thresholds": thresholds(last, [Condition.parse(text) for text in last.conditions]),
         "series": [
-            _chart_series(one, {control.label: control for control in controls}, last)
+            _chart_series(one, {control.label: control for control in controls}, quantities)
             for one, controls in zip(series, charts, strict=True)
         ],
     }
 
 
 def _chart_series(
-    one: Series, controls: dict[str, Control], last: "HistoryEntry"
+    one: Series, controls: dict[str, Control], quantities: tuple[str, ...]
 ) -> dict[str, Any]:
     batches: dict[str, list[dict[str, Any]]] = {}
-    for label in last.charted:
+    for label in quantities:
         control = controls.get(label)
         batches[one_line(label)] = [
             {

@@ -7,6 +7,13 @@ const shown = (label) => data.names[label] ?? label;
 
 const isMean = () => chosen.label === data.mean;
 
+/** What a value is, in words for the axis and for tooltips. */
+function quantity() {
+  if (isMean()) return { axis: "mean", value: "mean" };
+  if (chosen.label === data.accuracy) return { axis: shown(chosen.label), value: shown(chosen.label) };
+  return { axis: `share of ${shown(chosen.label)}`, value: "share" };
+}
+
 const batches = () => data.series[chosen.series].batches[chosen.label];
 
 /** The values that must be seen: limits of intervals, of the band, and thresholds. */
@@ -23,11 +30,11 @@ function spec(pixels) {
   const thresholds = data.thresholds.filter((threshold) => threshold.label === chosen.label);
   const scale = { domain: domain(rows, thresholds), zero: false, nice: false };
   const x = { field: "date", type: "temporal", scale: { type: "utc" }, title: null, axis: { grid: false, labelOverlap: true, format: "%d %b %y", tickCount: 6 } };
-  const title = isMean() ? "mean" : `share of ${shown(chosen.label)}`, format = isMean() ? ".2f" : ".2%";
-  const y = (field) => ({ field, type: "quantitative", scale, title, axis: { format: isMean() ? "~r" : "~%", tickCount: 6 } });
+  const format = isMean() ? ".2f" : ".2%";
+  const y = (field) => ({ field, type: "quantitative", scale, title: quantity().axis, axis: { format: isMean() ? "~r" : "~%", tickCount: 6 } });
   const tooltip = [
     { field: "batch", type: "nominal" }, { field: "items", format: "," },
-    { field: "share", format, title: isMean() ? "mean" : "share" }, { field: "low", format }, { field: "high", format }, { field: "limits", type: "nominal" },
+    { field: "share", format, title: quantity().value }, { field: "low", format }, { field: "high", format }, { field: "limits", type: "nominal" },
     { field: "smoothed", format, title: "average" }, { field: "marks", type: "nominal" }, { field: "model", type: "nominal" },
   ];
   const room = pixels / rows.length;
@@ -66,7 +73,7 @@ function draw() {
 }
 
 document.querySelector("[data-label]")?.addEventListener("change", (event) => {
-  chosen.label = data.classes[Number(event.target.value)];
+  chosen.label = data.quantities[Number(event.target.value)];
   draw();
 });
 document.querySelector("[data-series]")?.addEventListener("change", (event) => {
