@@ -423,8 +423,8 @@ def accuracy_summary(answers: pd.DataFrame) -> str:
         reason = row["reason"]
         if reason == NEITHER:
             reason = REFUTED if row["refuted"] else NO_EVIDENCE
-        used, possible = methods_for(Decision(kind, reason, PRIOR))
-        frame.loc[i, "answer"] = np.mean([row[f"accuracy_{name}"] for name in used])
+        used, possible = methods_for(Decision(kind, reason, PRIOR), row["p_doubles"])
+        frame.loc[i, "answer"] = sum(w * row[f"accuracy_{name}"] for name, w in used.items())
         low = min(row[f"accuracy_{name}_low"] for name in possible)
         high = max(row[f"accuracy_{name}_high"] for name in possible)
         frame.loc[i, "held"] = float(low <= row["accuracy"] + 1e-9 <= high + 2e-9)

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from quantshift.adapting import Adaptation, Correction
-from quantshift.adapting.adaptation import NO_LONGER, PARTIAL, SENTENCES, STRONG, strength_of
+from quantshift.adapting.adaptation import (
+    LEAST_WEIGHT,
+    LEAST_WEIGHT_FROM,
+    NO_LONGER,
+    PARTIAL,
+    SENTENCES,
+    STRONG,
+    label_shift_weight,
+    strength_of,
+)
 from quantshift.quantifiers.base import guarding
 
 
@@ -30,6 +39,16 @@ def test_weak_evidence_adapts_the_less_the_weaker_it_is():
     found = [strength_of(guarding.NO_EVIDENCE, p) for p in p_values]
     assert found[0] == found[1] == PARTIAL
     assert found[1] > found[2] > found[3] > found[4] == found[5] == 0.0
+
+
+def test_the_weight_of_label_shift_follows_the_evidence():
+    assert label_shift_weight(guarding.DECLARED) == label_shift_weight(guarding.EVIDENCE) == 1
+    assert label_shift_weight(guarding.REFUTED) == label_shift_weight(guarding.COVARIATE) == 0
+    assert label_shift_weight(guarding.NO_EVIDENCE) == 0.5
+    p_values = np.geomspace(guarding.EVIDENCE_LEVEL, LEAST_WEIGHT_FROM, 5)
+    weights = [label_shift_weight(guarding.AGREEMENT, p) for p in p_values]
+    np.testing.assert_allclose(weights, np.linspace(1, LEAST_WEIGHT, 5))
+    assert label_shift_weight(guarding.AGREEMENT, 1.0) == LEAST_WEIGHT
 
 
 def test_an_adaptation_says_what_was_done():

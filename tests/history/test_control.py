@@ -167,7 +167,11 @@ def alarms_in_a_year(values: np.ndarray, batches_per_year: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("kind", "bounds"),
     # Measured with 3,000 histories: 0.4, 0.6 and 0.9, and 0.9, 3.0 and 6.8 for a plain chart.
-    [("normal", (0.2, 1.0)), ("heavy", (0.2, 1.2)), ("correlated", (0.4, 1.7))],
+    [
+        ("normal", (0.2, 1.0)),
+        pytest.param("heavy", (0.2, 1.2), marks=pytest.mark.slow),
+        pytest.param("correlated", (0.4, 1.7), marks=pytest.mark.slow),
+    ],
 )
 def test_looks_alarm_by_chance_about_as_often_as_asked(kind, bounds):
     """300 years of daily observations; standard errors over histories are 0.1 to 0.2."""
@@ -182,6 +186,7 @@ def test_looks_alarm_by_chance_about_as_often_as_asked(kind, bounds):
     assert low < alarms_in_a_year(values, 365).mean() < high
 
 
+@pytest.mark.slow
 def test_few_looks_that_resemble_the_one_before_alarm_about_as_often_as_asked():
     """1,000 years of weekly observations, the hardest case; measured with 3,000: 1.03 (0.07)."""
     rng = np.random.default_rng(4)
@@ -270,7 +275,15 @@ def test_observations_with_heavy_tails_have_wider_limits():
     assert 1.005 < (reach / narrower)[0, -1] < 1.3
 
 
-@pytest.mark.parametrize(("r", "most"), [(0.0, 1.0), (0.6, 1.0), (0.8, 1.0), (0.95, 2.0)])
+@pytest.mark.parametrize(
+    ("r", "most"),
+    [
+        pytest.param(0.0, 1.0, marks=pytest.mark.slow),
+        (0.6, 1.0),
+        pytest.param(0.8, 1.0, marks=pytest.mark.slow),
+        pytest.param(0.95, 2.0, marks=pytest.mark.slow),
+    ],
+)
 def test_the_promise_holds_if_batches_resemble_the_one_before(r, most):
     """With limits for a correlation of 0.6 at most there were 2 (0.8) and 6 (0.95) episodes.
 

@@ -225,6 +225,7 @@ def test_factors_in_groups(items: Labelled, factor: float) -> None:
     assert_allclose(found[2], found[0], atol=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(labelled(), FACTORS)
 def test_subclasses(items: Labelled, factor: float) -> None:

@@ -7,7 +7,8 @@ Without labels an item has a chance for each class, and what it is depends on th
 
 The evidence decides which of them counts (`quantshift.quantifiers.base.guarding`): if label shift
 is declared or there is evidence for it, the first; if it is refuted, the second, in a range that
-reaches the first; if there is evidence for neither, both. Limits come from replicates: training
+reaches the first; if there is evidence for neither, both, with the weights of
+`quantshift.adapting.adaptation`. Limits come from replicates: training
 items are drawn again and the calibration is fitted to them, the items of the sample are drawn again
 for the estimate of the shares, and labels are drawn by the chances of the sample's own items. So
 they are about these items, as long as the assumption holds.
@@ -18,7 +19,7 @@ References: J. Bialek et al., "Estimating model performance under covariate shif
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.adapting.adaptation import label_shift_weight
 from quantshift.adapting.correction import Correction
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
@@ -41,7 +43,6 @@ from quantshift.quantifiers.base.guarding import (
     EVIDENCE,
     PRIOR,
     RANGE,
-    REFUTED,
 )
 from quantshift.quantifiers.likelihood.sld import AbstractLikelihood
 
@@ -74,18 +75,27 @@ class Sample:
     """Items without labels.
 
     posteriors: as trained, (n_items, n_classes). prevalence: the estimated shares if only they
-    changed, (n_classes,). reason: what the sample shows, as in `quantshift.adapting.adaptation`.
+    changed, (n_classes,). reason, p_doubles: what the sample shows, as in
+    `quantshift.adapting.adaptation`.
     """
 
     posteriors: Posteriors
     prevalence: Prevalences
     reason: str
     weights: Weights | None = None
+    p_doubles: float | None = None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions that count for the limits."""
         return ASSUMPTIONS.get(self.reason, (PRIOR, COVARIATE))
+
+    @property
+    def assumption_weights(self) -> Reals:
+        """How much each of these assumptions counts for the estimate."""
+        of_prior = label_shift_weight(self.reason, self.p_doubles)
+        by_assumption = {PRIOR: of_prior, COVARIATE: 1 - of_prior}
+        return np.array([by_assumption[assumption] for assumption in self.assumptions])
 
     @property
     def kind(self) -> str:
@@ -96,7 +106,7 @@ class Sample:
     def take(self, rows: Indices) -> "Sample":
         """Some of the items."""
         weights = None if self.weights is None else self.weights[rows]
-        return Sample(self.posteriors[rows], self.prevalence, self.reason, weights)
+        return replace(self, posteriors=self.posteriors[rows], weights=weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,14 +180,16 @@ class PerformanceEstimator:
             items = [self._items(use, chances, sample.weights) for use in uses]
             points.append([self._values(each) for each in items])
             tables.append([each.table for each in items])
-        # After a refutation the estimate is that under covariate shift alone.
-        first = 1 if sample.reason == REFUTED else 0
-        estimates = np.mean(points[first:], axis=0)
+        # An assumption without weight has no say, even where its value is not defined.
+        weights = sample.assumption_weights
+        counts = np.flatnonzero(weights)
+        estimates = np.average(np.array(points)[counts], axis=0, weights=weights[counts])
+        mixed_tables = np.average(np.array(tables)[counts], axis=0, weights=weights[counts])
         low, high = self._limits(sample, uses, np.array(points))
         return [
             MeasureEstimates(
                 tuple(self._named(estimates[u], low[u], high[u], training)),
-                np.mean([table[u] for table in tables[first:]], axis=0),
+                mixed_tables[u],
             )
             for u in range(len(uses))
         ]

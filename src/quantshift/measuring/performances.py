@@ -182,7 +182,9 @@ class _Measuring:
         """The measures on some of the rows."""
         posteriors = self.posteriors[rows]
         weights = None if self.weights is None else self.weights[rows]
-        sample = Sample(posteriors, adaptation.prevalence, adaptation.reason, weights)
+        sample = Sample(
+            posteriors, adaptation.prevalence, adaptation.reason, weights, adaptation.p_doubles
+        )
         held_out = self.estimator.trained.held_out_posteriors_
         as_trained = self.fitted.decisions(held_out)
         uses = [Use(posteriors, as_trained(posteriors))]

@@ -74,15 +74,22 @@ def test_sentences() -> None:
 
 def test_the_evidence_decides_the_estimator() -> None:
     every = ("leap", "confidence", "atc")
+    both = {"leap": 0.5, "confidence": 0.5}
     for decision, expected in (
-        (Decision(INTERVAL, "evidence", "prior"), (("leap",), ("leap",))),
-        (Decision(INTERVAL, "declared", "prior"), (("leap",), ("leap",))),
-        (Decision(INTERVAL, "declared", "covariate"), (("confidence",), ("confidence", "atc"))),
-        (Decision(RANGE, "refuted", "covariate"), (("confidence",), every)),
-        (Decision(RANGE, "no evidence", "prior"), (("leap", "confidence"), every)),
-        (Decision(INTERVAL, "agreement", "prior"), (("leap", "confidence"), every)),
+        (Decision(INTERVAL, "evidence", "prior"), ({"leap": 1}, ("leap",))),
+        (Decision(INTERVAL, "declared", "prior"), ({"leap": 1}, ("leap",))),
+        (Decision(INTERVAL, "declared", "covariate"), ({"confidence": 1}, ("confidence", "atc"))),
+        (Decision(RANGE, "refuted", "covariate"), ({"confidence": 1}, every)),
+        (Decision(RANGE, "no evidence", "prior"), (both, every)),
+        (Decision(INTERVAL, "agreement", "prior"), (both, every)),
     ):
         assert methods_for(decision) == expected
+
+
+def test_weak_evidence_counts_by_its_strength() -> None:
+    decision = Decision(RANGE, "no evidence", "prior")
+    assert methods_for(decision, 0.05)[0] == {"leap": 0.625, "confidence": 0.375}
+    assert methods_for(decision, 0.9)[0] == {"leap": 0.25, "confidence": 0.75}
 
 
 def test_nothing_is_said_without_labelled_rows() -> None:

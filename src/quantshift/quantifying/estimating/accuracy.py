@@ -2,14 +2,15 @@
 
 Where label shift is refuted, or covariate shift is declared, it is estimated from the change of the
 classifier's mean confidence; where there is evidence for label shift, from its error rates on each
-class in training and the estimated shares (LEAP); where there is evidence for neither, by the mean
-of both. The limits are those of all estimators that the evidence leaves possible.
+class in training and the estimated shares (LEAP); where there is evidence for neither, between the
+two, as for other measures (`quantshift.adapting.adaptation`). The limits are those of all
+estimators that the evidence leaves possible.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
 
-import numpy as np
-
+from quantshift.adapting.adaptation import label_shift_weight
 from quantshift.answers.kinds import RANGE
 from quantshift.diagnosis.accuracy import HeldOutErrors, sample_accuracy
 from quantshift.intervals.engine import training_replicate
@@ -63,10 +64,10 @@ class AccuracyOfBatches:
         weights = uneven(items.weights)
         if weights is not None:
             items = items.take(weights.nonzero()[0])
-        methods, possible = methods_for(evidence.decision)
+        methods, possible = methods_for(evidence.decision, evidence.p_doubles)
         estimates = {method: self._by(method, items, evidence) for method in possible}
         training, level = self.errors.accuracy, self.level
-        estimate = float(np.mean([estimates[method][0] for method in methods]))
+        estimate = sum(weight * estimates[method][0] for method, weight in methods.items())
         low = min(limits[1] for limits in estimates.values())
         high = max(limits[2] for limits in estimates.values())
         return ClassifierAccuracy(
@@ -91,15 +92,21 @@ class AccuracyOfBatches:
         )
 
 
-def methods_for(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The estimators that the evidence supports, and those whose limits count."""
+def methods_for(
+    decision: Decision, p_doubles: float | None = None
+) -> tuple[Mapping[str, float], tuple[str, ...]]:
+    """The estimators that the evidence supports, with their weights; and those whose limits count.
+
+    p_doubles: how likely selected items would look like the sample; None if that was not tested.
+    """
     if decision.reason in (NO_EVIDENCE, AGREEMENT):
-        return ("leap", "confidence"), EVERY
+        weight = label_shift_weight(decision.reason, p_doubles)
+        return {"leap": weight, "confidence": 1 - weight}, EVERY
     if decision.reason == REFUTED:
-        return ("confidence",), EVERY
+        return {"confidence": 1.0}, EVERY
     if decision.rests_on == COVARIATE:
-        return ("confidence",), BY_CONFIDENCE
-    return ("leap",), ("leap",)
+        return {"confidence": 1.0}, BY_CONFIDENCE
+    return {"leap": 1.0}, ("leap",)
 
 
 def accuracy_sentence(

@@ -129,6 +129,11 @@ class Evidence:
     cure: str = ""
     none_of_these: float | None = None
 
+    @property
+    def p_doubles(self) -> float | None:
+        """How likely selected items would look like the sample; None if that was not tested."""
+        return None if self.shift is None else self.shift.p_doubles
+
     @classmethod
     def of_sample(
         cls,

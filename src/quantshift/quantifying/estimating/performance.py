@@ -44,8 +44,7 @@ def correction_for(model: Model, evidence: Evidence, n_items: int) -> Correction
     prior = model.base.prior_
     if evidence.no_estimate_reason or not model.is_trained:
         return Correction(prior, prior, 0.0)
-    doubles = None if evidence.shift is None else evidence.shift.p_doubles
-    strength = strength_of(reason_of(model, evidence), doubles)
+    strength = strength_of(reason_of(model, evidence), evidence.p_doubles)
     trained = _trained(model)
     calibrator = NoCalibration() if trained is None else trained.calibrator_
     return Correction(prior, smoothed(_shares(model, evidence), n_items), strength, calibrator)
@@ -106,7 +105,7 @@ class PerformanceOfBatches:
         posteriors = self.model.posteriors(items)
         correction = correction_for(self.model, evidence, len(items))
         reason = reason_of(self.model, evidence)
-        sample = Sample(posteriors, correction.prevalence, reason, weights)
+        sample = Sample(posteriors, correction.prevalence, reason, weights, evidence.p_doubles)
         uses = [_use(posteriors)]
         if correction.strength > 0:
             uses.append(_use(correction(posteriors)))
