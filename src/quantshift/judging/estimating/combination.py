@@ -3,7 +3,7 @@
 Whether it does is tested: P(verdict | class) among both kinds of labels (chi-square, class by
 class). If it does, the two estimates are averaged, each by the other's squared width, and the
 squares of the distances to the limits are added, allowing for the verdicts that both use. If
-not, the labels from elsewhere say nothing of these items and are left aside.
+not, the labels from elsewhere say nothing about these items and are left aside.
 """
 
 from dataclasses import replace
@@ -88,8 +88,8 @@ def equal_rates(among_items: Reals, external: Reals) -> float:
         table = pair[:, pair.sum(axis=0) > 0]
         if table.shape[1] < 2 or (table.sum(axis=1) == 0).any():
             continue
-        found = chi_square(table)
-        statistic, freedom = statistic + found.statistic, freedom + found.freedom
+        test = chi_square(table)
+        statistic, freedom = statistic + test.statistic, freedom + test.freedom
     return ChiSquare(statistic, freedom).p_value
 
 
