@@ -77,7 +77,7 @@ class ByVerdict(Design, Plannable):
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The shares of the verdicts times their rates.
 
-        Of several judges each combination of verdicts is a stratum, and anything may be true of
+        With several judges each combination of verdicts is a stratum, and anything may be true of
         items with a verdict that no labelled item has.
         """
         if items.verdicts is not None and items.verdicts.shape[1] > 1:
