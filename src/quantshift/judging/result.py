@@ -441,11 +441,11 @@ class Judgement(AbstractAnswer):
 
     def __getitem__(self, label: str) -> Share:
         """The share of a class among all items: `result["win"].low`."""
-        known = {shown: name for name, shown in self.names.items()}
-        known |= {name: name for name in self.classes}
-        if label not in known:
-            raise unknown_name("class", label, known)
-        return share_of(self.overall, known[label])
+        classes = {shown: name for name, shown in self.names.items()}
+        classes |= {name: name for name in self.classes}
+        if label not in classes:
+            raise unknown_name("class", label, classes)
+        return share_of(self.overall, classes[label])
 
     def to_text(self) -> str:
         """What a terminal shows."""
@@ -498,15 +498,15 @@ class Judgement(AbstractAnswer):
             rows.append(("mean", MEAN, batch.mean, batch.mean.naive))
         if batch.win_rate is not None:
             rows.append((WIN_RATE, batch.win_rate.win, batch.win_rate, batch.win_rate.naive))
-        for kind, label, found, naive in rows:
+        for kind, label, estimate, naive in rows:
             yield {
                 "batch": batch.name,
                 "items": batch.n_items,
                 "labels": batch.n_labelled,
                 "class": label,
-                "estimate": found.estimate,
-                "low": found.low,
-                "high": found.high,
+                "estimate": estimate.estimate,
+                "low": estimate.low,
+                "high": estimate.high,
                 "naive": naive,
                 "kappa": None if agreement is None else agreement.kappa,
                 "design": batch.labels.design,
