@@ -81,7 +81,7 @@ def _with_ties_halved(
 
     To first order that is the mean of the estimates with either label, and the standard error of a
     mean is at most the mean of the standard errors, so that the means of the limits hold. What is
-    said of the judges rests on the items that are decided. labels_of: the items whose labels count.
+    said about the judges rests on the decided items. labels_of: the items whose labels count.
     """
     judged, n = estimated(run, items), int(labels_of.undecided.sum())
     if not n or judged.shares.no_estimate_reason:

@@ -115,7 +115,7 @@ def judge(
     by: a column of groups to judge one by one; compare: two or more of them, whose differences in
         pairs are estimated, on the same items if their ids are the same; "all": all of them.
     wins: the classes that are a win and a loss, if verdicts say which of two answers is better: the
-        win rate is compared with 50%. first: a column of which answer the judge saw first.
+        win rate is compared with 50%. first: a column that says which answer the judge saw first.
     cluster: a column of questions, conversations or users: items of one are alike. weights: a
         column of numbers, such as views, by which items count.
     errors_by: columns by which the judge may err more often, or "all". misjudged: a CSV file for

@@ -38,7 +38,7 @@ class LabelsStandFor(Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """What the data say of a design.
+    """What the data say about a design.
 
     ok: False if they contradict it. p_value: of the test that labelled items have the verdicts (or
     scores) of all items; None if the design does not claim it.
@@ -143,7 +143,10 @@ class Plannable(ABC):
 
 
 def even_numbers_against(evidence: LabelEvidence, *, may_be_chance: bool) -> Check:
-    """What even numbers of something else say of a design; may_be_chance: no contradiction."""
+    """What even numbers of something else say about a design.
+
+    may_be_chance: they may have come about by chance, and do not contradict it.
+    """
     for clue in evidence.other_clues:
         if clue.strength is Strength.EVEN_NUMBERS:
             return Check(may_be_chance, None, clue.design, f"{clue.why}, {clue.as_if}")

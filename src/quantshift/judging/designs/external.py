@@ -2,8 +2,8 @@
 
 The rates of the judge are carried over. The other common assumption is that a verdict means the
 same there and here. Nothing shows that either holds, not even that they agree: between the queries
-of a table of relevance judgements, intervals given where they agreed held 9 times of 40. Without a
-declaration the answer is a range (`transfer_checks`).
+of a table of relevance judgements, intervals given where they agreed held 9 times out of 40.
+Without a declaration the answer is a range (`transfer_checks`).
 """
 
 from dataclasses import replace

@@ -170,7 +170,7 @@ def _alpha(items: JudgedItems) -> Reals:
 
 
 def _class_codes(items: JudgedItems) -> Codes:
-    """The class that the judge says of each item."""
+    """The class that the judge gives to each item."""
     assert items.verdicts is not None
     classes = items.class_of_verdicts(0)[items.verdicts[:, 0]]
     if (classes < 0).any():

@@ -94,7 +94,10 @@ def equal_rates(among_items: Reals, external: Reals) -> float:
 
 
 def weight_of_first(a: Reals, b: Reals, r: Reals) -> float:
-    """Of two estimates with widths a and b and correlations r, all (n_classes,)."""
+    """The weight of the first of two estimates.
+
+    They have the widths a and b and the correlations r, all (n_classes,).
+    """
     shared = float((r * a * b).sum())
     first, second = float((a * a).sum()) - shared, float((b * b).sum()) - shared
     total = first + second

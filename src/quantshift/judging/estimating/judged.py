@@ -23,7 +23,7 @@ class Judged:
     """The shares of the classes among the items in question, and all that goes with them.
 
     judges: one `Quality` per judge, in the order given; none if there are scores alone.
-    check: what the data say of the design; assumption: one sentence on what the estimate rests on.
+    check: what the data say about the design; assumption: a sentence on what the estimate rests on.
     notes: further sentences the user should read.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels of
         these items cannot do it. clusters_for_half_width: in how many clusters, if the limits allow

@@ -338,7 +338,7 @@ def _decided(votes: Votes) -> tuple[Names, Names]:
 
 
 def _votes(columns: Columns, n_rows: int, options: JudgeOptions) -> Votes:
-    """What each person says of each row, in one spelling."""
+    """What each person says about each row, in one spelling."""
     names = {name: labels_of_cells(columns[name], options.missing) for name in options.people}
     counts = Counter(name for column in names.values() for name in _present(column))
     usual = usual_spellings(counts, options.classes)

@@ -57,7 +57,7 @@ class LabelledItems:
 def labelled_items(
     items: JudgedItems, design: Design, prevalence: Prevalences
 ) -> LabelledItems | None:
-    """The labelled ones of the items, or those from elsewhere; None if there are none.
+    """The labelled items, or those labelled elsewhere; None if there are none.
 
     prevalence: shares of the classes among the items in question, as estimated.
     """

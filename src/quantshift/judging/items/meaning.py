@@ -162,7 +162,7 @@ def _classes(
             )
         for label in labels:
             if label not in stated:
-                raise DataError(f"the labels have {label!r}, which is none of the classes named")
+                raise DataError(f"the labels have {label!r}, which is not among the classes named")
         return tuple(stated)
     named_by_user = [
         right for left, right in given.items() if left in verdicts or left not in labels

@@ -107,7 +107,7 @@ def labels_in_a_line(result: LabelJudgement) -> str:
 
 
 def alarms(result: LabelJudgement) -> Iterator[str]:
-    """Tables of which many rows were left out."""
+    """Warnings about tables from which many rows were left out."""
     for rows in map(lost_rows, result.first.rows):
         if is_much(rows):
             yield from row_warnings(rows)

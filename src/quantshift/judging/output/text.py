@@ -73,7 +73,7 @@ def render_text(result: Judgement) -> str:
 
 
 def alarms(result: Judgement) -> Iterator[str]:
-    """What comes before anything else: tables of which many rows were left out."""
+    """What comes before anything else: warnings that many rows of a table were left out."""
     for rows in map(lost_rows, result.rows):
         if is_much(rows):
             yield from row_warnings(rows)

@@ -124,7 +124,7 @@ def _sheet(
 
 
 def _judged_items(read: JudgedTable, *, whole_clusters: bool) -> JudgedItems:
-    """The items, with what all judges say of each as one verdict.
+    """The items, with what all judges say about each as one verdict.
 
     whole_clusters: whether these are to be labelled. Rows of one id are a cluster when they are
     judged, but only the user can say that they are labelled together.

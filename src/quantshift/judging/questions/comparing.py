@@ -53,7 +53,7 @@ def differences_of(
 
 
 def _systems(items: ReadItems, compare: Sequence[str]) -> list[str]:
-    """The names of the systems, of which there are two or more."""
+    """The names of the systems, two or more."""
     systems = batches_in_order(list(items.groups or ()))
     if tuple(compare) == (ALL,) and ALL not in systems:
         if len(systems) < 2:

@@ -43,13 +43,13 @@ def _open(batches: Batches, url: str) -> OpenTable:
     frames = _frames()
     types, nested = frames.arrow_types(schema)
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
-        columns = ", ".join(map(_quoted, wanted))
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
+        columns = ", ".join(map(_quoted, requested))
         first = 1
         with batches(url, f"SELECT {columns} FROM {table}") as reader:
             for batch in reader:
                 if len(batch):
-                    frame = frames.plain(frames.polars_frame(batch)).select(wanted)
+                    frame = frames.plain(frames.polars_frame(batch)).select(requested)
                     yield Chunk(first, FrameCells(frame))
                     first += len(batch)
 
@@ -57,7 +57,7 @@ def _open(batches: Batches, url: str) -> OpenTable:
 
 
 def _frames() -> Any:
-    """What makes frames of the batches."""
+    """The module that makes frames of the batches."""
     with extra_needed("tables in databases", "warehouse"):
         from quantshift.tables.formats import frames
     return frames

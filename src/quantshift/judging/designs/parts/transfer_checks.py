@@ -1,4 +1,4 @@
-"""May rates be carried over from labels elsewhere? What speaks for it, and how much depends on it.
+"""May rates be carried over from labels elsewhere? What supports it, and how much depends on it.
 
 Two assumptions are common: that the judge errs as often here as there (rates), and that a verdict
 means the same here and there (verdicts). Both are right if nothing changed, one of them at most if
@@ -28,7 +28,7 @@ INFORMATIVE = 0.2
 MOVED = 0.05
 """By how much an error rate is moved to see how far the share moves."""
 MOST_STEPS, NEGLIGIBLE = 300, 1e-6
-"""Of the search for the likeliest rates and shares: its most steps, and the gain that ends it."""
+"""The most steps of the search for the likeliest rates and shares, and the gain that ends it."""
 
 
 @dataclass(frozen=True)
