@@ -41,7 +41,7 @@ from quantshift.judging.result import (
 )
 
 MOST_ERRORS = 0.4
-"""The error rate of people from which on labels say nothing about what is true."""
+"""If people err at least this often, labels say nothing about what is true."""
 MOST_NAMED = 3
 """How many verdicts that fit no label are named."""
 

@@ -164,7 +164,7 @@ class Performance:
 
 @dataclass(frozen=True)
 class Threshold:
-    """The cut of a score: from which score on (or up to which) an item is called of a class.
+    """The cut of a score: items at or above it (or at or below it) are called positive.
 
     goal: what it was chosen for, agreement, or a precision or recall of at least `target`. cut:
     None if no cut reaches it. at_least: whether scores of the cut and more are called positive;
@@ -437,7 +437,7 @@ class Judgement(AbstractAnswer):
 
     @property
     def mean_difference(self) -> MeanDifference | None:
-        """That of the first pair of systems, if classes are ordered."""
+        """The difference of means of the first pair of systems, if classes are ordered."""
         return self.mean_differences[0] if self.mean_differences else None
 
     def __getitem__(self, label: str) -> Share:

@@ -111,7 +111,7 @@ class TableColumns:
     def of(
         cls, frame: pl.DataFrame, levels: Sequence[Sequence[str]] | None = None
     ) -> "TableColumns":
-        """From a frame: columns of strings are categories, all others numbers.
+        """The columns of a frame: strings are categories, all others numbers.
 
         levels: those of each category, if they come from another table.
         """
@@ -173,7 +173,7 @@ class Preparation:
 
     @classmethod
     def fit(cls, table: TableColumns, rows: Indices) -> "Preparation":
-        """From training rows; a column without any number in them becomes 0."""
+        """Fit to training rows; a column without any number in them becomes 0."""
         numbers, codes = table.numbers[rows], table.codes[rows]
         n_numbers = numbers.shape[1]
         gaps = np.isnan(numbers)
@@ -261,7 +261,7 @@ class TablePreparation:
 
     @classmethod
     def fit(cls, frame: pl.DataFrame, columns: Sequence[Column]) -> "TablePreparation":
-        """From the training rows; a column of texts without common words is a `NoWordsError`."""
+        """Fit to the training rows; a column of texts without common words is a `NoWordsError`."""
         return cls.fit_transform(frame, columns)[0]
 
     @classmethod

@@ -110,7 +110,7 @@ class AtRandom(Design, Plannable):
         return counted_quality(counts, settings)
 
     def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
-        """Those of the verdicts, else of the scores: they show how precise the answer will be."""
+        """Strata by verdict, else by score: they show how precise the answer will be."""
         if items.verdicts is None:
             return strata_by_score(items, random_so_far=random_so_far)
         return strata_by_verdict(items)
@@ -118,7 +118,7 @@ class AtRandom(Design, Plannable):
     def allocated(
         self, strata: PlanStrata, total: int, had: NDArray[np.int64], level: float
     ) -> Reals:
-        """As many as their share of the items."""
+        """Labels in proportion to the items of each stratum."""
         return np.asarray(total * strata.sizes / strata.sizes.sum())
 
 

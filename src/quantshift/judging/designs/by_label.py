@@ -80,7 +80,7 @@ class ByLabel(Design):
         return carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """That of labels which are random within their class."""
+        """By labels that are random within their class."""
         return carried_quality(counts, settings)
 
 

@@ -87,7 +87,7 @@ class ByVerdict(Design, Plannable):
         return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings))
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """That of labels which are random within their verdict."""
+        """By labels that are random within their verdict."""
         return quality_by_verdict(counts, settings)
 
     def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:

@@ -112,7 +112,7 @@ class External(Design):
         )
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """That of labels which are random within their class."""
+        """By labels that are random within their class."""
         return carried_quality(counts, settings)
 
     def _if_verdicts_mean_the_same(self, items: JudgedItems, level: float) -> Reals:

@@ -64,7 +64,7 @@ class Planned(Design):
         return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings))
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """That of labels which are random within their verdict."""
+        """By labels that are random within their verdict."""
         return quality_by_verdict(counts, settings)
 
 

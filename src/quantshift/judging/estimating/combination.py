@@ -19,7 +19,7 @@ from quantshift.judging.items.judged_items import JudgedItems
 from quantshift.statistics.contingency import ChiSquare, chi_square
 
 EQUAL = 0.05
-"""The p-value from which on rates are taken to be equal."""
+"""Rates are taken to be equal unless the p-value is smaller."""
 
 
 def combined(by_items: Judged, by_external: Judged, items: JudgedItems) -> Judged:

@@ -95,7 +95,7 @@ def design_effect(
     *,
     others: tuple[Reals, Codes] | None = None,
 ) -> DesignEffect:
-    """That of sums of columns of values, (n, n_columns).
+    """The design effect of the sums of columns of values, (n, n_columns).
 
     unit: the square of what one error adds to the sum, (n_columns,). others: values and clusters of
     further rows, if no cluster of labelled ones is among them.

@@ -50,7 +50,7 @@ NONE_GIVEN = "(none)"
 """The verdict of a judge that is silent where another speaks."""
 
 MUCH = 0.05
-"""Share of the items from which on a verdict that another table lacks is not just a rare one."""
+"""A verdict that another table lacks is not just a rare one if at least this share has it."""
 
 DRAWN_BY = "quantshift judge plan"
 

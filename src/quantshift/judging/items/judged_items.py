@@ -342,7 +342,7 @@ def _scores_of(external: ExternalLabels | None) -> ArrayLike | None:
 def _labelled(
     external: ExternalLabels, v: NDArray[np.int64] | None, scaled: Reals | None
 ) -> _Labelled:
-    """Those that have labels; v: verdicts of the items, scaled: scores in place of verdicts."""
+    """The items that have labels; v: verdicts of the others, scaled: scores instead of verdicts."""
     y = np.asarray(external.labels, dtype=np.int64)
     labelled = y >= 0
     clusters, weights = _cluster_codes(external.clusters, len(y)), external.weights

@@ -32,7 +32,7 @@ from quantshift.tables.columns.labels import (
 from quantshift.tables.columns.spelling import usual_spellings
 
 JOINED = "+"
-"""Between the columns of several judges, or of several people."""
+"""What stands between the columns of several judges, or of several people."""
 
 MOST_LABELS = 100
 """With more labels, nobody would look at them one by one."""

@@ -62,7 +62,7 @@ def _pairs(result: Judgement, n_pairs: int) -> Iterator[str]:
 
 
 def leading_differences(result: Judgement) -> Sequence[SystemDifference | MeanDifference]:
-    """Those that stand for all: of means if classes are ordered, else of the headline's class."""
+    """The ones that lead: those of means if classes are ordered, else of the headline's class."""
     if result.mean_differences:
         return result.mean_differences
     return [d for d in result.differences if d.label == result.headline]

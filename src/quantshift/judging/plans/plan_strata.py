@@ -37,10 +37,10 @@ GROWTH = 1.8
 SMALLEST = 20
 """The fewest items of a stratum."""
 RARE = 0.1
-"""Share of a class from which on strata of scores are alike in size."""
+"""If the rarer class has a larger share, strata of scores are alike in size."""
 N_QUANTILES = 5
 LARGEST_TAIL = 0.3
-"""Share of the items from which on the rest is one stratum."""
+"""Beyond this share of the items the rest is one stratum."""
 GUESSED_ERROR = 0.1
 """Share of wrong verdicts to plan with while nothing is known."""
 PRIOR_LABELS = 2.0

@@ -92,7 +92,7 @@ class _Compared:
     def of(
         cls, run: JudgeRun, design: Design, items: ReadItems, pair: tuple[str, str]
     ) -> "_Compared":
-        """From the items of both."""
+        """The comparison of the items of both."""
         groups = np.array(items.groups)
         positions = [np.flatnonzero(groups == name) for name in pair]
         pairs = _pairs(items, positions[0], positions[1])

@@ -40,7 +40,7 @@ FEWEST_DRAWS, MOST_DRAWS, MOST_NUMBERS = 999, 4_999, 20_000_000
 MOST_LEVELS = 20
 """Values up to which a column of texts is one of categories; otherwise the length counts."""
 FEWEST_NUMBERS = 7
-"""Different numbers from which on a column is one of numbers rather than categories."""
+"""With fewer different numbers, a column is one of categories."""
 FEWEST_OF_LEVEL = 3
 """Labelled items of a category; those of rarer ones are taken together."""
 OTHER = "(rare)"

@@ -1,4 +1,4 @@
-"""The threshold of a score judge: from which score on an item is called positive.
+"""The threshold of a score judge, at or above which an item is called positive.
 
 A cut is chosen on labelled items: the one that agrees best with people, or the one with the largest
 recall of those that reach a target precision, or the reverse. On the same labels it looks better
@@ -42,7 +42,7 @@ class CutRule:
 
     @classmethod
     def parse(cls, written: str) -> "CutRule":
-        """From what a user writes.
+        """The rule that a user writes.
 
         >>> CutRule.parse("precision=90%")
         CutRule(goal='precision', target=0.9)

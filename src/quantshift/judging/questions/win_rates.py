@@ -97,7 +97,7 @@ def position_biases(run: JudgeRun, column: str) -> Iterator[PositionBias]:
 
 
 def _came_first(run: JudgeRun, column: str) -> tuple[Flags, Flags]:
-    """For which items it is known which answer came first, and whether it was that of a win."""
+    """Which items say which answer came first, and whether it was the one that wins."""
     assert run.wins is not None
     win, loss = (name.casefold() for name in run.wins)
     cells = labels_of_cells(run.table.beside[column])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 65_536
 
 Batches: TypeAlias = Callable[[str, str], AbstractContextManager[Any]]
-"""From a URL and a query to the batches of the result."""
+"""Takes a URL and a query, and gives the batches of the result."""
 
 
 def table_of(url: str) -> str:

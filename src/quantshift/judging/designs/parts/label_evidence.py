@@ -36,7 +36,7 @@ SURELY = 0.01
 PERHAPS = 0.15
 """The same for even numbers, which by themselves come about once in eight times at most."""
 EVEN_FROM = 20
-"""Labels from which on even numbers mean something."""
+"""With fewer labels, even numbers mean nothing."""
 FEWEST_EXPECTED = 1.0
 """Items of a verdict for which chi-square is a fair approximation."""
 ROUND = 10

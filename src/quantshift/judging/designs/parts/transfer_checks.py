@@ -24,7 +24,7 @@ from quantshift.statistics.contingency import ChiSquare
 from quantshift.statistics.special_functions import x_log_y
 
 INFORMATIVE = 0.2
-"""The lower limit of Youden's J from which on a judge tells the classes apart."""
+"""A judge tells the classes apart if the lower limit of its Youden's J is at least this."""
 MOVED = 0.05
 """By how much an error rate is moved to see how far the share moves."""
 MOST_STEPS, NEGLIGIBLE = 300, 1e-6
