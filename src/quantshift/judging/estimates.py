@@ -28,10 +28,10 @@ class ChosenDesign:
 
 
 def design_of(run: JudgeRun) -> ChosenDesign:
-    """How labels of the table were chosen: as what is given implies or the user states; guessed."""
+    """How labels of the table were chosen: implied by the input, stated by the user or guessed."""
     if run.stated is not None and run.table.items.inclusion is not None:
         raise UserError(
-            "the sheet of a plan says how its labels were chosen; leave out what you state of them",
+            "the sheet of a plan says how its labels were chosen; do not state it as well",
             arguments=["labels"],
         )
     items = run.judged_items(run.table.items)
@@ -45,10 +45,10 @@ def design_of(run: JudgeRun) -> ChosenDesign:
 def estimate_table(run: JudgeRun, design: Design) -> Judged:
     """The shares among all items."""
 
-    def of(asked: JudgeRun, items: ReadItems) -> Judged:
-        return estimate(asked.judged_items(items), design, asked.settings)
+    def estimated(variant: JudgeRun, items: ReadItems) -> Judged:
+        return estimate(variant.judged_items(items), design, variant.settings)
 
-    return _with_ties_halved(run, run.table.items, of, labels_of=run.table.items)
+    return _with_ties_halved(run, run.table.items, estimated, labels_of=run.table.items)
 
 
 def estimate_group(run: JudgeRun, group: ReadItems, design: Design) -> Judged:
@@ -62,12 +62,12 @@ def estimate_group(run: JudgeRun, group: ReadItems, design: Design) -> Judged:
         # The labels are of these items, chosen by their label: that rates carry over is the design.
         settings = replace(settings, assume=RATES)
 
-    def of(asked: JudgeRun, part: ReadItems) -> Judged:
-        items = asked.judged_items(part, pooled=design.shares_labels)
+    def estimated(variant: JudgeRun, part: ReadItems) -> Judged:
+        items = variant.judged_items(part, pooled=design.shares_labels)
         return estimate(items, implied_design(items) or design, settings)
 
     labels_of = run.table.items if design.shares_labels else group
-    return _with_ties_halved(run, group, of, labels_of=labels_of)
+    return _with_ties_halved(run, group, estimated, labels_of=labels_of)
 
 
 def _with_ties_halved(
@@ -81,15 +81,15 @@ def _with_ties_halved(
 
     To first order that is the mean of the estimates with either label, and the standard error of a
     mean is at most the mean of the standard errors, so that the means of the limits hold. What is
-    said of the judges rests on the items that are decided. labels_of: the items whose labels count.
+    said about the judges rests on the decided items. labels_of: the items whose labels count.
     """
-    found, n = estimated(run, items), int(labels_of.undecided.sum())
-    if not n or found.shares.no_estimate_reason:
-        return found
+    judged, n = estimated(run, items), int(labels_of.undecided.sum())
+    if not n or judged.shares.no_estimate_reason:
+        return judged
     other = estimated(run.with_labels(ReadItems.otherwise_decided), items.otherwise_decided())
     if other.shares.no_estimate_reason:
         return other
-    ours, theirs = found.shares, other.shares
+    ours, theirs = judged.shares, other.shares
     either = Alternative(
         f"whichever way people decide the {'item' if n == 1 else f'{n:,} items'} on which they are "
         "undecided",
@@ -101,15 +101,15 @@ def _with_ties_halved(
     }
     shares = replace(ours, **halves, alternatives=(*ours.alternatives, either))
     note = f"On {counted(n, 'item')} people are undecided: each counts half for either label."
-    judges = found.judges
+    judges = judged.judges
     if labels_of.only_decided().labelled.any():
         decided = run.with_labels(ReadItems.only_decided, insist=True)
         judges = estimated(decided, items.only_decided()).judges
-    return replace(found, shares=shares, judges=judges, notes=(*found.notes, note))
+    return replace(judged, shares=shares, judges=judges, notes=(*judged.notes, note))
 
 
 _HALVED = ("prevalence", "low", "high", "by_labels", "by_items", "influence")
-"""What of an estimate is that of half of either label."""
+"""The fields of an estimate that are means of those with either label."""
 
 
 def _mean(one: Reals, other: Reals) -> Reals:

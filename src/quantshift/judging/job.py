@@ -115,7 +115,7 @@ def judge(
     by: a column of groups to judge one by one; compare: two or more of them, whose differences in
         pairs are estimated, on the same items if their ids are the same; "all": all of them.
     wins: the classes that are a win and a loss, if verdicts say which of two answers is better: the
-        win rate is compared with 50%. first: a column of which answer the judge saw first.
+        win rate is compared with 50%. first: a column that says which answer the judge saw first.
     cluster: a column of questions, conversations or users: items of one are alike. weights: a
         column of numbers, such as views, by which items count.
     errors_by: columns by which the judge may err more often, or "all". misjudged: a CSV file for
@@ -123,28 +123,28 @@ def judge(
     cut: choose the threshold of the score: "agreement", or a target such as "precision=0.9" or
         "recall=0.9".
     pairs: several labels at once, each with verdicts of its own: column of verdicts -> column of
-        labels, whose cells say 0 or 1; of several judges or people, a tuple of columns or their
-        names with a + between them; separator: or what is between the labels in the cells of
-        `verdict` and `label`, where "none" means that people found no label. The result is then a
-        `LabelJudgement`.
+        labels, whose cells say 0 or 1; for several judges or people, a tuple of columns or their
+        names with a + between them. separator: instead of pairs, what is between the labels in the
+        cells of `verdict` and `label`, where "none" means that people found no label. The result is
+        then a `LabelJudgement`.
     map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
         some are not among the labels; positive: the class whose share comes first.
     sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
         (0.9, 0.85, 0.94).
     assume: what carries over from labels elsewhere: "rates" (the judge errs as often here as
         there), "verdicts" (a verdict means the same), or "auto": without a declaration the answer
-        is a range unless both agree.
+        is the range of both.
     of: whose share the interval is for, "items" (those of the table) or "population" (that they
         were drawn from, which is known less well).
     """
     if not 0.5 <= level < 1:
         raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
     if pairs is not None or separator is not None:
-        asked = dict(locals())
+        arguments = dict(locals())
         # Imported here, since most calls have one label.
         from quantshift.judging.labels.label_judging import judge_labels
 
-        return judge_labels(asked, judge)
+        return judge_labels(arguments, judge)
     stated = None if labels is None else stated_design(labels)
     source, options = parse_inputs(
         table,
@@ -198,7 +198,7 @@ def judge(
         _wins(wins, first),
         options.weights,
     )
-    found = _judgement(run, options, systems, rule)
+    judgement = _judgement(run, options, systems, rule)
     if misjudged is not None:
         write_output(
             misjudged,
@@ -207,7 +207,7 @@ def judge(
             overwrite=overwrite,
             ours=is_misjudged_csv,
         )
-    return found
+    return judgement
 
 
 def _cut_rule(cut: str | None, options: JudgeOptions) -> CutRule | None:
@@ -292,7 +292,7 @@ def _judgement(
 def _error_patterns(
     run: JudgeRun, labelled: LabelledItems | None, options: JudgeOptions
 ) -> tuple[ErrorPattern, ...]:
-    """Where the judges err, by the columns that are asked for; those of the labelled items."""
+    """Where the judges err, by the columns that the user names, among the labelled items."""
     if not options.errors_by:
         return ()
     if labelled is None or labelled.verdicts is None:
@@ -329,8 +329,8 @@ def _threshold(
     scores = items.score if labelled.positions is not None or external is None else external.score
     assert scores is not None
     of_labelled = scores if labelled.positions is None else scores[labelled.positions]
-    place = run.meaning.classes.index(lead)
-    return threshold(labelled, (of_labelled, items.score), place, rule, run.settings)
+    position = run.meaning.classes.index(lead)
+    return threshold(labelled, (of_labelled, items.score), position, rule, run.settings)
 
 
 def _warnings_of_table(table: JudgedTable) -> Iterator[str]:
@@ -349,5 +349,5 @@ def _groups(run: JudgeRun, design: Design, lead: str) -> Iterator[JudgedBatch]:
         if not pooled and not run.has_information(group):
             yield unknown_batch(run, name, group, design)
         elif len(group):
-            found = estimate_group(run, group, design)
-            yield group_batch(run, name, found, group, lead, pooled=pooled)
+            judged = estimate_group(run, group, design)
+            yield group_batch(run, name, judged, group, lead, pooled=pooled)

@@ -1,4 +1,4 @@
-"""What one call of `judge` has read, and what the user says of it."""
+"""What one call of `judge` has read, and what the user says about it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from quantshift.judging.sensitivity import GivenRates
 
 @dataclass(frozen=True, eq=False)
 class JudgeRun:
-    """What was read, and what the user says of it.
+    """What was read, and what the user says about it.
 
     judges: names of the columns of verdicts. rates: sensitivity and specificity, if the user knows
     them; stated: how labels were chosen, if the user says so. wins: the classes of a win and a
@@ -36,12 +36,12 @@ class JudgeRun:
 
     @property
     def meaning(self) -> Meaning:
-        """Of verdicts and labels."""
+        """The meaning of verdicts and labels."""
         return self.table.meaning
 
     @property
     def n_labels(self) -> int:
-        """Among the items themselves."""
+        """How many labels there are among the items themselves."""
         return int(self.table.items.labelled.sum())
 
     @property
@@ -70,15 +70,15 @@ class JudgeRun:
         return self.table.items.take(np.flatnonzero(self.table.items.labelled))
 
     def with_labels(
-        self, of: Callable[[ReadItems], ReadItems], *, insist: bool = False
+        self, relabelled: Callable[[ReadItems], ReadItems], *, insist: bool = False
     ) -> "JudgeRun":
-        """The same with other labels of its items; insist: whatever these say of the design."""
-        table = replace(self.table, items=of(self.table.items))
+        """The same with other labels of its items; insist: whatever these say about the design."""
+        table = replace(self.table, items=relabelled(self.table.items))
         settings = replace(self.settings, insist=insist or self.settings.insist)
         return replace(self, table=table, settings=settings)
 
     def in_question(self, items: ReadItems, design: Design) -> ReadItems:
-        """Without those that were labelled because they are from elsewhere."""
+        """The items without those that were labelled elsewhere."""
         if design.labelled_are_items or self.table.external is not None:
             return items
         return items.take(np.flatnonzero(~items.labelled))
@@ -117,7 +117,7 @@ class JudgeRun:
         )
 
     def people(self) -> PeopleAgreement | None:
-        """How far those agree who gave the labels, if several did."""
+        """How far the people who gave the labels agree, if several did."""
         table = self.table
         if table.votes is None:
             return None
@@ -143,8 +143,8 @@ class JudgeRun:
         weights = table.items.weights
         if weights is not None and self.n_labels and not weights[table.items.labelled].any():
             raise DataError(
-                f"{table.name}: all labelled items have the weight 0, so that they say nothing of "
-                "the others; label items that count",
+                f"{table.name}: all labelled items have the weight 0, so that they say nothing "
+                "about the others; label items that count",
                 arguments=["weights"],
             )
         if self.stated is not None and self.stated.labelled_are_items and not self.n_labels:
@@ -155,7 +155,7 @@ class JudgeRun:
             )
 
     def check_shared_verdicts(self, design: Design) -> None:
-        """Refuse labels of items with quite other verdicts: they are perhaps written otherwise."""
+        """Refuse labelled items that share no verdict with the others, maybe by their spelling."""
         items, external = self.table.items, self.table.external
         if external is not None and self.n_labels:
             # Those of one kind are left out if they say nothing.
@@ -180,7 +180,7 @@ class JudgeRun:
 
 
 def _group_codes(items: ReadItems) -> Codes | None:
-    """Of items in several groups."""
+    """The group of each item; None unless there are several groups."""
     if items.groups is None:
         return None
     names, codes = np.unique(np.array(items.groups), return_inverse=True)
@@ -204,6 +204,6 @@ def _joined(parts: Sequence[ReadItems]) -> ReadItems:
 
 
 def _all_or_none(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """The arrays as one, if all of them are known."""
-    known = [array for array in arrays if array is not None]
-    return np.concatenate(known) if len(known) == len(arrays) else None
+    """The arrays as one; None if any of them is missing."""
+    present = [array for array in arrays if array is not None]
+    return np.concatenate(present) if len(present) == len(arrays) else None

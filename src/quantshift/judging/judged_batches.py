@@ -1,4 +1,4 @@
-"""What the estimates say of a batch, for people: shares, rates, warnings and advice."""
+"""What the estimates say about a batch, for people: shares, rates, warnings and advice."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -41,35 +41,35 @@ from quantshift.judging.result import (
 )
 
 MOST_ERRORS = 0.4
-"""Of people: with more, labels say nothing about what is true."""
+"""If people err at least this often, labels say nothing about what is true."""
 MOST_NAMED = 3
-"""Verdicts that fit no label."""
+"""How many verdicts that fit no label are named."""
 
 
 def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -> JudgedBatch:
     """The estimate of all items as people see it; lead: the class that stands for all."""
-    found = _with_counts(run, _batch(run, run.table.name, judged, lead), run.table.items)
-    read, place = run.table.items, run.meaning.classes.index(lead)
+    batch = _with_counts(run, _batch(run, run.table.name, judged, lead), run.table.items)
+    read, position = run.table.items, run.meaning.classes.index(lead)
     items = [run.judged_items(read)]
     if read.undecided.any():
         items.append(run.judged_items(read.otherwise_decided()))
-    estimated = found.kind == INTERVAL
+    estimated = batch.kind == INTERVAL
     labels = _label_design(run, judged, guess)
-    if found.is_known and guess is not None and guess.design.name == AtRandom.name:
-        # Nothing has to be guessed of how they were chosen, and nothing is left to do.
+    if batch.is_known and guess is not None and guess.design.name == AtRandom.name:
+        # How they were chosen does not matter, and nothing is left to do.
         labels = replace(labels, guessed=False, sentence="")
-        return replace(found, labels=labels, assumed="Nothing.", advice=())
+        return replace(batch, labels=labels, assumed="Nothing.", advice=())
     return replace(
-        found,
-        labels_alone=labels_alone(items, judged, place, run.settings) if estimated else None,
-        alternatives=(*found.alternatives, *_if_people_err(run, found, lead)),
+        batch,
+        labels_alone=labels_alone(items, judged, position, run.settings) if estimated else None,
+        alternatives=(*batch.alternatives, *_if_people_err(run, batch, lead)),
         labels=labels,
-        advice=(*_asking(guess), *found.advice),
+        advice=(*_asking(guess), *batch.advice),
     )
 
 
 def _if_people_err(run: JudgeRun, batch: JudgedBatch, lead: str) -> Iterator[LimitsIf]:
-    """The limits of what is true, if labels of several people are wrong as often as they differ."""
+    """The limits of the true share if people err as often as their differences suggest."""
     people, votes = run.people(), run.table.votes
     if people is None or votes is None or not people.error_rate or people.error_rate >= MOST_ERRORS:
         return
@@ -87,13 +87,13 @@ def group_batch(
     run: JudgeRun, name: str, judged: Judged, items: ReadItems, lead: str, *, pooled: bool
 ) -> JudgedBatch:
     """The estimate of a group; pooled: with the labels of all groups."""
-    found = _with_counts(run, _batch(run, name, judged, lead), items)
+    batch = _with_counts(run, _batch(run, name, judged, lead), items)
     if not pooled:
-        return found
+        return batch
     return replace(
-        found,
+        batch,
         n_labelled=int(items.labelled.sum()),
-        assumed=f"{found.assumed} The labels of all groups are used for each of them.",
+        assumed=f"{batch.assumed} The labels of all groups are used for each of them.",
     )
 
 
@@ -103,14 +103,14 @@ def _with_counts(run: JudgeRun, batch: JudgedBatch, items: ReadItems) -> JudgedB
         return batch
     items, K = items.only_decided(), len(run.meaning.classes)
     assert items.verdicts is not None
-    known = items.labelled
+    labelled = items.labelled
     judges = []
     for j, judge in enumerate(batch.judges):
-        said, V = items.verdicts[:, j], len(judge.verdicts)
+        verdicts, V = items.verdicts[:, j], len(judge.verdicts)
         table = np.zeros((K, V), dtype=np.int64)
-        np.add.at(table, (items.labels[known], said[known]), 1)
+        np.add.at(table, (items.labels[labelled], verdicts[labelled]), 1)
         counts = tuple(tuple(row) for row in table.tolist())
-        every = tuple(np.bincount(said, minlength=V).tolist())
+        every = tuple(np.bincount(verdicts, minlength=V).tolist())
         by_cluster = None if batch.n_clusters is None else _cluster_rates(items, run.meaning, j)
         judges.append(replace(judge, counts=counts, items=every, cluster_rates=by_cluster))
     return replace(batch, judges=tuple(judges))
@@ -120,9 +120,13 @@ def _cluster_rates(items: ReadItems, meaning: Meaning, j: int) -> ClusterRates |
     """How often a judge is right, cluster by cluster."""
     if items.verdicts is None or items.clusters is None:
         return None
-    known = items.labelled
-    labels, said, clusters = items.labels[known], items.verdicts[known, j], items.clusters[known]
-    right = np.array(meaning.says[j])[said] == labels
+    labelled = items.labelled
+    labels, verdicts, clusters = (
+        items.labels[labelled],
+        items.verdicts[labelled, j],
+        items.clusters[labelled],
+    )
+    right = np.array(meaning.says[j])[verdicts] == labels
 
     def summed(codes: Codes, n: int) -> tuple[SummedRates, ...]:
         parts = [codes == code for code in range(n)]
@@ -130,28 +134,28 @@ def _cluster_rates(items: ReadItems, meaning: Meaning, j: int) -> ClusterRates |
         return tuple(SummedRates(float(rate.sum()), len(rate)) for rate in rates)
 
     return ClusterRates(
-        summed(labels, len(meaning.classes)), summed(said, len(meaning.verdicts[j]))
+        summed(labels, len(meaning.classes)), summed(verdicts, len(meaning.verdicts[j]))
     )
 
 
 def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
-    classes, found = run.meaning.classes, judged.shares
-    kind, no_estimate_reason = _kind(found, classes.index(lead))
-    known = kind != CANNOT
+    classes, estimate = run.meaning.classes, judged.shares
+    kind, no_estimate_reason = _kind(estimate, classes.index(lead))
+    can_be_estimated = kind != CANNOT
     shares = tuple(
-        Share(label, float(p) if known else None, float(low), float(high))
+        Share(label, float(p) if can_be_estimated else None, float(low), float(high))
         for label, p, low, high in zip(
-            classes, found.prevalence, found.low, found.high, strict=True
+            classes, estimate.prevalence, estimate.low, estimate.high, strict=True
         )
     )
     if_calibrated: tuple[Share, ...] = ()
-    if found.if_verdicts_mean_the_same is not None:
+    if estimate.if_verdicts_mean_the_same is not None:
         if_calibrated = tuple(
             Share(label, None, float(low), float(high))
-            for label, low, high in zip(classes, *found.if_verdicts_mean_the_same, strict=True)
+            for label, low, high in zip(classes, *estimate.if_verdicts_mean_the_same, strict=True)
         )
     judges = tuple(_quality(run, j, quality) for j, quality in enumerate(judged.judges))
-    if not known:
+    if not can_be_estimated:
         # Agreement depends on the shares.
         judges = tuple(replace(judge, agreement=None) for judge in judges)
     return JudgedBatch(
@@ -159,7 +163,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
         n_items=judged.n_items,
         n_labelled=judged.n_labelled,
         shares=shares,
-        mean=_mean(run, judged, judges) if known else None,
+        mean=_mean(run, judged, judges) if can_be_estimated else None,
         judges=judges,
         labels=_label_design(run, judged, None),
         assumed=judged.assumption,
@@ -167,7 +171,7 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
         labels_for_half_width=judged.labels_for_half_width,
         warnings=tuple(judged.notes),
         advice=tuple(_advice(judged, shares[classes.index(lead)], judges)),
-        can_be_estimated=known,
+        can_be_estimated=can_be_estimated,
         no_estimate_reason=no_estimate_reason,
         kind=kind,
         alternatives=tuple(
@@ -176,32 +180,32 @@ def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
                 float(other.low[classes.index(lead)]),
                 float(other.high[classes.index(lead)]),
             )
-            for other in found.alternatives
+            for other in estimate.alternatives
         ),
-        settle=found.settle,
+        settle=estimate.settle,
         if_rates_move=tuple(
             ShareIf(
                 classes[moved.of_class],
                 moved.moved_by,
                 float(moved.prevalence[classes.index(lead)]),
             )
-            for moved in found.if_rates_move
+            for moved in estimate.if_rates_move
         ),
-        win_rate=win_rate(run, judged) if known and run.wins is not None else None,
+        win_rate=win_rate(run, judged) if can_be_estimated and run.wins is not None else None,
         clusters_for_half_width=judged.clusters_for_half_width,
         n_clusters=judged.n_clusters,
         weights=run.weights,
     )
 
 
-def _kind(found: ShareEstimate, lead: int) -> tuple[str, str]:
+def _kind(estimate: ShareEstimate, lead: int) -> tuple[str, str]:
     """The kind of an answer, and why it cannot be given; lead: the class that stands for all."""
-    if found.no_estimate_reason:
-        return CANNOT, found.no_estimate_reason
-    width = float(found.high[lead] - found.low[lead])
-    if is_range(found.kind) and width > TOO_WIDE:
-        return CANNOT, f"{limits(found.low[lead], found.high[lead])} is possible"
-    return found.kind, ""
+    if estimate.no_estimate_reason:
+        return CANNOT, estimate.no_estimate_reason
+    width = float(estimate.high[lead] - estimate.low[lead])
+    if is_range(estimate.kind) and width > TOO_WIDE:
+        return CANNOT, f"{limits(estimate.low[lead], estimate.high[lead])} is possible"
+    return estimate.kind, ""
 
 
 def lost_rows(rows: Rows) -> Rows:
@@ -214,12 +218,12 @@ def _mean(run: JudgeRun, judged: Judged, judges: Sequence[JudgeQuality]) -> Mean
     if not run.meaning.ordered:
         return None
     worth = {name: float(name) for name in run.meaning.classes}
-    found = mean(judged, list(worth.values()))
+    estimate = mean(judged, list(worth.values()))
     naive = judges[0].naive if judges else None
     naive_mean = (
         None if naive is None else sum(share * worth[name] for name, share in naive.items())
     )
-    return MeanLevel(found.mean, found.low, found.high, naive_mean)
+    return MeanLevel(estimate.mean, estimate.low, estimate.high, naive_mean)
 
 
 def _label_design(run: JudgeRun, judged: Judged, guess: Guess | None) -> LabelDesign:
@@ -266,11 +270,11 @@ def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) ->
 
 
 def _quality(run: JudgeRun, position: int, quality: Quality) -> JudgeQuality:
-    meant = run.meaning
-    verdicts, says = meant.verdicts[position], meant.says[position]
+    meaning = run.meaning
+    verdicts, says = meaning.verdicts[position], meaning.says[position]
     naive = None
     if not np.isnan(quality.naive).any():
-        naive = dict(zip(meant.classes, quality.naive.tolist(), strict=True))
+        naive = dict(zip(meaning.classes, quality.naive.tolist(), strict=True))
     rates = tuple(
         Rate(
             label,
@@ -279,7 +283,7 @@ def _quality(run: JudgeRun, position: int, quality: Quality) -> JudgeQuality:
             float(quality.rates_low[y, c]),
             float(quality.rates_high[y, c]),
         )
-        for y, label in enumerate(meant.classes)
+        for y, label in enumerate(meaning.classes)
         for c, verdict in enumerate(verdicts)
         if np.isfinite(quality.rates[y, c])
     )
@@ -291,7 +295,7 @@ def _quality(run: JudgeRun, position: int, quality: Quality) -> JudgeQuality:
     return JudgeQuality(
         name=run.judges[position],
         verdicts=verdicts,
-        says=tuple(None if code < 0 else meant.classes[code] for code in says),
+        says=tuple(None if code < 0 else meaning.classes[code] for code in says),
         naive=naive,
         rates=rates,
         agreement=agreement,
@@ -336,9 +340,9 @@ def label_warnings(run: JudgeRun) -> Iterator[str]:
         pairs = zip(meaning.verdicts[j], meaning.says[j], strict=True)
         fit_none = [verdict for verdict, code in pairs if code < 0]
         if fit_none:
-            names = ", ".join(map(repr, fit_none[:MOST_NAMED])) + ", ..." * (
-                len(fit_none) > MOST_NAMED
-            )
+            names = ", ".join(map(repr, fit_none[:MOST_NAMED]))
+            if len(fit_none) > MOST_NAMED:
+                names += ", ..."
             yield (
                 f"verdicts of {name!r} that fit no label: {names}; they are used as verdicts of "
                 "their own, but there is no naive rate and no kappa, unless you map them to labels"

@@ -114,10 +114,10 @@ def parse_rate(written: str) -> Rate:
     return rate if match["low"] is None else (rate, float(match["low"]), float(match["high"]))
 
 
-def labels_by_verdict(given: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> dict[str, str]:
+def labels_by_verdict(mapping: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> dict[str, str]:
     """The label that each verdict stands for, by name; one verdict cannot stand for two."""
     labels: dict[str, str] = {}
-    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    pairs = list(mapping.items() if isinstance(mapping, Mapping) else mapping)
     if not all(isinstance(pair, tuple) and len(pair) == 2 and None not in pair for pair in pairs):
         raise UserError("a map has a label for each verdict, as in {'pass': 'good'}")
     for verdict, label in ((class_name(left), class_name(right)) for left, right in pairs):
@@ -139,11 +139,12 @@ def _ways() -> str:
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """What the user says of the columns.
+    """What the user says about the columns.
 
     verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
     external: labelled items are others than those of the table, whatever their ids. people: the
-    columns of labels, if several people have one each. every_column: all of the table are read.
+    columns of labels, if several people have one each. every_column: all columns of the table are
+    read.
     """
 
     verdict: tuple[str, ...] = option(
@@ -209,7 +210,7 @@ class JudgeOptions:
     errors_by: tuple[str, ...] = option(
         (),
         "Columns by which the judge may err more often, such as the length or the topic of an "
-        "item; of a column of texts its length counts. all: all columns that are nothing else.",
+        "item; for a column of texts, its length counts. all: all columns without another role.",
         reads="names",
         metavar="A,B,...|all",
         panel=COLUMNS,
@@ -245,42 +246,42 @@ class JudgeOptions:
 
     @property
     def columns(self) -> list[str]:
-        """Those that are read of every item, except the label."""
-        named = [
+        """The columns that are read for every item, except the label."""
+        names = [
             *(*self.verdict, self.score, self.id, self.by),
             *(self.annotator, self.cluster, self.weights),
         ]
-        return list(dict.fromkeys(name for name in named if name is not None))
+        return list(dict.fromkeys(name for name in names if name is not None))
 
     def beside(self, columns: Sequence[str]) -> list[str]:
-        """Those of the columns of the items that are read beside the others."""
+        """The columns of the items that are read beside the others."""
         if self.every_column:
             return list(columns)
-        named = [*([] if self.first is None else [self.first]), *self.scanned(columns)]
-        return list(dict.fromkeys(named))
+        names = [*([] if self.first is None else [self.first]), *self.scanned(columns)]
+        return list(dict.fromkeys(names))
 
     def scanned(self, columns: Sequence[str]) -> list[str]:
-        """Those by which the judge may err, of the columns of a table."""
+        """The columns of a table by which the judge may err."""
         if self.errors_by != (ALL,) or ALL in columns:
             return list(dict.fromkeys(self.errors_by))
         roles = {*self.verdict, *self.people, self.label, self.id, self.annotator, self.cluster}
         return [name for name in columns if name not in roles | {self.weights}]
 
     def scanning_only(self, columns: Sequence[str]) -> "JudgeOptions":
-        """By those columns of a table by which the judge may err, if it has them."""
+        """The same with only those columns by which the judge may err that a table has."""
         scanned = tuple(name for name in self.scanned(columns) if name in columns)
         return replace(self, errors_by=scanned)
 
-    def saying(self, **said: Any) -> "JudgeOptions":
-        """With what the user says of values, which may be of any type, as names."""
-        mapped, missing, positive = said["map"], said["missing"], said.get("positive")
+    def saying(self, **stated: Any) -> "JudgeOptions":
+        """The same with what the user says about values, which may be of any type, as names."""
+        mapped, missing, positive = stated["map"], stated["missing"], stated.get("positive")
         return replace(
             self,
             map=labels_by_verdict(mapped or {}),
-            classes=tuple(class_name(c) for c in said["classes"]),
+            classes=tuple(class_name(c) for c in stated["classes"]),
             positive=None if positive is None else class_name(positive),
             missing=None if missing is None else as_names(missing),
-            lenient=said["lenient"],
+            lenient=stated["lenient"],
         )
 
 
@@ -330,7 +331,7 @@ class LabelOptions:
         AUTO,
         "What carries over from labels elsewhere. rates: the judge errs as often here as there. "
         "verdicts: a verdict means the same here and there. auto: neither is declared; the answer "
-        "is a range unless both agree.",
+        "is the range of both.",
         metavar="|".join(ASSUMPTIONS),
         panel=TABLES,
     )

@@ -93,10 +93,10 @@ class JudgeQuality:
 class JudgeComparison:
     """How much more often one judge agrees with people than another, on the same labelled items.
 
-    measure: "agreement" or, of ordered classes, "weighted kappa". agreement, other_agreement: the
+    measure: "agreement" or, for ordered classes, "weighted kappa". agreement, other_agreement: the
         shares of the items in question on which each agrees with people, or their kappas.
-    p_value: of no difference; p_adjusted: for the number of pairs of judges (Holm);
-        more_than_chance: whether it is small. labels_to_decide: see `SystemDifference`.
+    p_value: that of no difference; p_adjusted: the same adjusted for the number of pairs of judges
+        (Holm); more_than_chance: whether it is small. labels_to_decide: see `SystemDifference`.
     of_labelled_alone: labels stand for no other items, and the shares are those of labelled ones.
     """
 
@@ -122,9 +122,9 @@ class ErrorPattern:
 
     among: the items that are compared, those of one verdict (or of one class, where labels were
         chosen by class), in words; where: those of them on which the judge errs most, in words.
-    wrong, n: errors and labels there; wrong_elsewhere, n_elsewhere: of the others.
-    p_value: of errors that do not depend on the column; p_adjusted: for the number of columns and
-        judges (Holm); more_than_chance: whether it is small.
+    wrong, n: errors and labels there; wrong_elsewhere, n_elsewhere: those of the others.
+    p_value: that of errors that do not depend on the column; p_adjusted: the same adjusted for the
+        number of columns and judges (Holm); more_than_chance: whether it is small.
     """
 
     judge: str
@@ -164,12 +164,12 @@ class Performance:
 
 @dataclass(frozen=True)
 class Threshold:
-    """The cut of a score: from which score on (or up to which) an item is called of a class.
+    """The cut of a score: items at or above it (or at or below it) are called positive.
 
     goal: what it was chosen for, agreement, or a precision or recall of at least `target`. cut:
     None if no cut reaches it. at_least: whether scores of the cut and more are called positive;
-    share: of all items that are. on_labels: agreement, precision and recall on the labels that
-    chose the cut; out_of_sample: on labels that did not.
+    share: the share of all items that are. on_labels: agreement, precision and recall on the labels
+    that chose the cut; out_of_sample: the same on labels that did not.
     """
 
     goal: str
@@ -186,8 +186,8 @@ class Threshold:
 class LabelsAlone:
     """The limits of the headline's share by as many random labels without any judge.
 
-    narrower: by which part the interval with the judge is narrower, 0 if it is not. worth: how many
-    more labels would do the same; None if there are not so many items.
+    narrower: the part by which the interval with the judge is narrower, 0 if it is not. worth: how
+    many more labels would do the same; None if there are not so many items.
     """
 
     low: float
@@ -198,13 +198,13 @@ class LabelsAlone:
 
 @dataclass(frozen=True)
 class LabelDesign:
-    """How the labelled items were chosen, and what the data say of it.
+    """How the labelled items were chosen, and what the data say about it.
 
     design: its name: one that can be stated (random, by-verdict, ...); planned if labels came on a
         sheet of ours; given if there are none and the rates are known.
     stated: whether the user said so; guessed: whether it was guessed from the data. Neither is true
         if the tables show it: the sheet of a plan, or labels in a table of other items.
-    p_value: of the test that labelled items have the verdicts of all items, where it applies.
+    p_value: that of the test that labelled items have the verdicts of all items, where it applies.
     """
 
     design: str
@@ -218,7 +218,7 @@ class LabelDesign:
 
 @dataclass(frozen=True)
 class MeanLevel:
-    """The mean of ordered classes; naive: by the verdicts of the first judge alone."""
+    """The mean of ordered classes; naive: that by the verdicts of the first judge alone."""
 
     estimate: float
     low: float
@@ -230,8 +230,8 @@ class MeanLevel:
 class WinRate:
     """How often one answer is better than another, ties counted half.
 
-    win, loss: the classes. naive: by the verdicts of the first judge alone, if they say a class.
-    probability: that it is above 50%. labels_to_decide: see `SystemDifference`.
+    win, loss: the classes. naive: the rate by the verdicts of the first judge alone, if they say a
+    class. probability: that it is above 50%. labels_to_decide: see `SystemDifference`.
     """
 
     win: str
@@ -249,7 +249,7 @@ class PositionBias:
     """How much more often a judge prefers an answer that it saw first.
 
     if_first, if_second: its win rate by the verdicts, among items where it came first and second;
-    difference: of the two, which is 0 for a judge without bias if the order was random.
+    difference: that of the two, which is 0 for a judge without bias if the order was random.
     """
 
     judge: str
@@ -288,15 +288,15 @@ class JudgedBatch:
     shares: the estimates to use. if_verdicts_mean_the_same: for labels from elsewhere, the limits
         under the other assumption, that a verdict means the same there and here.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels
-        like those there are cannot do it. clusters_for_half_width: in how many clusters, where
-        clusters matter. n_clusters: of labelled items, if some of them share one.
-    mean: of ordered classes (grades from 1 to 5), else None.
+        like these cannot do it. clusters_for_half_width: in how many clusters, where clusters
+        matter. n_clusters: that of the labelled items, if some of them share a cluster.
+    mean: that of ordered classes (grades from 1 to 5), else None.
     no_estimate_reason: why the shares cannot be estimated; their limits are what remains possible.
     kind: what the limits are: those of a confidence interval, a range, or of shares that cannot be
         estimated. alternatives: the limits of the headline under the assumptions a range is made
         of; settle: which labels would settle it.
     if_rates_move: how far the headline's share moves if the judge errs a little more or less often.
-    win_rate: of one class against another, if asked for.
+    win_rate: that of one class against another, if asked for.
     labels_alone: what the labels would say without the judge, where they say something.
     weights: the column by which items count, if any: shares are then those of the weight.
     """
@@ -348,9 +348,10 @@ class SystemDifference:
     """The share of a class in one system minus that in another.
 
     paired: the items of both are the same (answers to the same questions).
-    n_items, n_other: of each.
-    probability: that the system has the larger share. p_value: of there being no difference;
-    p_adjusted: for the number of pairs of systems (Holm); more_than_chance: whether it is small.
+    n_items, n_other: how many items each of them has.
+    probability: that the system has the larger share. p_value: that of no difference; p_adjusted:
+        the same adjusted for the number of pairs of systems (Holm); more_than_chance: whether it is
+        small.
     labels_to_decide: labels in all that decide it with a chance of 80%, if the difference is as
         estimated; None if it is decided, or if labels cannot decide it.
     """
@@ -375,8 +376,8 @@ class SystemDifference:
 class MeanDifference:
     """The mean of ordered classes in one system minus that in another.
 
-    naive: by the verdicts of the first judge alone, if they say a class. The other fields are those
-    of `SystemDifference`.
+    naive: the difference by the verdicts of the first judge alone, if they say a class. The other
+    fields are those of `SystemDifference`.
     """
 
     system: str
@@ -402,12 +403,12 @@ class Judgement(AbstractAnswer):
     overall: all items; batches: the same, or the groups of `by`, one by one.
     ordered: the classes are levels of a scale; kappa then depends on how far apart two are.
     headline: the class whose share stands for all; names: how classes are shown.
-    differences: between two groups, or the pairs of several, a row for each class;
-        mean_differences: of their means, if classes are ordered.
-    people: how far those agree who gave the labels, if several did.
-    position_bias: of each judge, if the table says which answer came first.
-    judge_comparisons: of several judges in pairs, which of them agrees better with people.
-    error_patterns: of the columns by which judges may err, those with the smallest p-values first.
+    differences: those between two groups, or the pairs of several, a row for each class;
+        mean_differences: those of their means, if classes are ordered.
+    people: how far the people who gave the labels agree, if several did.
+    position_bias: that of each judge, if the table says which answer came first.
+    judge_comparisons: for each pair of judges, which of them agrees better with people.
+    error_patterns: where judges err by the columns that were named, the smallest p-values first.
     misjudged: labelled items on which a judge and people disagree.
     threshold: the cut of the score, if asked for.
     """
@@ -436,16 +437,16 @@ class Judgement(AbstractAnswer):
 
     @property
     def mean_difference(self) -> MeanDifference | None:
-        """That of the first pair of systems, if classes are ordered."""
+        """The difference of means of the first pair of systems, if classes are ordered."""
         return self.mean_differences[0] if self.mean_differences else None
 
     def __getitem__(self, label: str) -> Share:
         """The share of a class among all items: `result["win"].low`."""
-        known = {shown: name for name, shown in self.names.items()}
-        known |= {name: name for name in self.classes}
-        if label not in known:
-            raise unknown_name("class", label, known)
-        return share_of(self.overall, known[label])
+        classes = {shown: name for name, shown in self.names.items()}
+        classes |= {name: name for name in self.classes}
+        if label not in classes:
+            raise unknown_name("class", label, classes)
+        return share_of(self.overall, classes[label])
 
     def to_text(self) -> str:
         """What a terminal shows."""
@@ -498,15 +499,15 @@ class Judgement(AbstractAnswer):
             rows.append(("mean", MEAN, batch.mean, batch.mean.naive))
         if batch.win_rate is not None:
             rows.append((WIN_RATE, batch.win_rate.win, batch.win_rate, batch.win_rate.naive))
-        for kind, label, found, naive in rows:
+        for kind, label, estimate, naive in rows:
             yield {
                 "batch": batch.name,
                 "items": batch.n_items,
                 "labels": batch.n_labelled,
                 "class": label,
-                "estimate": found.estimate,
-                "low": found.low,
-                "high": found.high,
+                "estimate": estimate.estimate,
+                "low": estimate.low,
+                "high": estimate.high,
                 "naive": naive,
                 "kappa": None if agreement is None else agreement.kappa,
                 "design": batch.labels.design,

@@ -62,8 +62,8 @@ class GivenRate:
 
         def excess(log_n: float) -> float:
             n = np.exp(log_n)
-            found = beta_quantile([0.025, 0.975], n * mean, n * (1 - mean))
-            return float(found[1] - found[0]) - (high - low)
+            limits = beta_quantile([0.025, 0.975], n * mean, n * (1 - mean))
+            return float(limits[1] - limits[0]) - (high - low)
 
         ends = (np.log(0.1), np.log(CERTAIN))
         if excess(ends[0]) < 0:

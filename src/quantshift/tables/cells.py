@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CellType: TypeAlias = "type | pl.DataType"
-"""The type of a column: str, int, float or bool; one of polars if it is none of these."""
+"""The type of a column: str, int, float or bool, or one of polars for all other columns."""
 
 Columns: TypeAlias = Mapping[str, Sequence[Cell]]
 """Columns of values by their names, all of one length."""
@@ -47,7 +47,7 @@ class AbstractCells(ABC):
 
     @abstractmethod
     def slice(self, start: int, n_rows: int) -> "AbstractCells":
-        """At most so many rows, from this one on, which counts from 0."""
+        """At most n_rows rows, beginning with row `start`, counted from 0."""
 
     @abstractmethod
     def cast(self, types: Mapping[str, CellType]) -> "AbstractCells":
@@ -147,8 +147,8 @@ class FrameCells(AbstractCells):
 
     def cast(self, types: Mapping[str, CellType]) -> "FrameCells":
         """The columns with the types that they share with those of other files."""
-        given: Any = {name: types[name] for name in self._frame.columns}
-        return FrameCells(self._frame.cast(given))
+        dtypes: Any = {name: types[name] for name in self._frame.columns}
+        return FrameCells(self._frame.cast(dtypes))
 
 
 def _converted(cells: Sequence[Cell], type_: CellType) -> list[Cell]:
@@ -166,6 +166,6 @@ def joined_columns(parts: Iterable[AbstractCells], names: Sequence[str]) -> dict
 
 
 def taken(columns: Columns, positions: Iterable[int]) -> dict[str, list[Cell]]:
-    """Some rows of columns, in the order asked for."""
+    """Some rows of columns, in the order of the positions."""
     rows = list(positions)
     return {name: [cells[row] for row in rows] for name, cells in columns.items()}

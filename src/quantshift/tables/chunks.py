@@ -52,7 +52,7 @@ class Frame:
 
     undecodable: cells that were not UTF-8; invalid bytes in them are replaced by U+FFFD.
     ragged: rows left out because they have too many or too few cells; first_ragged: the position of
-    the first one ("line 7"). notes: what else is to be known about it, to be shown to the user.
+    the first one ("line 7"). notes: what else the user should know about it.
     """
 
     name: str
@@ -81,8 +81,8 @@ class Frame:
 class OpenTable:
     """A table that has been opened: its name in messages, its columns, and a way to read it.
 
-    types: of the columns in all chunks. nested: the columns whose cells are lists or objects,
-    which chunks contain as JSON. notes: what else is to be known about it, to be shown to the user.
+    types: those of the columns in all chunks. nested: the columns whose cells are lists or objects,
+    which chunks contain as JSON. notes: what else the user should know about it.
     """
 
     name: str
@@ -95,16 +95,16 @@ class OpenTable:
     def __post_init__(self) -> None:
         check_names(self.name, self.columns)
 
-    def chunks(self, wanted: Sequence[str]) -> Generator[Chunk]:
-        """The chunks with the wanted columns, which must exist; close it if not read to the end."""
-        for column in wanted:
+    def chunks(self, columns: Sequence[str]) -> Generator[Chunk]:
+        """The chunks with these columns, which must exist; close it if not read to the end."""
+        for column in columns:
             require_column(self.name, self.columns, column)
         with explained(self.name):
-            yield from self.read(list(dict.fromkeys(wanted)))
+            yield from self.read(list(dict.fromkeys(columns)))
 
-    def require(self, wanted: Sequence[str]) -> None:
-        """Refuse nested columns, and unknown names with the nearest known one."""
-        for column in wanted:
+    def require(self, columns: Sequence[str]) -> None:
+        """Refuse nested columns, and unknown names with a suggestion."""
+        for column in columns:
             require_column(self.name, self.columns, column)
             if column in self.nested:
                 raise DataError(
@@ -120,19 +120,21 @@ def check_names(file: str, names: Sequence[str]) -> None:
         raise DataError(f"{file}: two columns are called {twice!r}; rename one")
 
 
-def require_column(name: str, columns: Sequence[str], wanted: str) -> None:
+def require_column(name: str, columns: Sequence[str], column: str) -> None:
     """Refuse an unknown column, and suggest the nearest one."""
-    if wanted not in columns:
-        near = difflib.get_close_matches(wanted, columns, n=1, cutoff=0.7)
+    if column not in columns:
+        near = difflib.get_close_matches(column, columns, n=1, cutoff=0.7)
         # Without a header, the first row is taken for it and may be long.
-        shown = ", ".join([*(c[:20] for c in columns[:10]), *(["..."] * (len(columns) > 10))])
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {shown}"
-        raise DataError(f"{name}: no column {wanted!r}; {hint}")
-    if columns.count(wanted) > 1:
-        raise DataError(f"{name}: two columns are called {wanted!r}; rename one")
+        shown = [name[:20] for name in columns[:10]]
+        if len(columns) > 10:
+            shown.append("...")
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(shown)}"
+        raise DataError(f"{name}: no column {column!r}; {hint}")
+    if columns.count(column) > 1:
+        raise DataError(f"{name}: two columns are called {column!r}; rename one")
 
 
-def require_columns(name: str, columns: Sequence[str], wanted: Sequence[str]) -> None:
+def require_columns(name: str, columns: Sequence[str], required: Sequence[str]) -> None:
     """Refuse unknown columns, and suggest the nearest ones."""
-    for column in wanted:
+    for column in required:
         require_column(name, columns, column)

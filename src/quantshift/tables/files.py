@@ -29,7 +29,7 @@ _NO_TABLES = MappingProxyType(
         b"%PDF": "a PDF document",
     }
 )
-"""The first bytes of files that are no tables, and must not be read as lines of text."""
+"""The first bytes of files that are not tables, and must not be read as lines of text."""
 
 
 def table_file(source: str | Path, *, whole: bool = False) -> TableFile:
@@ -41,14 +41,14 @@ def table_file(source: str | Path, *, whole: bool = False) -> TableFile:
         return _piped(source)
     check_length(source)
     path, sheet = sheet_of(source)
-    known = format_of(path, whole=whole)
-    if known is None:
+    format_ = format_of(path, whole=whole)
+    if format_ is None:
         raise UserError(
             f"{path}: unknown format {''.join(path.suffixes[-2:])!r}; known: "
             f"{known_endings(whole=whole)}"
         )
     compressed, ending = endings_of(path)
-    file = TableFile(str(source), path, known, ending, compressed, sheet=sheet)
+    file = TableFile(str(source), path, format_, ending, compressed, sheet=sheet)
     check_content(file)
     return file
 
@@ -92,9 +92,13 @@ def _piped(source: str | Path) -> TableFile:
             start = unpacked.read(1024)
     if not start.strip():
         raise DataError(f"{name}: empty; it can be read only once")
-    known = _format_of_content(spool.path, start)
-    found = LINES_OF_TEXT if known is None or (compressed and not known.gzipped) else known
-    file = TableFile(name, spool.path, found, found.endings[0], compressed, spool)
+    recognised = _format_of_content(spool.path, start)
+    format_ = (
+        LINES_OF_TEXT
+        if recognised is None or (compressed and not recognised.gzipped)
+        else recognised
+    )
+    file = TableFile(name, spool.path, format_, format_.endings[0], compressed, spool)
     check_content(file)
     return file
 
@@ -105,12 +109,12 @@ def _start(path: Path) -> bytes:
 
 
 def _format_of_content(path: Path, start: bytes) -> TableFormat | None:
-    return next((known for known in known_formats() if known.is_content(path, start)), None)
+    return next((format_ for format_ in known_formats() if format_.is_content(path, start)), None)
 
 
 def _content(path: Path, start: bytes) -> str:
     """What a file is, if it is not lines of text; "" otherwise."""
-    known = _format_of_content(path, start)
-    if known is not None and known.described:
-        return known.described
+    format_ = _format_of_content(path, start)
+    if format_ is not None and format_.described:
+        return format_.described
     return next((what for magic, what in _NO_TABLES.items() if start.startswith(magic)), "")

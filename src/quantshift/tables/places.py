@@ -15,12 +15,12 @@ from quantshift.errors import DataError, UserError
 from quantshift.tables.columns.names import natural
 
 STANDARD_INPUT = "-"
-"""The source that stands for it."""
+"""The source that stands for standard input."""
 
 _BLOCK_BYTES = 1 << 20
 
 MOST_SHOWN = 60
-"""The most characters of a name that cannot be one of a file."""
+"""The most characters that messages show of a name that cannot be that of a file."""
 
 
 class Spool:
@@ -85,7 +85,7 @@ def matches(source: str | Path) -> list[Path] | None:
         return None
     if not glob.has_magic(pattern):
         return None
-    found = sorted(map(Path, glob.glob(pattern, recursive=True)), key=lambda p: natural(str(p)))
-    if not found:
+    paths = sorted(map(Path, glob.glob(pattern, recursive=True)), key=lambda p: natural(str(p)))
+    if not paths:
         raise DataError(f"{pattern}: no file matches")
-    return found
+    return paths

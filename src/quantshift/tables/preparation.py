@@ -111,18 +111,18 @@ class TableColumns:
     def of(
         cls, frame: pl.DataFrame, levels: Sequence[Sequence[str]] | None = None
     ) -> "TableColumns":
-        """From a frame: columns of strings are categories, all others numbers.
+        """The columns of a frame: strings are categories, all others numbers.
 
-        levels: of each category, if they come from another table.
+        levels: those of each category, if they come from another table.
         """
         words = [name for name in frame.columns if frame[name].dtype == pl.String]
         others = [name for name in frame.columns if name not in set(words)]
         if levels is None:
-            known = [frame[name].drop_nulls().unique().sort() for name in words]
+            all_levels = [frame[name].drop_nulls().unique().sort() for name in words]
         else:
-            known = [pl.Series(category_levels, dtype=pl.String) for category_levels in levels]
+            all_levels = [pl.Series(category_levels, dtype=pl.String) for category_levels in levels]
         codes = np.empty((len(frame), len(words)), np.int32)
-        for position, (name, category_levels) in enumerate(zip(words, known, strict=True)):
+        for position, (name, category_levels) in enumerate(zip(words, all_levels, strict=True)):
             positions = (
                 frame[name]
                 .cast(pl.Enum(category_levels), strict=False)
@@ -142,7 +142,7 @@ class TableColumns:
             numbers,
             tuple(words),
             codes,
-            tuple(tuple(category_levels.to_list()) for category_levels in known),
+            tuple(tuple(category_levels.to_list()) for category_levels in all_levels),
         )
 
     def __len__(self) -> int:
@@ -159,8 +159,8 @@ class Preparation:
 
     scaling, indicator, encoding: fitted; None if there is nothing to scale, fill or encode.
     indicated: the numeric columns with an indicator of missing values.
-    names: of the columns of the matrix; sources: for each of them the position of its column, where
-        all numbers come before all categories.
+    names: those of the columns of the matrix; sources: for each of them the position of its column,
+        where all numbers come before all categories.
     """
 
     scaling: Pipeline | None
@@ -173,7 +173,7 @@ class Preparation:
 
     @classmethod
     def fit(cls, table: TableColumns, rows: Indices) -> "Preparation":
-        """From training rows; a column without any number in them becomes 0."""
+        """Fit to training rows; a column without any number in them becomes 0."""
         numbers, codes = table.numbers[rows], table.codes[rows]
         n_numbers = numbers.shape[1]
         gaps = np.isnan(numbers)
@@ -192,10 +192,10 @@ class Preparation:
             encoding = OneHotEncoder(
                 min_frequency=RARE, handle_unknown="infrequent_if_exist", dtype=np.float64
             ).fit(codes)
-            for category, (name, known) in enumerate(
+            for category, (name, levels) in enumerate(
                 zip(table.category_names, table.levels, strict=True)
             ):
-                level_names = _level_names(encoding, category, (*known, NO_NAME))
+                level_names = _level_names(encoding, category, (*levels, NO_NAME))
                 names += [f"{name} = {level}" for level in level_names]
                 sources += [n_numbers + category] * len(level_names)
         return cls(
@@ -250,7 +250,7 @@ class TableView:
 class TablePreparation:
     """The columns of frames as a matrix, prepared by a training frame; texts come last.
 
-    preparation: of the numbers and levels; None if there are only texts.
+    preparation: that of the numbers and levels; None if there are only texts.
     """
 
     columns: tuple[Column, ...]
@@ -261,7 +261,7 @@ class TablePreparation:
 
     @classmethod
     def fit(cls, frame: pl.DataFrame, columns: Sequence[Column]) -> "TablePreparation":
-        """From the training rows; a column of texts without common words is a `NoWordsError`."""
+        """Fit to the training rows; a column of texts without common words is a `NoWordsError`."""
         return cls.fit_transform(frame, columns)[0]
 
     @classmethod
@@ -325,19 +325,19 @@ class TablePreparation:
     def sources(self) -> Indices:
         """For each column of the matrix, the position of its column in the table."""
         numbers, categories, texts = [], [], []
-        for place, column in enumerate(self.columns):
+        for position, column in enumerate(self.columns):
             if column.kind == TEXT:
-                texts.append(place)
+                texts.append(position)
             elif column.kind == CATEGORY:
-                categories.append(place)
+                categories.append(position)
             else:
-                numbers += [place] * len(part_names(column))
+                numbers += [position] * len(part_names(column))
         order = np.array([*numbers, *categories], dtype=np.int64)
         parts = [np.empty(0, np.int64)]
         if self.preparation is not None:
             parts.append(order[np.array(self.preparation.sources, dtype=np.int64)])
-        for place, vectoriser in zip(texts, self.vectorisers, strict=True):
-            parts.append(np.full(len(vectoriser.vocabulary_), place))
+        for position, vectoriser in zip(texts, self.vectorisers, strict=True):
+            parts.append(np.full(len(vectoriser.vocabulary_), position))
         return np.concatenate(parts)
 
     @property
@@ -348,7 +348,7 @@ class TablePreparation:
         plain = [column for column in self.columns if column.kind not in (TEXT, CATEGORY)]
         first = sum(len(part_names(column)) for column in plain)
         indicated = self.preparation.indicated.tolist()
-        return tuple((number, first + place) for place, number in enumerate(indicated))
+        return tuple((number, first + position) for position, number in enumerate(indicated))
 
     def clipped(self, frame: pl.DataFrame) -> dict[str, int]:
         """The number of clipped cells in each numeric column."""
@@ -399,8 +399,8 @@ def _vectorised(texts: pl.Series) -> tuple[TfidfVectorizer, Any]:
 
 def _level_names(encoding: OneHotEncoder, category: int, names: Sequence[str]) -> list[str]:
     """The names of a category's columns: the frequent levels, then one for all rare levels."""
-    known, rare = encoding.categories_[category], encoding.infrequent_categories_[category]
+    codes, rare = encoding.categories_[category], encoding.infrequent_categories_[category]
     if rare is None:
-        return [names[code] for code in known]
+        return [names[code] for code in codes]
     rare_levels = set(rare.tolist())
-    return [*(names[code] for code in known.tolist() if code not in rare_levels), "(rare)"]
+    return [*(names[code] for code in codes.tolist() if code not in rare_levels), "(rare)"]

@@ -242,9 +242,9 @@ class _Check:
         opened = data.count(self.delimiter, first, start)
         closed = data.count(self.delimiter, last, end)
         column_ranges = [range(opened + 1, n), *[range(n)] * (len(lines) - 2), range(closed)]
-        kept = [*range(len(lines))[:LINES_KEPT], *range(len(lines))[LINES_KEPT:][-1:]]
+        positions = [*range(len(lines))[:LINES_KEPT], *range(len(lines))[LINES_KEPT:][-1:]]
         cells = []
-        for i in kept:
+        for i in positions:
             parts = lines[i].decode("utf-8", "replace").split(self.delimiter.decode())
             cells.append(
                 [(j, parts[j]) for j in column_ranges[i]] if len(parts) == n else [(-1, "")]
@@ -315,11 +315,11 @@ def _holds_rows(suspect: _Suspect, shapes: Sequence[_Shape]) -> bool:
     evidence: dict[int, float] = {}
     fitting = 0
     for cells in suspect.cells:
-        found = [(j, shapes[j].evidence(cell) if j >= 0 else None) for j, cell in cells]
-        if any(value is None for _, value in found):
+        values = [(j, shapes[j].evidence(cell) if j >= 0 else None) for j, cell in cells]
+        if any(value is None for _, value in values):
             continue
         fitting += 1
-        for j, value in found:
+        for j, value in values:
             evidence[j] = evidence.get(j, 0.0) + (value or 0.0)
     if fitting < FITTING * len(suspect.cells):
         return False
@@ -339,11 +339,11 @@ def _structure(
     """
     if b'"' not in data:
         return (), max(data.rfind(b"\n"), data.rfind(b"\r")) + 1, -1
-    found = _regular(data, delimiter)
-    if found is None or (at_end and found[1] < len(data)):
+    structure = _regular(data, delimiter)
+    if structure is None or (at_end and structure[1] < len(data)):
         cells, cut, opened = _walk(data, delimiter)
-        found = [cell for cell in cells if cell[1] < cut], cut, opened
-    return found
+        structure = [cell for cell in cells if cell[1] < cut], cut, opened
+    return structure
 
 
 def _regular(data: bytes, delimiter: bytes) -> tuple[Sequence[tuple[int, int]], int, int] | None:

@@ -85,14 +85,14 @@ def expanded(sources: Sequence[Source]) -> list[Source]:
     That is every file that matches a pattern, and every file of a folder; but files of some formats
     (Parquet) in a folder are one table.
     """
-    found: list[Source] = []
+    tables: list[Source] = []
     for source in sources:
         is_file = isinstance(source, str | Path) and database_of(source) is None
         paths = _matching(source) if is_file else None
-        for place in [source] if paths is None else paths:
-            files = files_of(place)
-            found += [place] if any(map(_is_part, files)) else files
-    return found
+        for path in [source] if paths is None else paths:
+            files = files_of(path)
+            tables += [path] if any(map(_is_part, files)) else files
+    return tables
 
 
 def read_frame(
@@ -137,20 +137,20 @@ def open_file(file: TableFile, *, lenient: bool = False) -> OpenTable:
 
 def check_once(files: Sequence[Source]) -> None:
     """Refuse a file that is named twice, since its rows would be counted twice."""
-    known: set[str] = set()
+    seen: set[str] = set()
     for file in files:
         if not isinstance(file, str | Path) or str(file) == STANDARD_INPUT:
             continue
-        place = str(file) if database_of(file) else str(Path(file).resolve())
-        if place in known:
+        location = str(file) if database_of(file) else str(Path(file).resolve())
+        if location in seen:
             raise UserError(
                 f"{shown_file(file)} is named twice, and would be counted twice; name it once"
             )
-        known.add(place)
+        seen.add(location)
 
 
 def copy_notes(files: Sequence[Source]) -> list[str]:
-    """What to tell of files that have the same content: a backup counts its rows again."""
+    """Notes about files that have the same content, such as backups: rows would count twice."""
     paths = [Path(f) for f in files if isinstance(f, str | Path) and not database_of(f)]
     by_size: dict[int, list[Path]] = {}
     for path in paths:
@@ -180,7 +180,7 @@ def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
     if isinstance(source, OpenTable):
         return source
     if not isinstance(source, str | Path):
-        return _given(source, name)
+        return _table_of_frame(source, name)
     database = database_of(source)
     if database is not None:
         return database.open(str(source))
@@ -188,7 +188,7 @@ def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
         return open_file(table_file(source), lenient=lenient)
 
 
-def _given(source: Any, name: str) -> OpenTable:
+def _table_of_frame(source: Any, name: str) -> OpenTable:
     """The table of a data frame."""
     if is_pandas(source) and installed_arrow() is None:
         return pandas_table(name, source)
@@ -206,8 +206,8 @@ def _prepared(file: TableFile, *, lenient: bool) -> TableFile:
 
 def _is_part(source: Source) -> bool:
     """Whether the files of its folder are one table."""
-    known = format_of(source) if isinstance(source, Path) else None
-    return known is not None and known.joins_folder
+    format_ = format_of(source) if isinstance(source, Path) else None
+    return format_ is not None and format_.joins_folder
 
 
 def _matching(source: str | Path) -> list[Path] | None:
@@ -234,10 +234,10 @@ def _joined(name: str, tables: Sequence[OpenTable]) -> OpenTable:
                 )
     types = {name: _common_type([t.types[name] for t in tables]) for name in first.columns}
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
         start = 1
         for table in tables:
-            with closing(table.chunks(wanted)) as chunks:
+            with closing(table.chunks(requested)) as chunks:
                 for chunk in chunks:
                     where = f"{table.name}, {chunk.first_ragged}" if chunk.first_ragged else ""
                     cells = chunk.cells.cast(types)

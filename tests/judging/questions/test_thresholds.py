@@ -147,9 +147,9 @@ def test_it_is_in_every_output():
 
 def test_what_is_wrong_is_said_in_a_line():
     table = drawn(scored())
-    with pytest.raises(UserError, match="'half' is no goal of a cut; write agreement"):
+    with pytest.raises(UserError, match="'half' is not a goal of a cut; write agreement"):
         cut_of(table, "half")
-    with pytest.raises(UserError, match="is no goal"):
+    with pytest.raises(UserError, match="is not a goal"):
         CutRule.parse("precision=1.2")
     with pytest.raises(UserError, match="a cut is one of scores"):
         judge(table, verdict="score", label="human", cut="agreement")

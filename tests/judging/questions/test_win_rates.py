@@ -102,6 +102,15 @@ def test_a_judge_without_bias_is_seldom_accused():
     assert np.mean(np.array(found) < 0.05) <= 0.12
 
 
+def test_case_does_not_matter_in_any_alphabet(table):
+    """The lower case of ß is ß, and the case folded is ss."""
+    names = pl.col("judge", "human", "first").replace({"A": "Groß", "B": "klein"})
+    found = judge(
+        table.with_columns(names), **{**ASKED, "wins": ("Groß", "klein")}, first="first"
+    ).position_bias
+    assert found == judge(table, **ASKED, first="first").position_bias
+
+
 def test_both_orders_of_a_pair_are_a_cluster():
     """Pairs of opposite orders: by the paired t-test, which is the cluster-robust one."""
     rng = np.random.default_rng(2)
@@ -153,7 +162,7 @@ def test_what_is_wrong_is_said_in_a_line(table):
     assert "name two classes" in refused(wins="A")
     assert "matters for a win rate" in refused(wins=None, first="first")
     named = table.with_columns(first=pl.lit("C"))
-    assert "has 'c', which is neither of 'A' and 'B'" in refused(named, first="first")
+    assert "has 'C', which is neither of 'A' and 'B'" in refused(named, first="first")
     always = table.with_columns(first=pl.lit("A"))
     assert "comes first in 1,000 of 1,000 items" in refused(always, first="first")
 

@@ -261,7 +261,9 @@ def test_another_table_must_have_numbers_where_the_main_one_has():
     with pytest.raises(DataError, match=r"0\.csv: column 'x' holds words such as 'two', but numb"):
         check_kinds(pl.DataFrame({"x": ["1", "two"]}), features, "0.csv")
     check_kinds(pl.DataFrame({"x": ["1", "2", "two"]}), features, "0.csv")
-    with pytest.raises(DataError, match="most cells of column 'x' are like 'inf', which is no fin"):
+    with pytest.raises(
+        DataError, match="most cells of column 'x' are like 'inf', which is not a fin"
+    ):
         check_kinds(pl.DataFrame({"x": ["1", "inf"]}), features, "0.csv")
     assert prepared(pl.DataFrame({"x": ["1", "two"]}), features)["x"].to_list() == [1, None]
 

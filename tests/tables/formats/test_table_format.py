@@ -254,10 +254,10 @@ def test_without_registration_it_is_unknown(tmp_path):
     [
         ((".csv",), "files that end in .csv are CSV"),
         ((".txt",), "files that end in .txt are CSV"),
-        (("psv",), "'psv' is no ending"),
-        ((".PSV",), "'.PSV' is no ending"),
-        ((".gz",), "'.gz' is no ending"),
-        ((".a.b",), "'.a.b' is no ending"),
+        (("psv",), "'psv' is not an ending"),
+        ((".PSV",), "'.PSV' is not an ending"),
+        ((".gz",), "'.gz' is not an ending"),
+        ((".a.b",), "'.a.b' is not an ending"),
     ],
 )
 def test_endings_must_be_free_and_plain(endings, message):

@@ -35,7 +35,7 @@ from quantshift.labelling import strata
 from quantshift.labelling.audit import FEWEST_LABELS, audit_interval, count_interval
 
 LABELS_PER_VERDICT = 10
-"""On average, from which on verdicts are strata of random labels."""
+"""With so many on average, the verdicts are strata of random labels."""
 
 
 class AtRandom(Design, Plannable):
@@ -68,9 +68,9 @@ class AtRandom(Design, Plannable):
         return Clue(self.name, Strength.NOTHING_ELSE, "the labelled items look like all items")
 
     def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
-        """Contradicted by other verdicts or scores than all items have.
+        """Contradicted if labelled items have other verdicts or scores than all items.
 
-        By less of a difference if there are also even numbers of something.
+        A smaller difference is enough if there are also even numbers of something.
         """
         clues = evidence.other_clues
         even = [clue for clue in clues if clue.strength is Strength.EVEN_NUMBERS]
@@ -110,7 +110,7 @@ class AtRandom(Design, Plannable):
         return counted_quality(counts, settings)
 
     def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
-        """Those of the verdicts, else of the scores: they show how precise the answer will be."""
+        """Strata by verdict, else by score: they show how precise the answer will be."""
         if items.verdicts is None:
             return strata_by_score(items, random_so_far=random_so_far)
         return strata_by_verdict(items)
@@ -118,19 +118,19 @@ class AtRandom(Design, Plannable):
     def allocated(
         self, strata: PlanStrata, total: int, had: NDArray[np.int64], level: float
     ) -> Reals:
-        """As many as their share of the items."""
+        """Labels in proportion to the items of each stratum."""
         return np.asarray(total * strata.sizes / strata.sizes.sum())
 
 
 def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
-    known, y, K = items.known, items.labels[items.known], items.n_classes
+    labelled, y, K = items.known, items.labels[items.known], items.n_classes
     of_groups = weights_of_groups(items)
     worth = items.label_weights if of_groups is None else of_groups * items.label_weights
     if items.score is None and items.verdicts is not None and items.verdicts.shape[1] == 1:
         verdicts = np.unique(items.verdicts[:, 0], return_inverse=True)[1].ravel()
         n_verdicts = int(verdicts.max()) + 1
         if len(y) >= LABELS_PER_VERDICT * n_verdicts:
-            codes = strata.joined(verdicts, known, n_verdicts)
+            codes = strata.joined(verdicts, labelled, n_verdicts)
             return in_strata(
                 items, codes, settings, weights=of_groups, unseen=strata.UNSEEN_AT_RANDOM
             )
@@ -138,11 +138,11 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
     k, n = len(y), len(f)
     counted = k < FEWEST_LABELS
     if counted:
-        found = count_interval(y, K, level=settings.level)
+        interval = count_interval(y, K, level=settings.level)
     else:
-        found = audit_interval(
+        interval = audit_interval(
             f,
-            np.flatnonzero(known),
+            np.flatnonzero(labelled),
             y,
             level=settings.level,
             target="sample" if settings.of_items else "population",
@@ -150,7 +150,7 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
             label_weights=None if items.weights is None and of_groups is None else worth,
         )
     each = worth / worth.sum()
-    residuals = np.eye(K)[y] - found.weight * f[known]
+    residuals = np.eye(K)[y] - interval.weight * f[labelled]
     moved = n * each[:, np.newaxis] * (residuals - each @ residuals)
     spread = each @ (residuals - each @ residuals) ** 2
     Y = np.eye(K)[y]
@@ -158,16 +158,16 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
     influence = np.zeros((n, K))
     by_items = np.zeros(K)
     if settings.of_items:
-        influence[known] = np.sqrt(1 - k / n) * moved
+        influence[labelled] = np.sqrt(1 - k / n) * moved
     else:
-        influence = items.item_weights[:, np.newaxis] * found.weight * f
-        influence[known] += moved
+        influence = items.item_weights[:, np.newaxis] * interval.weight * f
+        influence[labelled] += moved
         influence -= influence.mean(axis=0)
         by_items = np.maximum(total - spread, 0) / n
     return ShareEstimate(
-        prevalence=found.prevalence,
-        low=found.low,
-        high=found.high,
+        prevalence=interval.prevalence,
+        low=interval.low,
+        high=interval.high,
         by_labels=spread / k * (1 - k / n if settings.of_items else 1.0),
         by_items=by_items,
         influence=influence,
@@ -178,7 +178,7 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
 
 
 def _posteriors(items: JudgedItems) -> Reals:
-    """What the judges say of each item as a distribution over the classes."""
+    """What the judges say about each item, as a distribution over the classes."""
     cells, y = items.cells(), items.labels[items.known]
     if items.score is not None and items.n_classes == 2:
         f, of_labelled = items.score, items.score[items.known]

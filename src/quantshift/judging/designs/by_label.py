@@ -1,7 +1,7 @@
 """Labels chosen by label, a number of each class: they show how often a class gets each verdict.
 
-The labelled items are part of the sample: of these the classes are known, and the posterior is that
-of the others.
+The labelled items are part of the sample: their classes are known, and the posterior is that of the
+other items.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ class ByLabel(Design):
         return False
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
-        """As many labels of each class, or tens of each where items are surely not random ones."""
+        """As many labels of each class, or tens of each if items are surely not random ones."""
         if evidence.lacks_cells or not (evidence.even_labels or evidence.tens_of_labels):
             return None
         if _contradicted(items):
@@ -80,19 +80,19 @@ class ByLabel(Design):
         return carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """That of labels which are random within their class."""
+        """By labels that are random within their class."""
         return carried_quality(counts, settings)
 
 
 def _contradicted(items: JudgedItems) -> bool:
     """Whether no shares of the classes give the verdicts that the items without a label have.
 
-    Never for items in clusters, of which the test would find too much by chance.
+    Never for items in clusters, for which the test would be significant too often.
     """
     if items.verdicts is None or items.clusters is not None or items.external is not None:
         return False
     codes = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
-    known, n = items.known, int(codes.max()) + 1
-    labelled = labelled_table(codes[known], items.labels[known], n, items.n_classes)
-    others = np.bincount(codes[~known], minlength=n).astype(np.float64)
-    return fit_p_value(labelled, others) < SURELY
+    labelled, n = items.known, int(codes.max()) + 1
+    table = labelled_table(codes[labelled], items.labels[labelled], n, items.n_classes)
+    others = np.bincount(codes[~labelled], minlength=n).astype(np.float64)
+    return fit_p_value(table, others) < SURELY

@@ -77,7 +77,7 @@ class ByVerdict(Design, Plannable):
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The shares of the verdicts times their rates.
 
-        Of several judges each combination of verdicts is a stratum, and anything may be true of
+        With several judges each combination of verdicts is a stratum, and anything may be true of
         items with a verdict that no labelled item has.
         """
         if items.verdicts is not None and items.verdicts.shape[1] > 1:
@@ -87,7 +87,7 @@ class ByVerdict(Design, Plannable):
         return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings))
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """That of labels which are random within their verdict."""
+        """By labels that are random within their verdict."""
         return quality_by_verdict(counts, settings)
 
     def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:

@@ -27,7 +27,7 @@ from quantshift.judging.plans.plan_strata import PlanStrata
 
 
 class LabelsStandFor(Enum):
-    """What labelled items are random ones of."""
+    """What labelled items are a random sample of."""
 
     ALL_ITEMS = "all items"
     THEIR_VERDICT = "the items of their verdict"
@@ -38,7 +38,7 @@ class LabelsStandFor(Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """What the data say of a design.
+    """What the data say about a design.
 
     ok: False if they contradict it. p_value: of the test that labelled items have the verdicts (or
     scores) of all items; None if the design does not claim it.
@@ -60,15 +60,15 @@ class Design(ABC):
         at random". words: in texts and pages, after the number of labels. help: in the help of the
         command; empty if it cannot be stated.
     assumption: the sentence on what the estimate rests on.
-    source: where it is known from if the user does not state it; empty if it must be stated.
+    source: how it is known if the user does not state it; empty if it must be stated.
     cannot_be_stated: why `labels=` cannot name it, and what to do; else empty.
     cannot_be_planned: why `judge plan` cannot draw such items; else empty.
     labelled_are_items: whether labelled items are among those in question.
     shares_labels: whether the labels of all groups serve each of them, as labels from elsewhere
         do, because the rates of the judge are carried over.
     uses_labels: whether there are labels at all.
-    labels_stand_for: what labelled items are random ones of: all items, those of one verdict, those
-        of one class, what a plan has drawn, or nothing.
+    labels_stand_for: what labelled items are a random sample of: all items, those of one verdict,
+        those of one class, what a plan has drawn, or nothing.
     """
 
     name: ClassVar[str]
@@ -108,9 +108,9 @@ class Design(ABC):
         """Error rates and kappa of one judge."""
 
     def in_sample(self, items: JudgedItems) -> Flags:
-        """Which items are in question: not those labelled elsewhere, also if they are among these.
+        """Which items are in question: not those labelled elsewhere, even if they are among these.
 
-        Labels that are in a table of their own do not concern it.
+        Labels in a table of their own make no difference.
         """
         if not self.labelled_are_items and items.external is None:
             return ~items.known
@@ -139,11 +139,14 @@ class Plannable(ABC):
     def allocated(
         self, strata: PlanStrata, total: int, had: NDArray[np.int64], level: float
     ) -> Reals:
-        """How many labels each stratum has at the end, of which it `had` some already."""
+        """How many labels each stratum has at the end; it `had` some of them already."""
 
 
 def even_numbers_against(evidence: LabelEvidence, *, may_be_chance: bool) -> Check:
-    """What even numbers of something else say of a design; may_be_chance: no contradiction."""
+    """What even numbers of something else say about a design.
+
+    may_be_chance: they may have come about by chance, and do not contradict it.
+    """
     for clue in evidence.other_clues:
         if clue.strength is Strength.EVEN_NUMBERS:
             return Check(may_be_chance, None, clue.design, f"{clue.why}, {clue.as_if}")

@@ -2,8 +2,8 @@
 
 The rates of the judge are carried over. The other common assumption is that a verdict means the
 same there and here. Nothing shows that either holds, not even that they agree: between the queries
-of a table of relevance judgements, intervals given where they agreed held 9 times of 40. Without a
-declaration the answer is a range (`transfer_checks`).
+of a table of relevance judgements, intervals given where they agreed held 9 times out of 40.
+Without a declaration the answer is a range (`transfer_checks`).
 """
 
 from dataclasses import replace
@@ -79,21 +79,21 @@ class External(Design):
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The joint posterior of the items in question, if the user declares that rates carry over.
 
-        Without a declaration it is the range of both assumptions, with how much depends on the
-        rates.
+        Without a declaration it is the range of both assumptions, and how far the shares move if
+        the rates do.
         """
         sample = self.in_sample(items)
         rates = carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
         other = self._if_verdicts_mean_the_same(items, settings.level)
-        found = replace(rates, if_verdicts_mean_the_same=other[1:])
+        by_rates = replace(rates, if_verdicts_mean_the_same=other[1:])
         if settings.assume == RATES or rates.no_estimate_reason:
-            return found
-        by_verdicts = replace(found, prevalence=other[0], low=other[1], high=other[2])
+            return by_rates
+        by_verdicts = replace(by_rates, prevalence=other[0], low=other[1], high=other[2])
         if settings.assume == VERDICTS:
             return replace(by_verdicts, assumption=VERDICTS_ASSUMED)
         labelled, verdicts = _tables(items, sample)
         youden = Youden.of(labelled, settings.level)
-        ranged = hull([(IF_RATES, found), (IF_VERDICTS, by_verdicts)], "", first=found)
+        ranged = hull([(IF_RATES, by_rates), (IF_VERDICTS, by_verdicts)], "", first=by_rates)
         if youden is not None and not youden.is_informative:
             doubt = (
                 "The judge hardly tells the classes apart (Youden's J "
@@ -112,7 +112,7 @@ class External(Design):
         )
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """That of labels which are random within their class."""
+        """By labels that are random within their class."""
         return carried_quality(counts, settings)
 
     def _if_verdicts_mean_the_same(self, items: JudgedItems, level: float) -> Reals:
@@ -124,8 +124,8 @@ class External(Design):
         sample = self.in_sample(items)
         of_items = items.item_weights[sample] if items.weights is not None else None
         N = item_counts(cells.codes[sample], cells.n, of_items)
-        found = stratified(N / N.sum(), counts, float(N.sum()), level=level)
-        return np.stack([found.prevalence, found.low, found.high])
+        interval = stratified(N / N.sum(), counts, float(N.sum()), level=level)
+        return np.stack([interval.prevalence, interval.low, interval.high])
 
 
 def _tables(items: JudgedItems, sample: Flags) -> tuple[Reals, Reals]:

@@ -78,28 +78,28 @@ class KnownRates(Design):
     def _refuse_contradiction(self, items: JudgedItems) -> None:
         """Refuse rates that do not allow for so many positive verdicts, whatever is true."""
         rates, counts = _rates(items), _counts(items)
-        n, said = counts.sum(), counts[1] / counts.sum()
+        n, positive_share = counts.sum(), counts[1] / counts.sum()
         if items.clusters is not None:
             n = len(np.unique(items.clusters))
         right, other = rates.sensitivity, rates.specificity
         ends = sorted([right.estimate, 1 - other.estimate])
         low, high = min(right.least, 1 - other.most), max(right.most, 1 - other.least)
-        if rates.is_coin or low - _slack(low, n) <= said <= high + _slack(high, n):
+        if rates.is_coin or low - _slack(low, n) <= positive_share <= high + _slack(high, n):
             return
         name = items.meaning.classes[1]
         raise UserError(
-            f"{said:.1%} of the verdicts are {name!r}; with these rates it would be between "
-            f"{ends[0]:.1%} and {ends[1]:.1%}, whatever is true; check the sensitivity and the "
-            "specificity, and which class is the positive one",
+            f"{positive_share:.1%} of the verdicts are {name!r}; with these rates it would be "
+            f"between {ends[0]:.1%} and {ends[1]:.1%}, whatever is true; check the sensitivity and "
+            "the specificity, and which class is the positive one",
             arguments=["sensitivity", "specificity", "positive"],
         )
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The joint posterior of the shares and the rates."""
         rates, classes = _rates(items), _class_codes(items)
-        found = _posterior(items, settings)
-        p, low, high = found.prevalence[0], found.low[0], found.high[0]
-        fits = bool(found.fits[0])
+        posterior = _posterior(items, settings)
+        p, low, high = posterior.prevalence[0], posterior.low[0], posterior.high[0]
+        fits = bool(posterior.fits[0])
         if not fits:
             low, high = np.zeros(2), np.ones(2)
         if not settings.of_items:
@@ -125,7 +125,7 @@ class KnownRates(Design):
         rates = alpha / alpha.sum(axis=1, keepdims=True)
         shares, drawn = transfer.joint_draws(alpha, N, None, N_DRAWS, settings.seed)
         low, high = np.quantile(drawn, tails(settings), axis=0)
-        found = RateTable(
+        rate_table = RateTable(
             table=p[:, np.newaxis] * rates,
             drawn=shares[:, :, np.newaxis] * drawn,
             rates=rates,
@@ -135,7 +135,7 @@ class KnownRates(Design):
             together=None,
         )
         by_class = JudgeCounts(np.zeros((2, 2)), N, p, np.arange(2))
-        quality = quality_of(by_class, found, quality_generator(settings), settings)
+        quality = quality_of(by_class, rate_table, quality_generator(settings), settings)
         return _of_verdicts(quality, counts.classes)
 
 
@@ -145,9 +145,9 @@ def _slack(share: float, n: float) -> float:
 
 
 def _of_verdicts(quality: Quality, classes: Codes) -> Quality:
-    """The same with the rates of verdicts instead of classes, which several verdicts may say.
+    """The same with the rates of verdicts instead of classes; several verdicts may say one class.
 
-    How often a class gets each of these is not known.
+    How often a class gets each of several is not known.
     """
     alone = np.bincount(classes)[classes] == 1
     low, rates, high = (
@@ -170,7 +170,7 @@ def _alpha(items: JudgedItems) -> Reals:
 
 
 def _class_codes(items: JudgedItems) -> Codes:
-    """The class that the judge says of each item."""
+    """The class that the judge gives to each item."""
     assert items.verdicts is not None
     classes = items.class_of_verdicts(0)[items.verdicts[:, 0]]
     if (classes < 0).any():
@@ -183,7 +183,7 @@ def _counts(items: JudgedItems) -> Reals:
 
 
 def _posterior(items: JudgedItems, settings: Settings) -> transfer.Transferred:
-    def found(counts: Reals) -> transfer.Transferred:
+    def posterior_of(counts: Reals) -> transfer.Transferred:
         return transfer.posterior(
             _alpha(items),
             counts[np.newaxis],
@@ -194,8 +194,8 @@ def _posterior(items: JudgedItems, settings: Settings) -> transfer.Transferred:
         )
 
     counts = _counts(items)
-    of_population = found(counts)
+    of_population = posterior_of(counts)
     if not settings.of_items:
         return of_population
     gain = transfer.gain_of_known_items(_alpha(items), None, of_population.prevalence[0])
-    return found(gain * counts)
+    return posterior_of(gain * counts)

@@ -21,8 +21,8 @@ class Guess:
 def implied_design(items: JudgedItems) -> Design | None:
     """The design that follows from what is given, so that nobody has to state or guess it.
 
-    Of several it is the one registered last: known rates rather than a table of labels, which the
-    check of known rates then refuses.
+    If several do, it is the one registered last: known rates rather than a table of labels, which
+    the check of known rates then refuses.
     """
     for design in reversed(designs()):
         if design.is_implied_by(items):
@@ -33,8 +33,8 @@ def implied_design(items: JudgedItems) -> Design | None:
 def guess_design(items: JudgedItems) -> Guess:
     """The design that the labels of some items look like.
 
-    Of the designs that something points to, the one with the strongest clue is taken. Several that
-    are as strong, as even numbers of verdicts and of labels are, are an error.
+    The design with the strongest clue is taken. Several clues of the same strength, such as even
+    numbers of verdicts and of labels, are an error.
     """
     clues = _clues(items, LabelEvidence.of(items))
     strongest = max(clue.strength for clue in clues)

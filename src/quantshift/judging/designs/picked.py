@@ -1,8 +1,8 @@
 """Labels of items that somebody picked: disputed, low-scored, complained about.
 
 If verdicts or scores show the rule, because items with some of them have no labels at all, there is
-an answer for those that have, and anything may be true of the rest. Otherwise nothing is known of
-the items without a label.
+an answer for those that have, and anything may be true of the rest. Otherwise nothing is known
+about the items without a label.
 """
 
 from dataclasses import replace
@@ -87,9 +87,9 @@ def _errs_more_than_chance(items: JudgedItems, judge: int) -> bool:
     """Whether a judge agrees with people surely less often than verdicts drawn by lot would."""
     verdicts, y = items.labelled(judge)
     assert verdicts is not None
-    said = items.class_of_verdicts(judge)[verdicts]
-    said, y = said[said >= 0], y[said >= 0]
+    classes = items.class_of_verdicts(judge)[verdicts]
+    classes, y = classes[classes >= 0], y[classes >= 0]
     if not len(y):
         return False
-    by_lot = float((np.bincount(said, minlength=2) * np.bincount(y, minlength=2)).sum()) / len(y)
-    return bool(binomial_below(int((said == y).sum()), len(y), by_lot / len(y)) < SURELY)
+    by_lot = float((np.bincount(classes, minlength=2) * np.bincount(y, minlength=2)).sum()) / len(y)
+    return bool(binomial_below(int((classes == y).sum()), len(y), by_lot / len(y)) < SURELY)

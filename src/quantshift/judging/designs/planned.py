@@ -1,7 +1,7 @@
 """Labels drawn by a plan: the probability with which each item was chosen is known, or its stratum.
 
-Items of one probability are a stratum; of many probabilities, items of similar ones. If all have
-the same, they are random items, and the verdicts help as they do there.
+Items with one probability are a stratum; if there are many probabilities, items with similar ones
+are. If all have the same, they are random items, and the verdicts help as they do there.
 """
 
 import numpy as np
@@ -56,7 +56,7 @@ class Planned(Design):
         return Check(sentence="How likely each item was chosen is known.")
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
-        """The shares of the strata times their rates; that of random items if there is one."""
+        """The shares of the strata times their rates; with one stratum, that of random items."""
         drawn = _drawn(items)
         if drawn is not None and len(drawn) and drawn.max() <= drawn.min() * (1 + SAME):
             return AtRandom().estimate(items, settings)
@@ -64,7 +64,7 @@ class Planned(Design):
         return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings))
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """That of labels which are random within their verdict."""
+        """By labels that are random within their verdict."""
         return quality_by_verdict(counts, settings)
 
 
@@ -101,15 +101,15 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
 def _calibrated(items: JudgedItems, each: Reals) -> Reals:
     """What each label stands for, such that those of a verdict stand for its items by weight.
 
-    Without weights they do already, but for the rounding of probabilities on a sheet.
+    Without weights they do already, apart from the rounding of probabilities on a sheet.
     """
     if items.weights is None or items.verdicts is None:
         return each
     codes = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
-    known, total = items.known, np.bincount(codes, weights=items.weights)
-    found = np.bincount(codes[known], weights=each, minlength=len(total))
-    factor = np.divide(total, found, out=np.ones_like(total), where=found > 0)
-    return np.asarray(each * factor[codes[known]])
+    labelled, total = items.known, np.bincount(codes, weights=items.weights)
+    sums = np.bincount(codes[labelled], weights=each, minlength=len(total))
+    factor = np.divide(total, sums, out=np.ones_like(total), where=sums > 0)
+    return np.asarray(each * factor[codes[labelled]])
 
 
 def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEstimate:
@@ -123,7 +123,7 @@ def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEst
     sums = np.bincount(codes, weights=each, minlength=H)
     shares = np.asarray(sums / sums.sum(), dtype=np.float64)
     covered = np.bincount(codes, weights=pi, minlength=H) / np.bincount(codes, minlength=H)
-    found = strata.stratified(
+    interval = strata.stratified(
         shares,
         strata.label_counts(codes, y, H, K, each),
         w.sum() ** 2 / (w**2).sum(),
@@ -133,13 +133,13 @@ def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEst
     if settings.of_items:
         each = each * np.sqrt(1 - covered[codes])
     influence = np.zeros((n, K))
-    moved = np.eye(K)[y] - (found.rates[codes] if settings.of_items else found.prevalence)
+    moved = np.eye(K)[y] - (interval.rates[codes] if settings.of_items else interval.prevalence)
     influence[items.known] = n / sums.sum() * each[:, np.newaxis] * moved
     return ShareEstimate(
-        prevalence=found.prevalence,
-        low=found.low,
-        high=found.high,
-        by_labels=found.by_labels,
-        by_items=found.by_shares,
+        prevalence=interval.prevalence,
+        low=interval.low,
+        high=interval.high,
+        by_labels=interval.by_labels,
+        by_items=interval.by_shares,
         influence=influence,
     )

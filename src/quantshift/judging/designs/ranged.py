@@ -19,5 +19,5 @@ class AbstractRangedDesign(Design):
         return False
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """Not known."""
+        """It is not known."""
         return unknown_quality(counts)

@@ -36,7 +36,7 @@ def register(way: Design | Plannable) -> None:
 
 @contextmanager
 def registered(way: Design | Plannable) -> Iterator[None]:
-    """For as long as the context lasts."""
+    """Register a design or a way to plan for as long as the context lasts."""
     register(way)
     try:
         yield
@@ -64,7 +64,7 @@ def designs() -> tuple[Design, ...]:
 
 
 def stated_designs() -> tuple[Design, ...]:
-    """Those that a user can state."""
+    """The designs that a user can state."""
     return tuple(design for design in designs() if not design.cannot_be_stated)
 
 

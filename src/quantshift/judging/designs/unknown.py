@@ -50,8 +50,8 @@ class Unknown(AbstractRangedDesign):
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """All that follows from labels by verdict and from labels by label."""
         by_cells = within_cells(items, settings)
-        found = [(BY_VERDICT, by_cells)]
+        estimates = [(BY_VERDICT, by_cells)]
         by_label = ByLabel().estimate(items, settings)
         if not by_label.no_estimate_reason:
-            found.append((BY_LABEL, by_label))
-        return hull(found, LABEL_AT_RANDOM, first=by_cells)
+            estimates.append((BY_LABEL, by_label))
+        return hull(estimates, LABEL_AT_RANDOM, first=by_cells)

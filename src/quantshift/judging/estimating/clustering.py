@@ -1,4 +1,4 @@
-"""Limits that allow for items in clusters; `quantshift.judging.items.clusters` has the ideas."""
+"""Limits that allow for items in clusters; see `quantshift.judging.items.clusters`."""
 
 from dataclasses import replace
 
@@ -21,57 +21,57 @@ ONE_CLUSTER = "all labels are of one cluster, which says nothing about the other
 
 
 def allowing_for_clusters(
-    found: ShareEstimate, items: JudgedItems, design: Design, settings: Settings
+    estimate: ShareEstimate, items: JudgedItems, design: Design, settings: Settings
 ) -> ShareEstimate:
-    """The same with limits for items in clusters; an estimate without clusters as it is."""
+    """The estimate with limits for items in clusters; without clusters it stays as it is."""
     external = items.external
     if items.clusters is None and (external is None or external.clusters is None):
-        return found
+        return estimate
     sample, of_labels = design.in_sample(items), _clusters_of_labels(items)
     every = _of_items(items)
     if external is not None:
         every = np.concatenate([every, of_labels])
     if len(np.unique(every)) == len(every):
-        return found
+        return estimate
     one_by_one = design.labelled_are_items and design.uses_labels and settings.of_items
     if one_by_one and not _together(items):
-        return found
+        return estimate
     if not design.uses_labels:
         of_labels = _of_items(items)
     labelled = LabelledClusters.of(of_labels)
     if labelled.n < 2:
-        none = np.zeros_like(found.low)
+        zeros = np.zeros_like(estimate.low)
         return replace(
-            found,
-            low=none,
-            high=none + 1,
-            no_estimate_reason=found.no_estimate_reason or ONE_CLUSTER,
+            estimate,
+            low=zeros,
+            high=zeros + 1,
+            no_estimate_reason=estimate.no_estimate_reason or ONE_CLUSTER,
         )
-    influence, clusters, others = found.influence, _of_items(items)[sample], None
-    if found.influence_external is not None:
+    influence, clusters, others = estimate.influence, _of_items(items)[sample], None
+    if estimate.influence_external is not None:
         if np.isin(of_labels, clusters).any():
-            influence = np.concatenate([influence, found.influence_external])
+            influence = np.concatenate([influence, estimate.influence_external])
             clusters = np.concatenate([clusters, of_labels])
         else:
             others = influence, clusters
-            influence, clusters = found.influence_external, of_labels
+            influence, clusters = estimate.influence_external, of_labels
     n_labels = len(of_labels) if design.uses_labels else len(items)
-    unit = np.full(influence.shape[1], (len(found.influence) / n_labels) ** 2)
+    unit = np.full(influence.shape[1], (len(estimate.influence) / n_labels) ** 2)
     effect = design_effect(influence, clusters, labelled, unit, others=others)
     factor = np.maximum(np.sqrt(effect.ratio) * student(effect.freedom, settings.level), 1.0)
-    notes = found.notes
+    notes = estimate.notes
     if labelled.n < FEW:
         notes = (
             *notes,
             f"The labels are of {labelled.n} clusters only: the limits are those of Student's t.",
         )
-    p = found.prevalence
+    p = estimate.prevalence
     return replace(
-        found,
-        low=np.clip(p - factor * (p - found.low), 0, 1),
-        high=np.clip(p + factor * (found.high - p), 0, 1),
-        by_labels=found.by_labels * effect.ratio,
-        by_items=found.by_items * effect.ratio,
+        estimate,
+        low=np.clip(p - factor * (p - estimate.low), 0, 1),
+        high=np.clip(p + factor * (estimate.high - p), 0, 1),
+        by_labels=estimate.by_labels * effect.ratio,
+        by_items=estimate.by_items * effect.ratio,
         notes=notes,
         clusters=labelled,
     )

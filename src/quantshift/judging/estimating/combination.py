@@ -3,7 +3,7 @@
 Whether it does is tested: P(verdict | class) among both kinds of labels (chi-square, class by
 class). If it does, the two estimates are averaged, each by the other's squared width, and the
 squares of the distances to the limits are added, allowing for the verdicts that both use. If
-not, the labels from elsewhere say nothing of these items and are left aside.
+not, the labels from elsewhere say nothing about these items and are left aside.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ from quantshift.judging.items.judged_items import JudgedItems
 from quantshift.statistics.contingency import ChiSquare, chi_square
 
 EQUAL = 0.05
-"""The p-value from which on rates are taken to be equal."""
+"""Rates are taken to be equal unless the p-value is smaller."""
 
 
 def combined(by_items: Judged, by_external: Judged, items: JudgedItems) -> Judged:
@@ -88,13 +88,16 @@ def equal_rates(among_items: Reals, external: Reals) -> float:
         table = pair[:, pair.sum(axis=0) > 0]
         if table.shape[1] < 2 or (table.sum(axis=1) == 0).any():
             continue
-        found = chi_square(table)
-        statistic, freedom = statistic + found.statistic, freedom + found.freedom
+        test = chi_square(table)
+        statistic, freedom = statistic + test.statistic, freedom + test.freedom
     return ChiSquare(statistic, freedom).p_value
 
 
 def weight_of_first(a: Reals, b: Reals, r: Reals) -> float:
-    """Of two estimates with widths a and b and correlations r, all (n_classes,)."""
+    """The weight of the first of two estimates.
+
+    They have the widths a and b and the correlations r, all (n_classes,).
+    """
     shared = float((r * a * b).sum())
     first, second = float((a * a).sum()) - shared, float((b * b).sum()) - shared
     total = first + second

@@ -14,7 +14,7 @@ from quantshift.judging.estimating.judged import Judged
 from quantshift.statistics.distributions import normal_above, normal_below, normal_quantile
 
 POWER = 0.8
-"""The chance with which the number of labels that is said to decide a question decides it."""
+"""The chance that the number of labels that is said to decide a question does decide it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def mover(a: tuple[Reals, Reals], b: tuple[Reals, Reals], r: Reals) -> tuple[Rea
 
 
 def distances_to_limits(judged: Judged) -> tuple[Reals, Reals]:
-    """From the shares down and up."""
+    """The distances from the shares down and up to their limits."""
     shares = judged.shares
     return shares.prevalence - shares.low, shares.high - shares.prevalence
 
@@ -69,9 +69,9 @@ def distances_to_limits(judged: Judged) -> tuple[Reals, Reals]:
 def correlation(
     a: Judged, b: Judged, *, paired: bool, shared: bool, worth: Reals | None = None
 ) -> Reals:
-    """Of the two estimates, class by class; of sums of classes times columns of `worth`, if given.
+    """The correlation of two estimates, class by class, or of sums of classes.
 
-    worth: (n_classes, n_sums).
+    worth: what each class counts in the sums, (n_classes, n_sums).
     """
     of = np.eye(len(a.shares.prevalence)) if worth is None else worth
 
@@ -94,7 +94,7 @@ def correlation(
 def probability_above(
     estimate: float, low: float, high: float, level: float, bound: float
 ) -> float:
-    """That the true value is above a bound, by an estimate and its limits.
+    """The probability that the true value is above a bound, by an estimate and its limits.
 
     >>> round(probability_above(0.2, 0.0, 0.5, 0.95, 0.0), 3)
     0.975
@@ -105,7 +105,7 @@ def probability_above(
 
 
 def p_value_of(estimate: float, low: float, high: float, level: float, bound: float) -> float:
-    """That of the true value being the bound, by the same.
+    """The p-value of the true value being the bound, by the same.
 
     >>> round(p_value_of(0.2, 0.0, 0.5, 0.95, 0.0), 3)
     0.05
@@ -162,5 +162,5 @@ def labels_to_decide(
             return None
         finite = made_of.of_items and n is not None
         needed = 1 / (rest * (1 / k - 1 / n) + 1 / n) if finite and n is not None else k / rest
-    found = int(np.ceil(needed))
-    return found if n is None or found <= n else None
+    n_labels = int(np.ceil(needed))
+    return n_labels if n is None or n_labels <= n else None

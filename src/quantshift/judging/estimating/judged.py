@@ -15,7 +15,7 @@ from quantshift.judging.items.clusters import LabelledClusters
 from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 MANY_TIMES = 1_000
-"""As many labels as there are: more are not asked for from elsewhere."""
+"""No more labels from elsewhere are asked for than this many times those that exist."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +23,11 @@ class Judged:
     """The shares of the classes among the items in question, and all that goes with them.
 
     judges: one `Quality` per judge, in the order given; none if there are scores alone.
-    check: what the data say of the design; assumption: one sentence on what the estimate rests on.
+    check: what the data say about the design; assumption: a sentence on what the estimate rests on.
     notes: further sentences the user should read.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels of
         these items cannot do it. clusters_for_half_width: in how many clusters, if the limits allow
-        for clusters. n_clusters: of labelled items, if some of them share one.
+        for clusters. n_clusters: that of the labelled items, if some of them share a cluster.
     """
 
     shares: ShareEstimate
@@ -74,7 +74,7 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
 
 
 def _n_shared(items: JudgedItems) -> int | None:
-    """Clusters of labelled items; None if each item is one of its own."""
+    """The number of clusters of labelled items; None if no two items share one."""
     clusters = items.label_clusters
     n = 0 if clusters is None else len(np.unique(clusters))
     return n if 0 < n < items.n_labelled else None
@@ -91,15 +91,15 @@ def _design(items: JudgedItems, stated: Design | None) -> tuple[Design, tuple[st
             f"the design of these labels is {implied.name}, not {stated.name}: leave it out",
             arguments=["labels"],
         )
-    found = implied or stated
-    assert found is not None
-    return found, ()
+    design = implied or stated
+    assert design is not None
+    return design, ()
 
 
 def _qualities(
     items: JudgedItems, design: Design, shares: ShareEstimate, settings: Settings
 ) -> tuple[Quality, ...]:
-    """Of each judge by itself; none if labelled items have scores alone."""
+    """The quality of each judge by itself; none if labelled items have scores alone."""
     if items.verdicts is None or (items.external is not None and items.external.verdicts is None):
         return ()
     sample = design.in_sample(items)
@@ -114,7 +114,7 @@ def _labels_for_half_width(
 ) -> int | None:
     """Labels in all; without an error among the labels the width falls as their number rises.
 
-    Of these items the square of the width falls with 1 / labels - 1 / items.
+    For the share among these items, the square of the width falls with 1 / labels - 1 / items.
     """
     if not shares.can_be_halved or shares.no_estimate_reason:
         return None
@@ -123,10 +123,10 @@ def _labels_for_half_width(
     factor = 2.0
     finite = settings.of_items and design.labelled_are_items and not by_items
     if shares.clusters is not None and by_labels > 0:
-        n_known = len(items) if finite else None
+        n_items = len(items) if finite else None
         most = len(items) if design.labelled_are_items else MANY_TIMES * items.n_labelled
         width = _ClusteredWidth(
-            shares.clusters, items.n_labelled, by_labels, by_items, settings.level, n_known
+            shares.clusters, items.n_labelled, by_labels, by_items, settings.level, n_items
         )
         return width.labels_for_half(most)
     if finite:
@@ -145,8 +145,8 @@ def _labels_for_half_width(
 class _ClusteredWidth:
     """How the width of an interval falls with labels in clusters like those there are.
 
-    by_labels, by_items: parts of the variance with n_labels labels. n_items: of the items if the
-    share is that among them, which is known once all are labelled.
+    by_labels, by_items: parts of the variance with n_labels labels. n_items: the number of items
+    if the share is that among them, which is known once all are labelled; else None.
     """
 
     clusters: LabelledClusters
@@ -164,16 +164,16 @@ class _ClusteredWidth:
         return bisect_left(range(most + 1), -half, lo=self.n_labels, key=lambda k: -self._width(k))
 
     def _width(self, k: int) -> float:
-        known = 0.0 if self.n_items is None else 1 / self.n_items
-        left = 1 / self.n_labels - known
-        part = (1 / k - known) / left if left > 0 else 0.0
+        limit = 0.0 if self.n_items is None else 1 / self.n_items
+        left = 1 / self.n_labels - limit
+        part = (1 / k - limit) / left if left > 0 else 0.0
         n_clusters = self.clusters.n * k // self.n_labels
         student = LabelledClusters(n_clusters, self.clusters.size).student(self.level)
         return student * float(np.sqrt(self.by_labels * part + self.by_items))
 
 
 def _clusters_with(needed: int | None, shares: ShareEstimate, items: JudgedItems) -> int | None:
-    """Clusters that so many labels are of, if clusters matter."""
+    """How many clusters so many labels come from, if clusters matter."""
     if needed is None or shares.clusters is None:
         return None
     return int(np.ceil(needed * shares.clusters.n / items.n_labelled))

@@ -29,7 +29,7 @@ class Mean:
 
 
 def mean(judged: Judged, values: ArrayLike) -> Mean:
-    """values: of the classes, (n_classes,)."""
+    """The mean of the items; values: those of the classes, (n_classes,)."""
     worth, shares = np.asarray(values, dtype=np.float64), judged.shares
     if worth.shape != shares.prevalence.shape or not np.isfinite(worth).all():
         raise DataError(f"a mean needs a number for each of the {len(shares.prevalence)} classes")

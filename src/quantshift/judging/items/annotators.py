@@ -23,7 +23,7 @@ from quantshift.statistics.distributions import binomial_above, binomial_probabi
 N_DRAWS = 1_000
 
 Votes = tuple[Mapping[str, str], ...]
-"""Of each item, the label that each person gave."""
+"""For each item, the label that each person gave."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PeopleAgreement:
 
 
 def majority(votes: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """The label of most people, twice; of two labels with as many votes, the one and the other.
+    """The label of most people, twice; of labels with as many votes, the first and the last.
 
     >>> majority({"a": "yes", "b": "yes", "c": "no"})
     ('yes', 'yes')
@@ -81,15 +81,15 @@ def agreement_of(
     seed: int,
 ) -> PeopleAgreement | None:
     """How far people agree; None if no item has labels of two."""
-    several = [i for i, given in enumerate(votes) if len(given) > 1]
+    several = [i for i, item_votes in enumerate(votes) if len(item_votes) > 1]
     if not several:
         return None
-    labels = sorted({label for given in votes for label in given.values()})
-    places = {label: k for k, label in enumerate(labels)}
+    labels = sorted({label for item_votes in votes for label in item_votes.values()})
+    columns = {label: k for k, label in enumerate(labels)}
     counts = np.zeros((len(several), len(labels)))
     for row, i in enumerate(several):
         for label in votes[i].values():
-            counts[row, places[label]] += 1
+            counts[row, columns[label]] += 1
     alone = np.ones((1, len(several)))
     rng = generator(seed, purpose="judge", side="people")
     drawn = rng.multinomial(len(several), np.full(len(several), 1 / len(several)), size=N_DRAWS)
@@ -103,7 +103,7 @@ def agreement_of(
     undecided = [i for i in disputed if len(set(majority(votes[i]))) > 1]
     order = [*undecided, *(i for i in disputed if i not in set(undecided))]
     return PeopleAgreement(
-        people=tuple(sorted({name for given in votes for name in given})),
+        people=tuple(sorted({name for item_votes in votes for name in item_votes})),
         n_items=len(several),
         agreement=1 - disagreements,
         alpha=alpha,
@@ -119,16 +119,16 @@ def agreement_of(
 
 
 def panel_error(error_rate: float, votes: Votes) -> float:
-    """How often most people of an item err, on average over labelled items; half of the ties."""
-    sizes = Counter(len(given) for given in votes if given)
+    """How often the majority errs, on average over labelled items; a tie counts half."""
+    sizes = Counter(len(item_votes) for item_votes in votes if item_votes)
     total = sum(sizes.values())
-    found = 0.0
+    error = 0.0
     for m, n in sizes.items():
         wrong = float(binomial_above(m / 2, m, error_rate))
         if m % 2 == 0:
             wrong += 0.5 * float(binomial_probability(m / 2, m, error_rate))
-        found += n / total * wrong
-    return found
+        error += n / total * wrong
+    return error
 
 
 def true_share(share: float, error_rate: float) -> float:

@@ -1,4 +1,4 @@
-"""Verdicts and labels that are given as values instead of a table: they are made one."""
+"""Verdicts and labels that are given as values instead of a table are made into a table."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,12 +28,12 @@ def parse_inputs(
     if table is not None:
         people = as_names(label) if label is not None else ()
         people = tuple(name for part in people for name in split_names(part))
-        shown = ",".join(people) if len(people) > 1 else label
+        label_name = ",".join(people) if len(people) > 1 else label
         several = people if len(people) > 1 else ()
-        return table, JudgeOptions(as_names(verdict), shown, score, people=several, **others)
+        return table, JudgeOptions(as_names(verdict), label_name, score, people=several, **others)
     columns: dict[str, list[Any]] = {}
-    judges, given = _judges(verdict), {"label": label, "score": score, **others}
-    for name, values in [*judges.items(), *given.items()]:
+    judges, arrays = _judges(verdict), {"label": label, "score": score, **others}
+    for name, values in [*judges.items(), *arrays.items()]:
         if values is not None:
             columns[name] = _values(name, values)
     if not columns:
@@ -44,8 +44,8 @@ def parse_inputs(
         raise DataError(
             f"verdicts and labels need the same length (None without a label): {lengths}"
         )
-    named: dict[str, Any] = {name: name if name in columns else None for name in given}
-    return table_of_values("the table", columns), JudgeOptions(tuple(judges), **named)
+    names: dict[str, Any] = {name: name if name in columns else None for name in arrays}
+    return table_of_values("the table", columns), JudgeOptions(tuple(judges), **names)
 
 
 def _judges(verdict: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from quantshift.base.types import Codes, Flags, Reals
 from quantshift.statistics.distributions import normal_quantile, student_quantile
 
 UNSEEN = 0.25
-"""Of an error that is added, shared by all labels of its cluster."""
+"""The part of an error that is added, shared by all labels of its cluster."""
 TOGETHER = 3.0
 """Standard deviations by which pairs of labels in one cluster exceed those of random items."""
 FEW = 30
@@ -49,7 +49,7 @@ class LabelledClusters:
 
     @classmethod
     def of(cls, clusters: Codes) -> "LabelledClusters":
-        """clusters: of the labelled items."""
+        """clusters: those of the labelled items."""
         sizes = np.unique(clusters, return_counts=True)[1]
         return cls(len(sizes), float((sizes**2).sum() / max(sizes.sum(), 1)))
 
@@ -95,7 +95,7 @@ def design_effect(
     *,
     others: tuple[Reals, Codes] | None = None,
 ) -> DesignEffect:
-    """That of sums of columns of values, (n, n_columns).
+    """The design effect of the sums of columns of values, (n, n_columns).
 
     unit: the square of what one error adds to the sum, (n_columns,). others: values and clusters of
     further rows, if no cluster of labelled ones is among them.
@@ -118,27 +118,27 @@ def _squares(values: Reals, clusters: Codes, n: int) -> Reals:
     return np.asarray((cluster_sums(values, clusters) ** 2).sum(axis=0) * n / max(n - 1, 1))
 
 
-def labelled_together(known: Flags, clusters: Codes, chances: Reals) -> bool:
+def labelled_together(labelled: Flags, clusters: Codes, chances: Reals) -> bool:
     """Whether items of one cluster were labelled together rather than one by one.
 
-    chances: with which each item is labelled if they were chosen one by one, (n_items,). Compared
-    are the pairs of labels within a cluster, whose numbers would be those of binomial counts.
+    chances: those of each item to be labelled if they were chosen one by one, (n_items,). The pairs
+    of labels within clusters are compared with those of binomial counts.
     """
     codes = np.unique(clusters, return_inverse=True)[1].ravel()
     size = np.bincount(codes).astype(np.float64)
-    labels = np.bincount(codes, weights=known)
+    labels = np.bincount(codes, weights=labelled)
     f = np.bincount(codes, weights=chances) / size
     second, third, fourth = (_falling(size, order) * f**order for order in (2, 3, 4))
     expected = second.sum()
     variance = (fourth + 4 * third + 2 * second - second**2).sum()
-    found = (labels * (labels - 1)).sum()
-    return bool(found - expected > TOGETHER * np.sqrt(max(float(variance), 1.0)))
+    observed = (labels * (labels - 1)).sum()
+    return bool(observed - expected > TOGETHER * np.sqrt(max(float(variance), 1.0)))
 
 
-def chances_by_cell(known: Flags, cells: NDArray[np.int64]) -> Reals:
-    """The share of labelled items among those of the same cell, of every item."""
+def chances_by_cell(labelled: Flags, cells: NDArray[np.int64]) -> Reals:
+    """For every item, the share of labelled ones among the items of its cell."""
     sizes = np.bincount(cells)
-    return np.asarray((np.bincount(cells, weights=known) / np.maximum(sizes, 1))[cells])
+    return np.asarray((np.bincount(cells, weights=labelled) / np.maximum(sizes, 1))[cells])
 
 
 def _falling(n: Reals, order: int) -> Reals:

@@ -50,7 +50,7 @@ NONE_GIVEN = "(none)"
 """The verdict of a judge that is silent where another speaks."""
 
 MUCH = 0.05
-"""Share of the items from which on a verdict that another table lacks is not just a rare one."""
+"""A verdict that another table lacks is not just a rare one if at least this share has it."""
 
 DRAWN_BY = "quantshift judge plan"
 
@@ -101,7 +101,7 @@ class ReadItems:
         return replace(self, labels=np.where(self.undecided, -1, self.labels))
 
     def take(self, positions: NDArray[Any]) -> "ReadItems":
-        """Some of the items, in the order asked for."""
+        """Some of the items, in the order of the positions."""
         return ReadItems(
             self.numbers[positions],
             None if self.verdicts is None else self.verdicts[positions],
@@ -161,7 +161,7 @@ class _Cells:
     people: Names | None = None
 
     def take(self, positions: NDArray[Any]) -> "_Cells":
-        """Some of the rows, in the order asked for; what is known of the table stays."""
+        """Some of the rows, in the order of the positions; what is about the table stays."""
         rows = positions.tolist()
         columns: dict[str, Any] = {}
         for field in fields(self):
@@ -222,15 +222,15 @@ def read_judged(
 
 def _check_roles(options: JudgeOptions) -> None:
     roles: dict[str, str] = {}
-    named = [(name, "a verdict") for name in options.verdict]
-    named += [(name, "a label") for name in options.people]
+    columns = [(name, "a verdict") for name in options.verdict]
+    columns += [(name, "a label") for name in options.people]
     others = (
         (None if options.people else options.label, "the label"),
         (options.score, "the score"),
         (options.weights, "the weight"),
     )
-    named += [(name, role) for name, role in others if name]
-    for name, role in named:
+    columns += [(name, role) for name, role in others if name]
+    for name, role in columns:
         if name in roles:
             raise UserError(f"column {name!r} is {roles[name]} and cannot be {role} as well")
         roles[name] = role
@@ -251,42 +251,42 @@ def _check_roles(options: JudgeOptions) -> None:
 
 def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells:
     beside = options.beside(table.columns)
-    named = [*options.columns, *([label] if label is not None else []), *options.people, *beside]
-    wanted = list(dict.fromkeys(named))
-    table.require(wanted)
+    labels = [label] if label is not None else []
+    names = list(dict.fromkeys([*options.columns, *labels, *options.people, *beside]))
+    table.require(names)
     parts, ragged, undecodable = [], 0, 0
-    with closing(table.chunks(wanted)) as chunks:
+    with closing(table.chunks(names)) as chunks:
         for chunk in chunks:
             parts.append(chunk.cells)
             ragged += chunk.ragged
             undecodable += chunk.undecodable
     n_rows = sum(map(len, parts))
-    columns = joined_columns(parts, wanted)
+    columns = joined_columns(parts, names)
     verdicts = [labels_of_cells(columns[name]) for name in options.verdict]
     silent = np.logical_and.reduce([_missing(v) for v in verdicts]) if verdicts else None
     score = None if options.score is None else _numbers(columns[options.score], table.name)
     none = np.zeros(n_rows, dtype=bool)
     no_verdict = none if silent is None else silent
     no_score = none if score is None else np.isnan(score) & ~no_verdict
-    kept = np.flatnonzero(~no_verdict & ~no_score)
+    positions = np.flatnonzero(~no_verdict & ~no_score)
     left_out = {NO_VERDICT: no_verdict.sum(), NO_SCORE: no_score.sum(), RAGGED: ragged}
-    rows = _rows(table, n_rows + ragged, len(kept), left_out)
-    lost = 0 if label is None else _labelled_but_left_out(columns[label], options, kept)
-    if len(kept) < n_rows:
-        columns = taken(columns, kept)
-        verdicts = [[column[i] for i in kept] for column in verdicts]
-    votes = _votes(columns, len(kept), options) if options.people else None
-    labels, other_labels = _labels(columns, len(kept), label, votes, options)
+    rows = _rows(table, n_rows + ragged, len(positions), left_out)
+    lost = 0 if label is None else _labelled_but_left_out(columns[label], options, positions)
+    if len(positions) < n_rows:
+        columns = taken(columns, positions)
+        verdicts = [[column[i] for i in positions] for column in verdicts]
+    votes = _votes(columns, len(positions), options) if options.people else None
+    decided, other_labels = _labels(columns, len(positions), label, votes, options)
     warnings = [f"{table.name}: {note}" for note in table.notes]
     warnings += undecodable_warning(table.name, undecodable)
     if lost:
         warnings.append(f"{rows.source}: {lost} of the rows left out have a label")
     return _Cells(
         table,
-        kept + 1,
+        positions + 1,
         tuple(_filled(column, NONE_GIVEN) for column in verdicts),
-        None if score is None else score[kept],
-        labels,
+        None if score is None else score[positions],
+        decided,
         None if options.id is None else names_of_cells(columns[options.id]),
         None if options.by is None else _filled(names_of_cells(columns[options.by]), NO_GROUP),
         rows,
@@ -295,7 +295,7 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
         clusters=None if options.cluster is None else names_of_cells(columns[options.cluster]),
         weights=None
         if options.weights is None
-        else _weights(columns[options.weights], kept, table),
+        else _weights(columns[options.weights], positions, table),
         other_labels=other_labels,
         votes=votes,
         people=None if options.annotator is None else names_of_cells(columns[options.annotator]),
@@ -311,7 +311,8 @@ def _filled(names: Names, otherwise: str) -> list[str]:
     return [otherwise if name is None else name for name in names]
 
 
-def _known(names: Iterable[str | None]) -> Iterator[str]:
+def _present(names: Iterable[str | None]) -> Iterator[str]:
+    """The names that are not missing."""
     return (name for name in names if name is not None)
 
 
@@ -332,18 +333,18 @@ def _labels(
 
 
 def _decided(votes: Votes) -> tuple[Names, Names]:
-    both = [majority(given) for given in votes]
+    both = [majority(item_votes) for item_votes in votes]
     return [one for one, _ in both], [other for _, other in both]
 
 
 def _votes(columns: Columns, n_rows: int, options: JudgeOptions) -> Votes:
-    """What each person says of each row, in one spelling."""
+    """What each person says about each row, in one spelling."""
     names = {name: labels_of_cells(columns[name], options.missing) for name in options.people}
-    counts = Counter(name for column in names.values() for name in _known(column))
+    counts = Counter(name for column in names.values() for name in _present(column))
     usual = usual_spellings(counts, options.classes)
-    said = {name: _replaced(column, usual) for name, column in names.items()}
+    labels = {name: _replaced(column, usual) for name, column in names.items()}
     return tuple(
-        {name: labels[i] for name, labels in said.items() if labels[i] is not None}
+        {name: column[i] for name, column in labels.items() if column[i] is not None}
         for i in range(n_rows)
     )
 
@@ -352,33 +353,33 @@ def _one_row_an_item(cells: _Cells, options: JudgeOptions) -> _Cells:
     """A table with a row for each item and person as one with a row for each item."""
     if cells.ids is None or cells.people is None:
         raise UserError("a column of annotators needs the id of the items", arguments=["id"])
-    counts = Counter(_known(cells.labels))
+    counts = Counter(_present(cells.labels))
     labels = _replaced(cells.labels, usual_spellings(counts, options.classes))
     groups = [""] * len(labels) if cells.groups is None else cells.groups
-    first: dict[tuple[str | None, str], int] = {}
+    items: dict[tuple[str | None, str], int] = {}
     votes: list[dict[str, str]] = []
-    places: list[int] = []
+    first_rows: list[int] = []
     for i, key in enumerate(zip(cells.ids, groups, strict=True)):
-        place = first.setdefault(key, len(votes)) if key[0] is not None else len(votes)
-        if place == len(votes):
+        item = items.setdefault(key, len(votes)) if key[0] is not None else len(votes)
+        if item == len(votes):
             votes.append({})
-            places.append(i)
+            first_rows.append(i)
         person, label = cells.people[i], labels[i]
-        if any(column[i] != column[places[place]] for column in cells.verdicts):
+        if any(column[i] != column[first_rows[item]] for column in cells.verdicts):
             raise DataError(
                 f"{cells.table.name}: row {cells.numbers[i]}: the item {key[0]!r} has another "
-                f"verdict than in row {cells.numbers[places[place]]}; an item has one"
+                f"verdict than in row {cells.numbers[first_rows[item]]}; an item has one"
             )
         if label is None:
             continue
-        if person in votes[place]:
+        if person in votes[item]:
             raise DataError(
                 f"{cells.table.name}: row {cells.numbers[i]}: {person!r} labels the item "
                 f"{key[0]!r} twice; leave one"
             )
-        votes[place][str(person)] = label
+        votes[item][str(person)] = label
     one, other = _decided(tuple(votes))
-    item_rows = replace(cells.take(np.array(places, dtype=np.int64)), people=None)
+    item_rows = replace(cells.take(np.array(first_rows, dtype=np.int64)), people=None)
     return replace(item_rows, labels=one, other_labels=other, votes=tuple(votes))
 
 
@@ -386,11 +387,13 @@ def _rows(table: OpenTable, read: int, used: int, left_out: Mapping[str, int]) -
     return Rows(title_of(table), read, used, {why: int(n) for why, n in left_out.items() if n})
 
 
-def _labelled_but_left_out(cells: Sequence[Cell], options: JudgeOptions, kept: NDArray[Any]) -> int:
-    if len(kept) == len(cells):
+def _labelled_but_left_out(
+    cells: Sequence[Cell], options: JudgeOptions, positions: NDArray[Any]
+) -> int:
+    if len(positions) == len(cells):
         return 0
     present = ~_missing(labels_of_cells(cells, options.missing))
-    return int(present.sum() - present[kept].sum())
+    return int(present.sum() - present[positions].sum())
 
 
 def _numbers(column: Sequence[Cell], name: str) -> NDArray[np.float64]:
@@ -406,21 +409,23 @@ def _numbers(column: Sequence[Cell], name: str) -> NDArray[np.float64]:
 
 
 def _as_floats(column: Sequence[Cell]) -> tuple[NDArray[np.float64], list[int]]:
-    """The numbers of a column, NaN for other cells, and where those are that are not missing."""
+    """The numbers of a column, NaN for other cells, and the rows of cells that are not numbers."""
     numbers = [number_of(cell) for cell in column]
     values = np.array([np.nan if number is None else number for number in numbers])
     odd = [i for i, number in enumerate(numbers) if number is None and column[i] is not None]
     return values, odd
 
 
-def _weights(column: Sequence[Cell], kept: NDArray[Any], table: OpenTable) -> NDArray[np.float64]:
-    """The weights of the rows that are kept."""
+def _weights(
+    column: Sequence[Cell], positions: NDArray[Any], table: OpenTable
+) -> NDArray[np.float64]:
+    """The weights in a column; positions: the rows of the table that it comes from."""
     numbers, _ = _as_floats(column)
     wrong = ~(np.isfinite(numbers) & (numbers >= 0))
     if wrong.any():
         first = int(np.flatnonzero(wrong)[0])
         raise DataError(
-            f"{table.name}: row {kept[first] + 1}: the weight {str(column[first])[:20]!r} is "
+            f"{table.name}: row {positions[first] + 1}: the weight {str(column[first])[:20]!r} is "
             "not a number of 0 or more",
             arguments=["weights"],
         )
@@ -442,15 +447,15 @@ def _with_sheet(cells: _Cells, beside: OpenTable, options: JudgeOptions) -> tupl
     sheet = in_order_of_plan(sheet, drawn_by=DRAWN_BY, more=[PROBABILITY])
     require_labels(sheet, label)
     rows, warnings = rows_by_number(sheet, cells.table, content, label=label, drawn_by=DRAWN_BY)
-    at = {int(number): i for i, number in enumerate(cells.numbers)}
-    places = [
-        _place(at.get(row), f"{sheet.name}: row {number}: item {row}")
+    positions_by_number = {int(number): i for i, number in enumerate(cells.numbers)}
+    positions = [
+        _judged_position(positions_by_number.get(row), f"{sheet.name}: row {number}: item {row}")
         for number, row in zip(sheet.numbers, rows, strict=True)
     ]
-    cells = _with_labels(cells, sheet, places)
+    cells = _with_labels(cells, sheet, positions)
     inclusion = np.full(len(cells.numbers), np.nan)
-    inclusion[places] = _probabilities(sheet)
-    # What is not on the sheet was chosen by an unknown plan.
+    inclusion[positions] = _probabilities(sheet)
+    # Nobody knows how labels that are not on the sheet were chosen.
     unplanned = ~_missing(cells.labels) & np.isnan(inclusion)
     extra = []
     if unplanned.any():
@@ -461,14 +466,15 @@ def _with_sheet(cells: _Cells, beside: OpenTable, options: JudgeOptions) -> tupl
         )
     labels = [None if out else label for label, out in zip(cells.labels, unplanned, strict=True)]
     warned = (*cells.warnings, *left_open(sheet), *warnings, *extra)
-    found = replace(cells, labels=labels, inclusion=inclusion, warnings=warned)
-    return found, _rows_of(beside, sheet)
+    joined = replace(cells, labels=labels, inclusion=inclusion, warnings=warned)
+    return joined, _rows_of(beside, sheet)
 
 
-def _place(place: int | None, what: str) -> int:
-    if place is None:
+def _judged_position(position: int | None, what: str) -> int:
+    """The position of an item of the sheet; refuse one that has no verdict."""
+    if position is None:
         raise DataError(f"{what} has no verdict in the table; remove its label")
-    return place
+    return position
 
 
 def _probabilities(sheet: FilledSheet) -> NDArray[np.float64]:
@@ -503,13 +509,13 @@ def _with_labels_by_id(
     groups = [""] * len(names)
     if grouped:
         groups = _filled(names_of_cells(sheet.cells[keys[1]]), NO_GROUP)
-    places: dict[tuple[str | None, str], int] = {}
+    positions: dict[tuple[str | None, str], int] = {}
     twice: set[tuple[str | None, str]] = set()
     for i, key in enumerate(keys_of_items):
-        if key in places:
+        if key in positions:
             twice.add(key)
-        places[key] = i
-    found, missing = [], []
+        positions[key] = i
+    matched, missing = [], []
     seen: dict[tuple[str | None, str], int] = {}
     for number, key in zip(sheet.numbers, zip(names, groups, strict=True), strict=True):
         where = f"{sheet.name}: row {number}: id {key[0]!r}"
@@ -521,9 +527,9 @@ def _with_labels_by_id(
                 "labelled items must be distinct"
             )
         seen[key] = number
-        if key not in places:
+        if key not in positions:
             missing.append((number, key[0]))
-        found.append(places.get(key, -1))
+        matched.append(positions.get(key, -1))
     if missing:
         number, name = missing[0]
         raise DataError(
@@ -532,7 +538,7 @@ def _with_labels_by_id(
             "are other items with verdicts of their own, say that they were labelled elsewhere",
             arguments=["labels"],
         )
-    return _with_labels(cells, sheet, found), _rows_of(beside, sheet)
+    return _with_labels(cells, sheet, matched), _rows_of(beside, sheet)
 
 
 def _rows_of(table: OpenTable, sheet: FilledSheet) -> Rows:
@@ -540,29 +546,31 @@ def _rows_of(table: OpenTable, sheet: FilledSheet) -> Rows:
     return _rows(table, used + sheet.unlabelled, used, {NO_LABEL: sheet.unlabelled})
 
 
-def _with_labels(cells: _Cells, sheet: FilledSheet, places: Sequence[int]) -> _Cells:
+def _with_labels(cells: _Cells, sheet: FilledSheet, positions: Sequence[int]) -> _Cells:
     labels = list(cells.labels)
-    for number, place, label in zip(sheet.numbers, places, sheet.labels, strict=True):
-        if labels[place] is not None and labels[place] != label:
+    for number, position, label in zip(sheet.numbers, positions, sheet.labels, strict=True):
+        if labels[position] is not None and labels[position] != label:
             raise DataError(
                 f"{sheet.name}: row {number} says {label!r} where {cells.rows.source} says "
-                f"{labels[place]!r}; decide on one"
+                f"{labels[position]!r}; decide on one"
             )
-        labels[place] = label
+        labels[position] = label
     return replace(cells, labels=labels)
 
 
 def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
     here = [name if name in beside.columns else None for name in (options.cluster, options.weights)]
-    wanted = options.scanning_only(beside.columns)
-    wanted = replace(wanted, id=None, by=None, cluster=here[0], weights=here[1])
-    wanted = replace(wanted, first=None, every_column=False)
-    cells = _cells(beside, wanted, options.label)
+    read_options = options.scanning_only(beside.columns)
+    read_options = replace(read_options, id=None, by=None, cluster=here[0], weights=here[1])
+    read_options = replace(read_options, first=None, every_column=False)
+    cells = _cells(beside, read_options, options.label)
     labelled = ~_missing(cells.labels)
-    kept = np.flatnonzero(labelled)
+    positions = np.flatnonzero(labelled)
     n_open = int((~labelled).sum())
     left_out = {**cells.rows.left_out, **({NO_LABEL: n_open} if n_open else {})}
-    return replace(cells.take(kept), rows=replace(cells.rows, used=len(kept), left_out=left_out))
+    return replace(
+        cells.take(positions), rows=replace(cells.rows, used=len(positions), left_out=left_out)
+    )
 
 
 def _coded(
@@ -584,7 +592,7 @@ def _coded(
         name: _distinct([part.verdicts[j] for part in both])
         for j, name in enumerate(options.verdict)
     }
-    counts = Counter(name for part in both for name in _known(part.labels))
+    counts = Counter(name for part in both for name in _present(part.labels))
     usual = usual_spellings(counts, options.classes)
     both = [replace(part, labels=_replaced(part.labels, usual)) for part in both]
     labels = _distinct(
@@ -642,10 +650,10 @@ def _spelled_alike(
 def _matched_verdicts(
     cells: _Cells, others: _Cells, options: JudgeOptions
 ) -> tuple[_Cells, list[str]]:
-    """The items labelled elsewhere with verdicts written as here, and what to say of it.
+    """The items labelled elsewhere with verdicts written as here, and notes about it.
 
-    Verdicts that both tables lack of each other are matched where it is obvious ("pass" and 1) and
-    refused otherwise: nothing would carry over, or the wrong thing.
+    If each table has verdicts that the other lacks, they are matched where it is obvious ("pass"
+    and 1) and refused otherwise: nothing would carry over, or the wrong thing.
     """
     columns, notes = [], []
     for name, ours, theirs in zip(options.verdict, cells.verdicts, others.verdicts, strict=True):
@@ -670,28 +678,30 @@ def _matched_verdicts(
 
 def _lacking(column: Sequence[str], other: Sequence[str]) -> list[str]:
     """Frequent values of a column that another does not have."""
-    known, counts = set(other), Counter(column)
-    return [name for name, n in counts.items() if name not in known and n >= MUCH * len(column)]
+    other_names, counts = set(other), Counter(column)
+    return [
+        name for name, n in counts.items() if name not in other_names and n >= MUCH * len(column)
+    ]
 
 
 def _some_names(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in sorted(names)[:3])
 
 
-def _map_as_spelled(given: Mapping[str, str], spelled: Mapping[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for left, right in given.items():
+def _map_as_spelled(mapping: Mapping[str, str], spelled: Mapping[str, str]) -> dict[str, str]:
+    as_spelled: dict[str, str] = {}
+    for left, right in mapping.items():
         verdict = spelled.get(left, left)
-        if found.setdefault(verdict, right) != right:
-            raise two_labels(verdict, found[verdict], right)
-    return found
+        if as_spelled.setdefault(verdict, right) != right:
+            raise two_labels(verdict, as_spelled[verdict], right)
+    return as_spelled
 
 
 def _repeated_ids(cells: _Cells) -> tuple[_Cells, list[str]]:
-    """The rows with ids as clusters, if some come several times; and what to say of it."""
+    """The rows with ids as clusters, if some come several times, and a warning about it."""
     if cells.ids is None or cells.clusters is not None:
         return cells, []
-    ids = list(_known(cells.ids))
+    ids = list(_present(cells.ids))
     if len(set(ids)) == len(ids):
         return cells, []
     groups = [""] * len(cells.ids) if cells.groups is None else cells.groups
@@ -709,12 +719,12 @@ def _repeated_ids(cells: _Cells) -> tuple[_Cells, list[str]]:
 
 def _cluster_codes(columns: Sequence[Names | None]) -> list[Codes | None]:
     """Codes of clusters, the same in all tables; a row without a cluster is one of its own."""
-    places: dict[str, int] = {}
-    found: list[Codes | None] = []
+    codes_by_name: dict[str, int] = {}
+    coded: list[Codes | None] = []
     n_alone = 0
     for column in columns:
         if column is None:
-            found.append(None)
+            coded.append(None)
             continue
         codes = []
         for name in column:
@@ -722,9 +732,9 @@ def _cluster_codes(columns: Sequence[Names | None]) -> list[Codes | None]:
                 n_alone += 1
                 codes.append(-n_alone)
             else:
-                codes.append(places.setdefault(name, len(places)))
-        found.append(np.array(codes, dtype=np.int64))
-    return found
+                codes.append(codes_by_name.setdefault(name, len(codes_by_name)))
+        coded.append(np.array(codes, dtype=np.int64))
+    return coded
 
 
 def _items(cells: _Cells, meant: Meaning, clusters: Codes | None) -> ReadItems:
@@ -747,11 +757,11 @@ def _items(cells: _Cells, meant: Meaning, clusters: Codes | None) -> ReadItems:
 
 def _distinct(columns: Sequence[Sequence[str | None]]) -> list[str]:
     """The names of all columns: those of the first in their order, then those of the next."""
-    return list(dict.fromkeys(name for column in columns for name in sorted(_known(set(column)))))
+    return list(dict.fromkeys(name for column in columns for name in sorted(_present(set(column)))))
 
 
 def _codes(column: Sequence[str | None], names: Sequence[str]) -> Codes:
-    places = {name: place for place, name in enumerate(names)}
+    codes = {name: code for code, name in enumerate(names)}
     return np.array(
-        [-1 if name is None else places.get(name, -1) for name in column], dtype=np.int64
+        [-1 if name is None else codes.get(name, -1) for name in column], dtype=np.int64
     )

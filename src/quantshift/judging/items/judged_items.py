@@ -17,7 +17,7 @@ from quantshift.prevalence.weights import checked_weights
 
 AUTO, RATES, VERDICTS = "auto", "rates", "verdicts"
 FEWEST_TO_AGREE = 10
-"""Labels from which on it is strange that all of them agree with the verdicts."""
+"""With so many labels it is strange that all of them agree with the verdicts."""
 ASSUMPTIONS = (AUTO, RATES, VERDICTS)
 """What carries over from labels elsewhere."""
 
@@ -26,10 +26,11 @@ ASSUMPTIONS = (AUTO, RATES, VERDICTS)
 class Settings:
     """How to estimate.
 
-    level: of the intervals. seed: of what is drawn at random. insist: whether to use a design that
-    the data contradict, which is an error otherwise. of: whose share the interval is for, that of
-    these items or of the population they were drawn from. assume: what carries over from labels
-    elsewhere, the rates of the judge or what its verdicts mean; AUTO: nothing is declared.
+    level: that of the intervals. seed: that of what is drawn at random. insist: whether to use a
+    design that the data contradict, which is an error otherwise. of: whose share the interval is
+    for, that of these items or of the population they were drawn from. assume: what carries over
+    from labels elsewhere, the rates of the judge or what its verdicts mean; AUTO: nothing is
+    declared.
     """
 
     level: float = 0.95
@@ -102,14 +103,14 @@ class JudgedItems:
 
     verdicts: codes, (n_items, n_judges), or None with scores alone.
     labels: codes of classes, (n_items,), -1 where not labelled.
-    meaning: of the codes.
-    raw_score: of every item, as it was given. score: the same between 0 and 1, where it takes the
-        place of the verdicts: with two classes, or without verdicts.
+    meaning: that of the codes.
+    raw_score: that of every item, as it was given. score: the same between 0 and 1, where it
+        replaces the verdicts: with two classes, or without verdicts.
     external: items labelled elsewhere. drawn: how labelled items were drawn, if that is known.
     rates: sensitivity and specificity, if they are known.
     clusters: the conversation, question or user that each item belongs to, as codes, (n_items,);
         items of one cluster may be alike. weights: how much each item counts, of mean 1.
-    groups: of the items, as codes, (n_items,), within which labelled ones may have been chosen.
+    groups: those of the items, as codes, (n_items,); labelled items may have been chosen by group.
     """
 
     verdicts: NDArray[np.int64] | None
@@ -191,7 +192,7 @@ class JudgedItems:
 
     @property
     def n_classes(self) -> int:
-        """Of the labels."""
+        """How many classes the labels have."""
         return len(self.meaning.classes)
 
     @property
@@ -231,13 +232,13 @@ class JudgedItems:
     def labelled(self, judge: int = 0) -> tuple[Codes | None, Codes]:
         """A judge's verdicts and the labels of the labelled items."""
         if self.external is not None:
-            said = self.external.verdicts
-            return None if said is None else said[:, judge], self.external.labels
-        said = self.verdicts
-        return None if said is None else said[self.known, judge], self.labels[self.known]
+            verdicts = self.external.verdicts
+            return None if verdicts is None else verdicts[:, judge], self.external.labels
+        verdicts = self.verdicts
+        return None if verdicts is None else verdicts[self.known, judge], self.labels[self.known]
 
     def cells(self) -> Cells:
-        """What the judges say of each item, as one verdict."""
+        """What the judges say about each item, as one verdict."""
         others = self.external
         y = self.labels[self.known] if others is None else others.labels
         if self.score is not None:
@@ -246,7 +247,7 @@ class JudgedItems:
         return self.cells_of_verdicts()
 
     def cells_of_verdicts(self) -> Cells:
-        """The same of the verdicts alone, whether or not there is a score."""
+        """The same by the verdicts alone, whether or not there is a score."""
         assert self.verdicts is not None
         return verdict_cells.of_judges(
             self.verdicts,
@@ -288,9 +289,9 @@ class JudgedItems:
         unlike = np.zeros(len(self), dtype=bool)
         for j in range(0 if self.verdicts is None else self.verdicts.shape[1]):
             assert self.verdicts is not None
-            said, _ = self.labelled(j)
-            if said is not None:
-                unlike |= ~np.isin(self.verdicts[:, j], said)
+            labelled_verdicts, _ = self.labelled(j)
+            if labelled_verdicts is not None:
+                unlike |= ~np.isin(self.verdicts[:, j], labelled_verdicts)
         return unlike
 
     def scores_without_labels(self) -> Flags:
@@ -303,22 +304,22 @@ class JudgedItems:
 
     def notes(self) -> tuple[str, ...]:
         """What is strange about verdicts and labels."""
-        said, y = self.labelled()
-        found = []
+        verdicts, y = self.labelled()
+        notes = []
         if len(np.unique(y)) == 1:
-            found.append("All labels are of one class: of the others only a limit is known.")
+            notes.append("All labels are of one class: only a limit is known for the others.")
         if self.verdicts is not None and self.verdicts.shape[1] == 1:
             if len(np.unique(self.verdicts)) == 1:
-                found.append("All verdicts are the same: the judge adds nothing to the labels.")
+                notes.append("All verdicts are the same: the judge adds nothing to the labels.")
             elif (
-                said is not None
+                verdicts is not None
                 and len(y) >= FEWEST_TO_AGREE
-                and np.array_equal(self.class_of_verdicts(0)[said], y)
+                and np.array_equal(self.class_of_verdicts(0)[verdicts], y)
             ):
-                found.append(
+                notes.append(
                     "All labels agree with the verdicts: were they given without seeing them?"
                 )
-        return tuple(found)
+        return tuple(notes)
 
 
 def _columns(verdicts: ArrayLike) -> NDArray[np.int64]:
@@ -341,22 +342,26 @@ def _scores_of(external: ExternalLabels | None) -> ArrayLike | None:
 def _labelled(
     external: ExternalLabels, v: NDArray[np.int64] | None, scaled: Reals | None
 ) -> _Labelled:
-    """Those that have labels; v: verdicts of the items, scaled: scores in place of verdicts."""
+    """The items that have labels; v: verdicts of the others, scaled: scores instead of verdicts."""
     y = np.asarray(external.labels, dtype=np.int64)
-    known = y >= 0
+    labelled = y >= 0
     clusters, weights = _cluster_codes(external.clusters, len(y)), external.weights
-    taken = None if clusters is None else clusters[known]
-    counting = _checked_weights(
-        None if weights is None else np.asarray(weights)[known], int(known.sum())
+    label_clusters = None if clusters is None else clusters[labelled]
+    label_weights = _checked_weights(
+        None if weights is None else np.asarray(weights)[labelled], int(labelled.sum())
     )
     if scaled is not None:
         if len(scaled) != len(y):
             raise DataError("items labelled elsewhere need a score each")
-        return _Labelled(None, scaled[known], y[known], taken, counting)
-    said = None if external.verdicts is None else _columns(external.verdicts)
-    if said is None or len(said) != len(y) or (v is not None and said.shape[1] != v.shape[1]):
+        return _Labelled(None, scaled[labelled], y[labelled], label_clusters, label_weights)
+    verdicts = None if external.verdicts is None else _columns(external.verdicts)
+    if (
+        verdicts is None
+        or len(verdicts) != len(y)
+        or (v is not None and verdicts.shape[1] != v.shape[1])
+    ):
         raise DataError("items labelled elsewhere need verdicts of the same judges each")
-    return _Labelled(said[known], None, y[known], taken, counting)
+    return _Labelled(verdicts[labelled], None, y[labelled], label_clusters, label_weights)
 
 
 def _cluster_codes(clusters: ArrayLike | None, n_items: int) -> Codes | None:
@@ -387,7 +392,7 @@ def _check_codes(labels: Sequence[Codes], n_classes: int) -> None:
 def _check_meaning(
     verdicts: NDArray[np.int64], elsewhere: NDArray[np.int64] | None, meaning: Meaning
 ) -> None:
-    """Refuse verdicts of which it is not known what class they say, if any."""
+    """Refuse verdicts if nothing says which class, or none, each of them stands for."""
     n_judges, n_classes = verdicts.shape[1], len(meaning.classes)
     if len(meaning.says) != n_judges:
         raise DataError(
@@ -407,8 +412,8 @@ def _check_meaning(
 
 def _check_inclusion(inclusion: Reals, labels: Codes) -> None:
     pi = np.asarray(inclusion, dtype=np.float64)
-    known = labels >= 0
-    if pi.shape != labels.shape or not ((pi[known] > 0) & (pi[known] <= 1)).all():
+    labelled = labels >= 0
+    if pi.shape != labels.shape or not ((pi[labelled] > 0) & (pi[labelled] <= 1)).all():
         raise DataError(
             "every labelled item needs the probability, above 0, with which it was drawn"
         )

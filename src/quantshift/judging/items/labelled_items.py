@@ -1,9 +1,9 @@
 """The labelled items alone, each with the weight by which it stands for the items in question.
 
-Labels of random items count alike; of those that were chosen by verdict, each stands for its part
-of the items with that verdict; of those chosen by class, for its part of the class; what a plan has
-drawn counts by the inverse of its probability. Weighted so, labelled items show how often a judge
-agrees with people among all items.
+Labels of random items count alike. A label chosen by verdict stands for its part of the items with
+that verdict, one chosen by class for its part of the class, and one drawn by a plan counts by the
+inverse of its probability. With these weights, labelled items show how often a judge agrees with
+people among all items.
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,11 @@ from quantshift.judging.items.meaning import Meaning
 
 @dataclass(frozen=True, eq=False)
 class LabelledItems:
-    """positions: among the items; None if they are others. verdicts: codes, (n, n_judges).
+    """The labelled items.
 
-    labels: codes of classes, (n,). weights: of mean 1. standing_for: what they are random ones of.
+    positions: theirs among the items; None if they are other items. verdicts: codes,
+    (n, n_judges). labels: codes of classes, (n,). weights: of mean 1. standing_for: what they are a
+    random sample of.
     """
 
     positions: NDArray[np.int64] | None
@@ -55,7 +57,7 @@ class LabelledItems:
 def labelled_items(
     items: JudgedItems, design: Design, prevalence: Prevalences
 ) -> LabelledItems | None:
-    """The labelled ones of the items, or those from elsewhere; None if there are none.
+    """The labelled items, or those labelled elsewhere; None if there are none.
 
     prevalence: shares of the classes among the items in question, as estimated.
     """
@@ -65,13 +67,13 @@ def labelled_items(
     labels = items.labelled()[1]
     if not len(labels) or not design.uses_labels:
         return None
-    external, known = items.external, items.known
+    external, labelled = items.external, items.known
     here = external is None
     weights = _weights(items, standing_for, prevalence)
     verdicts = items.verdicts if external is None else external.verdicts
     return LabelledItems(
-        positions=np.flatnonzero(known) if here else None,
-        verdicts=verdicts[known] if here and verdicts is not None else verdicts,
+        positions=np.flatnonzero(labelled) if here else None,
+        verdicts=verdicts[labelled] if here and verdicts is not None else verdicts,
         labels=labels,
         weights=weights / weights.mean(),
         clusters=items.label_clusters,
@@ -81,26 +83,26 @@ def labelled_items(
 
 
 def _weights(items: JudgedItems, standing_for: LabelsStandFor, prevalence: Prevalences) -> Reals:
-    known, given = items.known, items.label_weights
+    labelled, weights = items.known, items.label_weights
     if standing_for is LabelsStandFor.ALL_ITEMS:
         of_groups = weights_of_groups(items)
-        return given if of_groups is None else given * of_groups
+        return weights if of_groups is None else weights * of_groups
     if standing_for is LabelsStandFor.THEIR_VERDICT:
         cells = items.cells() if items.verdicts is None else items.cells_of_verdicts()
-        return given * _per_label(cells.codes, known)
+        return weights * _per_label(cells.codes, labelled)
     if standing_for is LabelsStandFor.THEIR_CLASS:
         labels = items.labelled()[1]
         counts = np.bincount(labels, minlength=len(prevalence))
-        return np.asarray(given * (prevalence / np.maximum(counts, 1))[labels])
+        return np.asarray(weights * (prevalence / np.maximum(counts, 1))[labels])
     if standing_for is LabelsStandFor.THEIR_STRATUM and items.drawn is not None:
         if items.drawn.inclusion is not None:
-            return np.asarray(given / items.drawn.inclusion[known])
+            return np.asarray(weights / items.drawn.inclusion[labelled])
         assert items.drawn.strata is not None
-        return given * _per_label(items.drawn.strata, known)
-    return given
+        return weights * _per_label(items.drawn.strata, labelled)
+    return weights
 
 
-def _per_label(codes: Codes, known: Flags) -> Reals:
-    """Items of the same code for each labelled one, of every labelled item."""
-    labelled = np.bincount(codes[known], minlength=int(codes.max()) + 1)
-    return np.asarray((np.bincount(codes) / np.maximum(labelled, 1))[codes[known]])
+def _per_label(codes: Codes, labelled: Flags) -> Reals:
+    """For every labelled item, how many items of its code there are for each labelled one."""
+    n_labelled = np.bincount(codes[labelled], minlength=int(codes.max()) + 1)
+    return np.asarray((np.bincount(codes) / np.maximum(n_labelled, 1))[codes[labelled]])

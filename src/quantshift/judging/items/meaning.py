@@ -80,8 +80,7 @@ def meaning(
         _check_few(f"verdicts in {judge!r}", values, "a score is given as one", ["score"])
     _check_few("labels", labels, "put them into classes first", ["label"])
     every = [name for values in verdicts.values() for name in values]
-    known = _classes(every, labels, given, classes)
-    order = _ordered(known, positive)
+    order = _ordered(_classes(every, labels, given, classes), positive)
     mapped_by_user = _checked(given, every, order)
     if positive is None and len(order) == 2 and not contraries(order):
         # The words of a judge may show which class is positive where those of people do not.
@@ -96,7 +95,7 @@ def meaning(
             v: c for v, c in mapped_by_user.items() if v in values
         }
         in_class_order = sorted(
-            in_order(values), key=lambda v: order.index(mapped[v]) if v in mapped else 99
+            in_order(values), key=lambda v: order.index(mapped[v]) if v in mapped else len(order)
         )
         names.append(tuple(in_class_order))
         says.append(tuple(order.index(mapped[v]) if v in mapped else -1 for v in in_class_order))
@@ -129,9 +128,9 @@ def guessed_map(verdicts: Sequence[str], labels: Sequence[str]) -> dict[str, str
             return {v: v for v in shared}
     else:
         by_name = {label.casefold(): label for label in labels}
-        found = {v: by_name[v.casefold()] for v in verdicts if v.casefold() in by_name}
-        if found:
-            return found
+        same_names = {v: by_name[v.casefold()] for v in verdicts if v.casefold() in by_name}
+        if same_names:
+            return same_names
     ours, theirs = contraries(verdicts), contraries(labels)
     return dict(zip(ours[::-1], theirs[::-1], strict=True)) if ours and theirs else {}
 
@@ -153,39 +152,39 @@ def contraries(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _classes(
-    verdicts: Sequence[str], labels: Sequence[str], given: Mapping[str, str], named: Sequence[str]
+    verdicts: Sequence[str], labels: Sequence[str], given: Mapping[str, str], stated: Sequence[str]
 ) -> tuple[str, ...]:
-    if named:
-        twice = [name for i, name in enumerate(named) if name in named[:i]]
+    if stated:
+        twice = [name for i, name in enumerate(stated) if name in stated[:i]]
         if twice:
             raise UserError(
                 f"the class {twice[0]!r} is named twice; name it once", arguments=["classes"]
             )
         for label in labels:
-            if label not in named:
-                raise DataError(f"the labels have {label!r}, which is none of the classes named")
-        return tuple(named)
+            if label not in stated:
+                raise DataError(f"the labels have {label!r}, which is not among the classes named")
+        return tuple(stated)
     named_by_user = [
         right for left, right in given.items() if left in verdicts or left not in labels
     ]
-    known = dict.fromkeys([*labels, *named_by_user])
-    if not known:
+    classes = dict.fromkeys([*labels, *named_by_user])
+    if not classes:
         # Scores and no label: there are two classes, whatever they will be called.
-        known = dict.fromkeys(verdicts or ["0", "1"])
-    every = {*known, *verdicts}
-    if len(known) > 2 and all(map(is_number, every)) and len({*known} & {*verdicts}) > 1:
+        classes = dict.fromkeys(verdicts or ["0", "1"])
+    every = {*classes, *verdicts}
+    if len(classes) > 2 and all(map(is_number, every)) and len({*classes} & {*verdicts}) > 1:
         # Levels of one scale, some of which no person has given.
-        known = dict.fromkeys([*known, *verdicts])
-    if len(known) == 1:
-        known = dict.fromkeys([*known, *_counterpart(next(iter(known)), set(verdicts))])
-    if len(known) < 2:
-        what, only = ("labels" if labels else "verdicts"), next(iter(known))
+        classes = dict.fromkeys([*classes, *verdicts])
+    if len(classes) == 1:
+        classes = dict.fromkeys([*classes, *_counterpart(next(iter(classes)), set(verdicts))])
+    if len(classes) < 2:
+        what, only = ("labels" if labels else "verdicts"), next(iter(classes))
         raise DataError(
             f"the {what} are all {only!r} and nothing shows the other classes; label more items, "
             "or name the classes",
             arguments=["classes"],
         )
-    return tuple(known)
+    return tuple(classes)
 
 
 def _counterpart(label: str, verdicts: set[str]) -> list[str]:
@@ -202,7 +201,7 @@ def _counterpart(label: str, verdicts: set[str]) -> list[str]:
 
 
 def _ordered(classes: Sequence[str], positive: str | None) -> tuple[str, ...]:
-    """In their order; of two the positive one last."""
+    """The classes in their order; with two, the positive one last."""
     order = contraries(classes) or in_order(classes)
     if positive is None:
         return order

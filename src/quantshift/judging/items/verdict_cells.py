@@ -1,4 +1,4 @@
-"""What the judges say of an item as one verdict: cells of several judges, bins of a score.
+"""What the judges say about an item as one verdict: cells of several judges, bins of a score.
 
 Each cell stands for a point between the classes, its direction: the share of the judges whose
 verdict is each class, or how high the bin is. Directions are given before labels are looked at, so
@@ -17,13 +17,14 @@ from quantshift.statistics.ranks import average_ranks
 
 MOST_BINS = 10
 LABELS_PER_BIN = 5
-"""Of the rarest class: with fewer labels there are fewer bins."""
+"""Labels of the rarest class in each bin: with fewer labels there are fewer bins."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """codes: the cell of every item, (n_items,); external: of items labelled elsewhere.
+    """The cells of the items.
 
+    codes: the cell of every item, (n_items,); external: those of items labelled elsewhere.
     directions: (n_cells, n_classes), rows sum to one; None: to be found from labels.
     """
 
@@ -112,9 +113,9 @@ def _finite(score: ArrayLike) -> Reals:
 
 
 def pooled(labelled: Codes, n: int, at_least: int) -> NDArray[np.int64]:
-    """For each of n ordered cells the one it is taken together with, until each has enough labels.
+    """The group of each of n ordered cells; neighbours are joined until each has enough labels.
 
-    labelled: cells of the labelled items. Neighbours are joined.
+    labelled: the cells of the labelled items.
     """
     counts = np.bincount(labelled, minlength=n).astype(np.int64)
     group = np.arange(n)

@@ -28,7 +28,7 @@ class LabelRate(AbstractLabelShare):
     low, high: limits that hold for this label on its own; low_for_all, high_for_all: for all labels
         at once (Bonferroni).
     naive: the share by the verdicts alone, None if they do not say it. kappa: the agreement of the
-        judge with people. Of several judges both are those of the first.
+        judge with people. With several judges both are those of the first.
     design: how the labelled items were chosen. kind: what the limits are; reason: why there is no
         estimate, if there is none.
     """
@@ -76,8 +76,8 @@ class LabelJudgedBatch:
 class LabelJudgement(AbstractLabelsAnswer):
     """The answer to a call of `judge` with several labels.
 
-    level: of the limits of each label; level_for_all: that at which the limits of each label are
-        taken, so that those of all labels of a batch hold at once at `level`.
+    level: that of the limits of each label; level_for_all: the level of the wider limits of each
+        label, with which those of all labels of a batch hold at once at `level`.
     batches: all items, or the groups of `by`, one by one.
     warnings: each once; those about one label begin with its name.
     answers: to each label on its own, with the quality of its judge, advice and everything else.

@@ -34,7 +34,7 @@ FOR_ONE_LABEL = (
     *("score", "compare", "wins", "first", "errors_by", "cut", "misjudged"),
     *("classes", "positive", "sensitivity", "specificity"),
 )
-"""What can be asked of one label at a time."""
+"""What can be asked about one label at a time."""
 
 ROLES = ("id", "by", "annotator", "cluster", "weights")
 """Columns that are the same for all labels."""
@@ -56,87 +56,89 @@ class PairedTables:
         return with_columns(self.table, {}, others), with_columns(self.labelled, {}, others)
 
 
-def judge_labels(asked: Mapping[str, Any], judge: Callable[..., Any]) -> LabelJudgement:
+def judge_labels(arguments: Mapping[str, Any], judge: Callable[..., Any]) -> LabelJudgement:
     """The answer to a call with several labels.
 
-    asked: the arguments of `judge`; judge: that function, which answers for one label.
+    arguments: those of `judge`; judge: that function, which answers for one label.
     """
-    _check_asked(asked)
-    tables = _paired_tables(asked)
+    _check_arguments(arguments)
+    tables = _paired_tables(arguments)
     own = {
-        name: asked[name]
+        name: arguments[name]
         for name in (*ROLES, "labels", "assume", "insist", "lenient", "level", "seed", "of")
     }
-    level = level_for_all(asked["level"], len(tables.pairs))
+    level = level_for_all(arguments["level"], len(tables.pairs))
     answers: dict[str, Judgement] = {}
     wider: dict[str, Judgement] = {}
     for pair in tables.pairs:
         table, labelled = tables.of(pair)
         label = pair.labels if len(pair.labels) > 1 else pair.labels[0]
-        given = {**own, "labelled": labelled, "verdict": pair.verdicts, "label": label}
-        given |= {"classes": pair.classes, "positive": pair.name}
+        for_label = {**own, "labelled": labelled, "verdict": pair.verdicts, "label": label}
+        for_label |= {"classes": pair.classes, "positive": pair.name}
         try:
-            answers[pair.name] = judge(table, **given)
-            wider[pair.name] = judge(table, **{**given, "level": level})
+            answers[pair.name] = judge(table, **for_label)
+            wider[pair.name] = judge(table, **{**for_label, "level": level})
         except UserError as error:
             raise type(error)(
                 f"label {pair.name!r}: {error}", arguments=list(error.arguments)
             ) from error
     return LabelJudgement(
         labels=tuple(answers),
-        level=asked["level"],
+        level=arguments["level"],
         level_for_all=level,
-        by=asked["by"],
+        by=arguments["by"],
         batches=tuple(_batches(tables.pairs, answers, wider)),
         warnings=tuple(_warnings(answers)),
         answers=answers,
     )
 
 
-def _check_asked(asked: Mapping[str, Any]) -> None:
-    """Refuse what can be asked of one label alone, or does not fit together."""
+def _check_arguments(arguments: Mapping[str, Any]) -> None:
+    """Refuse what can be asked about one label alone, or does not fit together."""
     for name in FOR_ONE_LABEL:
-        if asked[name] is not None and asked[name] != ():
+        if arguments[name] is not None and arguments[name] != ():
             raise UserError(
                 f"{name} is for one label: judge that label alone, or leave {name} out",
                 arguments=[name],
             )
-    if asked["table"] is None:
+    if arguments["table"] is None:
         raise UserError("several labels need a table; a data frame will do")
-    if asked["pairs"] is not None:
+    if arguments["pairs"] is not None:
         for name in ("verdict", "label", "separator"):
-            if asked[name] is not None and asked[name] != ():
+            if arguments[name] is not None and arguments[name] != ():
                 raise UserError(
                     f"pairs name the columns of verdicts and labels; leave {name} out",
                     arguments=[name],
                 )
 
 
-def _paired_tables(asked: Mapping[str, Any]) -> PairedTables:
+def _paired_tables(arguments: Mapping[str, Any]) -> PairedTables:
     """Both tables, read once."""
-    lenient = asked["lenient"]
-    tables = [open_table(asked["table"], name="the table", lenient=lenient)]
-    if asked["labelled"] is not None:
-        tables.append(open_table(asked["labelled"], name="the labelled table", lenient=lenient))
-    missing = None if asked["missing"] is None else as_names(asked["missing"])
-    meant = labels_by_verdict(asked["map"] or {})
-    if asked["pairs"] is not None:
-        pairs = named_pairs(asked["pairs"], {name for table in tables for name in table.columns})
+    lenient = arguments["lenient"]
+    tables = [open_table(arguments["table"], name="the table", lenient=lenient)]
+    if arguments["labelled"] is not None:
+        tables.append(open_table(arguments["labelled"], name="the labelled table", lenient=lenient))
+    missing = None if arguments["missing"] is None else as_names(arguments["missing"])
+    mapping = labels_by_verdict(arguments["map"] or {})
+    if arguments["pairs"] is not None:
+        pairs = named_pairs(
+            arguments["pairs"], {name for table in tables for name in table.columns}
+        )
         columns = [column for pair in pairs for column in pair.columns]
-        tables = _read(tables, columns, asked)
-        tables = [paired_cells(table, pairs, meant, missing) for table in tables]
+        tables = _read(tables, columns, arguments)
+        tables = [paired_cells(table, pairs, mapping, missing) for table in tables]
     else:
-        both = _separated(asked)
-        tables = _read(tables, [both.verdict, both.label], asked)
-        for table in () if asked["insist"] else tables:
+        both = _separated(arguments)
+        tables = _read(tables, [both.verdict, both.label], arguments)
+        for table in () if arguments["insist"] else tables:
             both.check_labels(table, both.label_sets(table) or ())
         tables, pairs = both.spread(tables)
     return PairedTables(pairs, tables[0], tables[1] if len(tables) > 1 else None)
 
 
-def _separated(asked: Mapping[str, Any]) -> SeparatedPair:
+def _separated(arguments: Mapping[str, Any]) -> SeparatedPair:
     """The two columns whose cells hold several labels."""
-    verdict, label, separator = (asked[name] for name in ("verdict", "label", "separator"))
+    verdict, label, separator = (arguments[name] for name in ("verdict", "label", "separator"))
     verdicts = as_names(verdict) if isinstance(verdict, str | list | tuple) else ()
     if len(verdicts) != 1 or not isinstance(label, str):
         raise UserError(
@@ -147,18 +149,20 @@ def _separated(asked: Mapping[str, Any]) -> SeparatedPair:
         raise UserError(
             "a separator is what stands between labels, such as ';'", arguments=["separator"]
         )
-    if asked["map"]:
+    if arguments["map"]:
         raise UserError(
-            "a map is of verdicts that say whether an item has a label; leave it out, and write "
+            "a map is for verdicts that say whether an item has a label; leave it out, and write "
             "labels alike in both columns",
             arguments=["map"],
         )
-    return SeparatedPair(verdicts[0], label, separator, asked["missing"])
+    return SeparatedPair(verdicts[0], label, separator, arguments["missing"])
 
 
-def _read(tables: list[OpenTable], columns: list[str], asked: Mapping[str, Any]) -> list[OpenTable]:
-    """The tables in memory; all columns of them, if rows of one are looked for in the other."""
-    roles = [asked[name] for name in ROLES if asked[name] is not None]
+def _read(
+    tables: list[OpenTable], columns: list[str], arguments: Mapping[str, Any]
+) -> list[OpenTable]:
+    """The tables in memory, with all columns if rows of one are looked up in the other."""
+    roles = [arguments[name] for name in ROLES if arguments[name] is not None]
     if len(tables) == 1:
         tables[0].require([*columns, *roles])
         return [in_memory(tables[0], [*columns, *roles])]
@@ -173,10 +177,11 @@ def _batches(
     wider: Mapping[str, Judgement],
 ) -> Iterator[LabelJudgedBatch]:
     """The rates of all labels in each batch."""
-    names = [batch.name for found in answers.values() for batch in found.batches]
+    names = [batch.name for answer in answers.values() for batch in answer.batches]
     for name in batches_in_order(names):
         both = [
-            (_named(answers[pair.name], name), _named(wider[pair.name], name)) for pair in pairs
+            (_batch_named(answers[pair.name], name), _batch_named(wider[pair.name], name))
+            for pair in pairs
         ]
         rates = [
             _unknown(pair, answers[pair.name].overall.labels.design)
@@ -208,8 +213,8 @@ def _unknown(pair: LabelPair, design: str) -> LabelRate:
     )
 
 
-def _named(found: Judgement, name: str) -> JudgedBatch | None:
-    return next((batch for batch in found.batches if batch.name == name), None)
+def _batch_named(answer: Judgement, name: str) -> JudgedBatch | None:
+    return next((batch for batch in answer.batches if batch.name == name), None)
 
 
 def _rate(pair: LabelPair, batch: JudgedBatch, wider: JudgedBatch) -> LabelRate:
@@ -235,18 +240,18 @@ def _rate(pair: LabelPair, batch: JudgedBatch, wider: JudgedBatch) -> LabelRate:
 
 
 def _warnings(answers: Mapping[str, Judgement]) -> Iterator[str]:
-    """What is said of all labels, once, and of some, with their names."""
+    """Warnings about all labels, each once, and those about some, with their names."""
     about = [
         (label, warning)
-        for label, found in answers.items()
+        for label, answer in answers.items()
         for warning in dict.fromkeys(
             [
-                *found.warnings,
-                *found.overall.warnings,
+                *answer.warnings,
+                *answer.overall.warnings,
                 *(
                     f"{batch.name}: {warning}"
-                    for batch in found.batches
-                    if found.by is not None
+                    for batch in answer.batches
+                    if answer.by is not None
                     for warning in batch.warnings
                 ),
             ]

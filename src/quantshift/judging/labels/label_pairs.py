@@ -32,13 +32,13 @@ from quantshift.tables.columns.labels import (
 from quantshift.tables.columns.spelling import usual_spellings
 
 JOINED = "+"
-"""Between the columns of several judges, or of several people."""
+"""What stands between the columns of several judges, or of several people."""
 
 MOST_LABELS = 100
-"""More labels than people look at one by one."""
+"""With more labels, nobody would look at them one by one."""
 
 NONE_FOUND = "none"
-"""What the cell of an item says that people have looked at and found without any label."""
+"""The cell of an item that people have looked at and found without any label."""
 
 Texts: TypeAlias = Sequence[str | None]
 """A column of texts; None where there is none."""
@@ -68,19 +68,19 @@ Columns = str | Sequence[str]
 
 
 def named_pairs(
-    pairs: Mapping[str | tuple[str, ...], Columns], known: Collection[str]
+    pairs: Mapping[str | tuple[str, ...], Columns], columns: Collection[str]
 ) -> tuple[LabelPair, ...]:
-    """The labels of paired columns; each label is called as its column.
+    """The labels of paired columns; each label has the name of its column.
 
-    known: columns of the tables, one of which may have a name with a +.
+    columns: those of the tables, whose names may contain a +.
     """
-    found = tuple(
+    label_pairs = tuple(
         LabelPair(JOINED.join(labels), verdicts, labels)
         for verdicts, labels in (
-            (_several(left, known), _several(right, known)) for left, right in pairs.items()
+            (_several(left, columns), _several(right, columns)) for left, right in pairs.items()
         )
     )
-    counts = Counter(column for pair in found for column in pair.columns)
+    counts = Counter(column for pair in label_pairs for column in pair.columns)
     twice = next((name for name, n in counts.items() if n > 1), None)
     if not pairs or twice is not None:
         problem = "name a pair" if not pairs else f"the column {twice!r} is named twice"
@@ -89,24 +89,25 @@ def named_pairs(
             arguments=["pairs"],
         )
     _check_number(len(pairs), "the call")
-    return found
+    return label_pairs
 
 
-def _several(named: Columns, known: Collection[str]) -> tuple[str, ...]:
-    if not isinstance(named, str) or named in known:
-        return as_names(named)
-    return as_names([part.strip() for part in named.split(JOINED) if part.strip()])
+def _several(written: Columns, columns: Collection[str]) -> tuple[str, ...]:
+    """One column, or several with a + between them."""
+    if not isinstance(written, str) or written in columns:
+        return as_names(written)
+    return as_names([part.strip() for part in written.split(JOINED) if part.strip()])
 
 
-def in_memory(table: OpenTable, wanted: Iterable[str]) -> OpenTable:
+def in_memory(table: OpenTable, columns: Iterable[str]) -> OpenTable:
     """The table with these columns, read once."""
-    names = tuple(dict.fromkeys(wanted))
+    names = tuple(dict.fromkeys(columns))
     with closing(table.chunks(names)) as chunks:
         parts = list(chunks)
 
-    def read(asked: Sequence[str]) -> Generator[Chunk]:
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
         for part in parts:
-            yield replace(part, cells=part.cells.select(asked))
+            yield replace(part, cells=part.cells.select(requested))
 
     types = {name: table.types[name] for name in names}
     return replace(table, columns=names, types=types, read=read, nested=frozenset())
@@ -120,7 +121,7 @@ def with_columns(
     names = [name for name in dict.fromkeys([*table.columns, *columns]) if name not in left_out]
     own = [name for name in table.columns if name not in columns]
 
-    def read(asked: Sequence[str]) -> Generator[Chunk]:
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
         start = 0
         # Without a column of its own a chunk would not know its length.
         for part in table.read(list(dict.fromkeys([*own, table.columns[0]]))):
@@ -128,7 +129,7 @@ def with_columns(
                 name: [*columns[name][start : start + len(part)]]
                 if name in columns
                 else part.cells.values(name)
-                for name in asked
+                for name in requested
             }
             yield replace(part, cells=ListedCells(cells, types))
             start += len(part)
@@ -145,36 +146,36 @@ def column_of(table: OpenTable, name: str) -> list[Cell]:
 def paired_cells(
     table: OpenTable,
     pairs: Sequence[LabelPair],
-    meant: Mapping[str, str],
+    mapping: Mapping[str, str],
     missing: Sequence[str] | None,
 ) -> OpenTable:
     """The table with the names of classes in all paired columns that it has.
 
-    meant: the truth value that a verdict stands for, where the user says so.
+    mapping: the truth value that a verdict stands for, where the user says so.
     """
-    known = dict(TRUTHS)
+    truths = dict(TRUTHS)
     verdicts = [name for pair in pairs for name in pair.verdicts if name in table.columns]
-    given = {
+    present = {
         name for v in verdicts for name in labels_of_cells(column_of(table, v)) if name is not None
     }
-    for verdict, label in meant.items():
-        if verdicts and verdict not in given:
-            raise UserError(unknown_name("verdict", verdict, given), arguments=["map"])
+    for verdict, label in mapping.items():
+        if verdicts and verdict not in present:
+            raise UserError(unknown_name("verdict", verdict, present), arguments=["map"])
         if label.casefold() not in TRUTHS:
             raise UserError(
                 f"{label!r} does not say whether an item has a label; map verdicts to 1 and 0",
                 arguments=["map"],
             )
-        known[verdict.casefold()] = TRUTHS[label.casefold()]
+        truths[verdict.casefold()] = TRUTHS[label.casefold()]
     columns: dict[str, Texts] = {}
     for pair in pairs:
         for column in pair.verdicts:
             if column in table.columns:
                 names = labels_of_cells(column_of(table, column))
-                # What is no truth value stays a verdict of its own.
+                # A name that is not a truth value stays a verdict of its own.
                 columns[column] = [
-                    said or name
-                    for said, name in zip(_classes(names, pair, known), names, strict=True)
+                    class_name or name
+                    for class_name, name in zip(_classes(names, pair, truths), names, strict=True)
                 ]
         for column in pair.labels:
             if column in table.columns:
@@ -184,9 +185,9 @@ def paired_cells(
 
 
 def _labels(names: Texts, pair: LabelPair, where: str) -> Texts:
-    """What people say of a label; where: a column, with a place for the row."""
-    said = _classes(names, pair, TRUTHS)
-    wrong = (row for row, name in enumerate(names) if name is not None and said[row] is None)
+    """What people say about a label; where: a column, with {} for the row."""
+    classes = _classes(names, pair, TRUTHS)
+    wrong = (row for row, name in enumerate(names) if name is not None and classes[row] is None)
     row = next(wrong, None)
     if row is not None:
         raise DataError(
@@ -194,13 +195,13 @@ def _labels(names: Texts, pair: LabelPair, where: str) -> Texts:
             "label; write 0 or 1, yes or no, true or false",
             arguments=["pairs"],
         )
-    return said
+    return classes
 
 
-def _classes(names: Texts, pair: LabelPair, known: Mapping[str, bool]) -> Texts:
-    """What the names say of a label; None where they say nothing that is known."""
-    to_class = {name: pair.classes[truth] for name, truth in known.items()}
-    return [None if name is None else to_class.get(name.lower()) for name in names]
+def _classes(names: Texts, pair: LabelPair, truths: Mapping[str, bool]) -> Texts:
+    """What the names say about a label; None if a name is not a truth value."""
+    to_class = {name: pair.classes[truth] for name, truth in truths.items()}
+    return [None if name is None else to_class.get(name.casefold()) for name in names]
 
 
 @dataclass(frozen=True)
@@ -219,8 +220,8 @@ class SeparatedPair:
         cells = column_of(table, self.verdict)
         both = zip(labels_of_cells(cells, ()), labels_of_cells(cells), strict=True)
         return [
-            None if name is not None and said is None else self._parts(name or "")
-            for name, said in both
+            None if name is not None and verdict is None else self._parts(name or "")
+            for name, verdict in both
         ]
 
     def label_sets(self, table: OpenTable) -> list[frozenset[str] | None] | None:
@@ -249,7 +250,7 @@ class SeparatedPair:
         check_separator(where, self.separator, cells)
 
     def check_labels(self, table: OpenTable, sets: Sequence[frozenset[str] | None]) -> None:
-        """Refuse labels of which it is not clear whether any item was found without one."""
+        """Refuse labels if it is not clear whether people found any item without one."""
         if None in sets and any(sets) and frozenset() not in sets:
             raise DataError(
                 f"{table.name}: column {self.label!r}: every item that people have labelled has a "
@@ -261,9 +262,13 @@ class SeparatedPair:
     def spread(self, tables: Sequence[OpenTable]) -> tuple[list[OpenTable], tuple[LabelPair, ...]]:
         """The tables with two columns for each label, instead of those that hold all."""
         self._check_separator(tables)
-        given = [(self.verdict_sets(table), self.label_sets(table)) for table in tables]
+        sets_by_table = [(self.verdict_sets(table), self.label_sets(table)) for table in tables]
         counts = Counter(
-            name for both in given for sets in both for names in sets or () for name in names or ()
+            name
+            for both in sets_by_table
+            for sets in both
+            for names in sets or ()
+            for name in names or ()
         )
         usual = usual_spellings(counts)
         names = sorted({usual.get(name, name) for name in counts})
@@ -278,20 +283,20 @@ class SeparatedPair:
             for name in names
         )
         spread = []
-        for table, (verdicts, labels) in zip(tables, given, strict=True):
+        for table, (verdicts, labels) in zip(tables, sets_by_table, strict=True):
             columns: dict[str, Texts] = {}
             for pair in pairs:
                 for sets, column in zip((verdicts, labels), pair.columns, strict=True):
                     if sets is not None:
-                        columns[column] = _said(sets, pair, usual)
+                        columns[column] = _class_column(sets, pair, usual)
             spread.append(with_columns(table, columns, without=(self.verdict, self.label)))
         return spread, pairs
 
 
-def _said(
+def _class_column(
     sets: Sequence[frozenset[str] | None], pair: LabelPair, usual: Mapping[str, str]
 ) -> Texts:
-    """What the cells say of one label."""
+    """What the cells say about one label."""
     return [
         None
         if names is None

@@ -74,7 +74,7 @@ def _batch(result: LabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
     """A batch as the page shows it."""
     rows = []
     for rate, cells in zip(batch.labels, label_rows(result, batch)[1:], strict=True):
-        found = result.answers[rate.label].overall
+        overall = result.answers[rate.label].overall
         judged = "; ".join(judge_texts(result, rate.label))
         people = people_text(result.answers[rate.label])
         rows.append(
@@ -89,10 +89,10 @@ def _batch(result: LabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
                 "sentences": [
                     *([f"Judge: {judged}."] if judged else []),
                     *([f"People: {people}."] if people else []),
-                    f"Labels: {design_text(found)}.",
-                    f"Assumed: {found.assumed}.",
+                    f"Labels: {design_text(overall)}.",
+                    f"Assumed: {overall.assumed}.",
                 ],
-                "advice": found.advice,
+                "advice": overall.advice,
                 "command": "",
             }
         )

@@ -26,12 +26,12 @@ def render_text(result: LabelJudgement) -> str:
         lines += ["", *([] if result.by is None else [title])]
         lines += aligned(label_rows(result, batch))
     lines += ["", *_judges(result)]
-    lines += headed("Labels", _said(result, lambda batch: [design_text(batch)]))
-    lines += headed("Assumed", _said(result, lambda batch: [batch.assumed]))
+    lines += headed("Labels", _sentences(result, lambda batch: [design_text(batch)]))
+    lines += headed("Assumed", _sentences(result, lambda batch: [batch.assumed]))
     lines += rows_of_tables(result.first.rows)
     lines += [f"Limits   {FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"]
     lines += some(f"Warning  {warning}" for warning in result.warnings)
-    lines += [f"Next     {line}" for line in _said(result, lambda batch: batch.advice)]
+    lines += [f"Next     {line}" for line in _sentences(result, lambda batch: batch.advice)]
     return "\n".join(map(one_line, lines))
 
 
@@ -40,12 +40,12 @@ def headline(result: LabelJudgement) -> str:
     batch = result.batches[-1]
     where = f"in the {counted(batch.n_items, 'item')} of {shortened(batch.name)}"
     n = counted(len(result.labels), "label")
-    known = [rate for rate in batch.labels if rate.estimate is not None]
-    if not known:
+    estimated = [rate for rate in batch.labels if rate.estimate is not None]
+    if not estimated:
         return f"{n} {where}: none can be estimated"
-    unknown = len(batch.labels) - len(known)
-    rest = f"; {counted(unknown, 'label')} cannot be estimated" if unknown else ""
-    counted_alone = [rate for rate in known if rate.naive is not None]
+    n_unknown = len(batch.labels) - len(estimated)
+    rest = f"; {counted(n_unknown, 'label')} cannot be estimated" if n_unknown else ""
+    counted_alone = [rate for rate in estimated if rate.naive is not None]
     if not counted_alone:
         return f"{n} {where}{rest}"
     most = max(counted_alone, key=lambda rate: abs((rate.estimate or 0) - (rate.naive or 0)))
@@ -66,8 +66,8 @@ def label_rows(result: LabelJudgement, batch: LabelJudgedBatch) -> list[list[str
     for rate, alone, (estimate, bounds), (_, all_bounds) in zip(
         batch.labels, naive, own, for_all, strict=True
     ):
-        named = shortened(rate.label, LONGEST_LABEL)
-        cells = [named, f"{rate.n_labelled:,}", "" if rate.naive is None else alone, estimate]
+        name = shortened(rate.label, LONGEST_LABEL)
+        cells = [name, f"{rate.n_labelled:,}", "" if rate.naive is None else alone, estimate]
         rows.append([*cells, bounds, all_bounds, ", ".join(marks_of(result, rate))])
     return rows
 
@@ -99,15 +99,15 @@ def labels_in_a_line(result: LabelJudgement) -> str:
     texts = []
     shares = estimates_and_limits([rate.share for rate in batch.labels])
     for rate, (estimate, bounds) in zip(batch.labels, shares, strict=True):
-        told = [bounds, *marks_of(result, rate)]
-        texts.append(f"{shortened(rate.label)} {estimate} ({', '.join(filter(None, told))})")
+        details = [bounds, *marks_of(result, rate)]
+        texts.append(f"{shortened(rate.label)} {estimate} ({', '.join(filter(None, details))})")
     return one_line(
         f"{shortened(batch.name)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
     )
 
 
 def alarms(result: LabelJudgement) -> Iterator[str]:
-    """Tables of which many rows were left out."""
+    """Warnings about tables from which many rows were left out."""
     for rows in map(lost_rows, result.first.rows):
         if is_much(rows):
             yield from row_warnings(rows)
@@ -115,16 +115,16 @@ def alarms(result: LabelJudgement) -> Iterator[str]:
 
 def judge_texts(result: LabelJudgement, label: str) -> list[str]:
     """How well the judges of a label do, in a few words each."""
-    found = result.answers[label]
-    judges = found.overall.judges
-    texts = [(judge.name, ", ".join(_quality_texts(found, judge))) for judge in judges]
-    known = [(name, text) for name, text in texts if text]
-    return [text if len(judges) == 1 else f"{shortened(name)}: {text}" for name, text in known]
+    answer = result.answers[label]
+    judges = answer.overall.judges
+    texts = [(judge.name, ", ".join(_quality_texts(answer, judge))) for judge in judges]
+    described = [(name, text) for name, text in texts if text]
+    return [text if len(judges) == 1 else f"{shortened(name)}: {text}" for name, text in described]
 
 
-def people_text(found: Judgement) -> str:
+def people_text(answer: Judgement) -> str:
     """How far people agree about a label; empty if one person labelled each item."""
-    people = found.people
+    people = answer.people
     if people is None:
         return ""
     bounds = f"{people.low:.2f} to {people.high:.2f}"
@@ -135,13 +135,13 @@ def people_text(found: Judgement) -> str:
     )
 
 
-def _quality_texts(found: Judgement, judge: JudgeQuality) -> list[str]:
+def _quality_texts(answer: Judgement, judge: JudgeQuality) -> list[str]:
     texts = [] if judge.agreement is None else [f"kappa {judge.agreement.kappa:.2f}"]
     texts += [
         f"{what} {percent(rate.estimate)}"
         for what, side in (("sensitivity", 1), ("specificity", 0))
         for rate in judge.rates
-        if rate.label == found.classes[side]
+        if rate.label == answer.classes[side]
         and dict(zip(judge.verdicts, judge.says, strict=True))[rate.verdict] == rate.label
         and rate.high - rate.low < 1
     ]
@@ -164,10 +164,10 @@ def _judges(result: LabelJudgement) -> list[str]:
     ]
 
 
-def _said(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[str]]) -> list[str]:
+def _sentences(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[str]]) -> list[str]:
     """Sentences about the whole table, with the labels that they are about unless all."""
     about = [
-        (label, text) for label, found in result.answers.items() for text in what(found.overall)
+        (label, text) for label, answer in result.answers.items() for text in what(answer.overall)
     ]
     return [
         text if len(names) == len(result.labels) else f"{some_names(names)}: {text}"

@@ -31,12 +31,12 @@ def _pair(result: Judgement) -> Iterator[str]:
     """The difference of two systems, class by class."""
     first = result.differences[0]
     yield f"Compared {pair_text(first)}, {_how_compared(first)}:"
-    wanted = [
+    compared = [
         d for d in result.differences if len(result.classes) > 2 or d.label == result.headline
     ]
     rows = [
         [shown(result, d.label), *points(d), "more than chance" if d.more_than_chance else ""]
-        for d in wanted
+        for d in compared
     ]
     yield from (f"         {line}" for line in aligned(rows))
     for of_means in result.mean_differences:
@@ -62,7 +62,7 @@ def _pairs(result: Judgement, n_pairs: int) -> Iterator[str]:
 
 
 def leading_differences(result: Judgement) -> Sequence[SystemDifference | MeanDifference]:
-    """Those that stand for all: of the means of ordered classes, else of the headline's class."""
+    """The ones that lead: those of means if classes are ordered, else of the headline's class."""
     if result.mean_differences:
         return result.mean_differences
     return [d for d in result.differences if d.label == result.headline]
@@ -85,11 +85,11 @@ def _how_compared(d: SystemDifference) -> str:
     return f"the same {n:,} items" if d.paired else f"{n:,} and {m:,} different items"
 
 
-def mean_difference_text(found: MeanDifference) -> str:
+def mean_difference_text(difference: MeanDifference) -> str:
     """The difference of two means in a line."""
-    naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:+.2f}"
-    chance = ", more than chance" if found.more_than_chance else ""
-    return f"mean {' '.join(points(found))}{chance}{naive}"
+    naive = "" if difference.naive is None else f"; by the verdicts alone {difference.naive:+.2f}"
+    chance = ", more than chance" if difference.more_than_chance else ""
+    return f"mean {' '.join(points(difference))}{chance}{naive}"
 
 
 def which_is_better(result: Judgement) -> str:
@@ -98,8 +98,8 @@ def which_is_better(result: Judgement) -> str:
     what = "mean" if isinstance(d, MeanDifference) else f"share of {shown(result, d.label)}"
     more = d.system if d.estimate >= 0 else d.other
     likely = likely_text(max(d.probability, 1 - d.probability))
-    found = f"probability that {shortened(more)} has the larger {what}: {likely}"
-    return found if d.more_than_chance else f"{found}; {decided_by(d)}"
+    sentence = f"probability that {shortened(more)} has the larger {what}: {likely}"
+    return sentence if d.more_than_chance else f"{sentence}; {decided_by(d)}"
 
 
 def likely_text(probability: float) -> str:
@@ -122,14 +122,14 @@ def decided_by(d: SystemDifference | MeanDifference | WinRate | JudgeComparison)
 
 def win_rate_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     """The win rate, and how likely it is above 50%."""
-    found = batch.win_rate
-    if found is None:
+    rate = batch.win_rate
+    if rate is None:
         return
-    interval = f"{100 * result.level:g}% interval {limits(found.low, found.high)}"
-    naive = "" if found.naive is None else f"; by the verdicts alone {percent(found.naive)}"
-    yield f"win rate of {shown(result, found.win)}: {percent(found.estimate)} ({interval}){naive}"
-    above = found.estimate >= EVEN
-    likely = likely_text(found.probability if above else 1 - found.probability)
+    interval = f"{100 * result.level:g}% interval {limits(rate.low, rate.high)}"
+    naive = "" if rate.naive is None else f"; by the verdicts alone {percent(rate.naive)}"
+    yield f"win rate of {shown(result, rate.win)}: {percent(rate.estimate)} ({interval}){naive}"
+    above = rate.estimate >= EVEN
+    likely = likely_text(rate.probability if above else 1 - rate.probability)
     side = "above" if above else "below"
-    undecided = "" if not found.low <= EVEN <= found.high else f"; {decided_by(found)}"
+    undecided = "" if not rate.low <= EVEN <= rate.high else f"; {decided_by(rate)}"
     yield f"probability that it is {side} 50%: {likely}{undecided}"

@@ -1,4 +1,4 @@
-"""What else there is to say of judges: compared, their gain, where they err, cuts, positions."""
+"""More about judges: comparisons, their gain, where they err, cuts, positions."""
 
 from collections.abc import Iterator
 
@@ -23,29 +23,33 @@ def about_judges(result: Judgement) -> Iterator[tuple[str, Iterator[str]]]:
 
 def judge_comparison_lines(result: Judgement) -> Iterator[str]:
     """Which of several judges agrees better with people."""
-    for found in result.judge_comparisons:
-        better, worse = found.judge, found.other
-        rates = found.agreement, found.other_agreement
-        points = [found.difference, found.low, found.high]
-        if found.difference < 0:
+    for comparison in result.judge_comparisons:
+        better, worse = comparison.judge, comparison.other
+        rates = comparison.agreement, comparison.other_agreement
+        points = [comparison.difference, comparison.low, comparison.high]
+        if comparison.difference < 0:
             better, worse, rates = worse, better, rates[::-1]
-            points = [-found.difference, -found.high, -found.low]
-        what = "labelled items" if found.of_labelled_alone else "items"
+            points = [-comparison.difference, -comparison.high, -comparison.low]
+        what = "labelled items" if comparison.of_labelled_alone else "items"
         agrees = f"agrees with people on {percent(rates[0])} of the {what}"
         other = percent(rates[1])
         apart, low, high = (f"{100 * p:+.1f}" for p in points)
         unit = " points"
         if result.ordered:
-            agrees, other = f"agrees better ({found.measure} {rates[0]:.2f})", f"{rates[1]:.2f}"
+            agrees, other = (
+                f"agrees better ({comparison.measure} {rates[0]:.2f})",
+                f"{rates[1]:.2f}",
+            )
             apart, low, high = (f"{p:+.2f}" for p in points)
             unit = ""
-        several = f", p = {found.p_adjusted:.2g}" * (len(result.judge_comparisons) > 1)
-        chance = "more than chance" if found.more_than_chance else decided_by(found)
-        if (found.labels_to_decide or 0) > result.overall.n_items:
+        several = len(result.judge_comparisons) > 1
+        p_value = f", p = {comparison.p_adjusted:.2g}" if several else ""
+        chance = "more than chance" if comparison.more_than_chance else decided_by(comparison)
+        if (comparison.labels_to_decide or 0) > result.overall.n_items:
             chance = "could be chance, and labels of all items would hardly decide"
         yield (
             f"{shortened(better)} {agrees}, {shortened(worse)} {other}: {apart}{unit} "
-            f"({low} to {high}{several}), {chance}"
+            f"({low} to {high}{p_value}), {chance}"
         )
 
 
@@ -54,24 +58,27 @@ def gain_lines(batch: JudgedBatch) -> Iterator[str]:
     alone = batch.labels_alone
     if alone is None:
         return
-    judges = "judges" if len(batch.judges) > 1 else "judge" if batch.judges else "score"
+    several = len(batch.judges) > 1
+    judges = "judges" if several else "judge" if batch.judges else "score"
     as_many = f"{batch.n_labelled:,} random labels alone: {limits(alone.low, alone.high)}"
     if alone.narrower < WORTH_SAYING:
-        yield f"the {judges} add{'s' * (judges != 'judges')} nothing to the labels ({as_many})"
+        adds = "add" if several else "adds"
+        yield f"the {judges} {adds} nothing to the labels ({as_many})"
         return
     more = "" if alone.worth is None else f", as with {counted(alone.worth, 'more label')}"
     yield f"with the {judges} the interval is {percent(alone.narrower)} narrower{more} ({as_many})"
 
 
 def error_lines(result: Judgement) -> Iterator[str]:
-    """Where the judges err more often, by the columns that were asked for."""
+    """Where the judges err more often, by the columns that the user names."""
     unlike = [pattern for pattern in result.error_patterns if pattern.more_than_chance]
-    for found in unlike:
-        judge = f"{shortened(found.judge)}, " * (len(result.judges) > 1)
+    for pattern in unlike:
+        judge = f"{shortened(pattern.judge)}, " if len(result.judges) > 1 else ""
         yield (
-            f"{judge}by {shortened(found.column)} (p = {found.p_adjusted:.2g}): of {found.among}, "
-            f"{found.wrong:,} of {found.n:,} are wrong if {shortened(found.where, 60)}, and "
-            f"{found.wrong_elsewhere:,} of the other {found.n_elsewhere:,}"
+            f"{judge}by {shortened(pattern.column)} (p = {pattern.p_adjusted:.2g}): of "
+            f"{pattern.among}, {pattern.wrong:,} of {pattern.n:,} are wrong if "
+            f"{shortened(pattern.where, 60)}, and {pattern.wrong_elsewhere:,} of the other "
+            f"{pattern.n_elsewhere:,}"
         )
     rest = [pattern for pattern in result.error_patterns if not pattern.more_than_chance]
     if rest:
@@ -85,26 +92,27 @@ def error_lines(result: Judgement) -> Iterator[str]:
 
 def cut_lines(result: Judgement) -> Iterator[str]:
     """The threshold of the score, and how good it is on labels that did not choose it."""
-    found = result.threshold
-    if found is None:
+    threshold = result.threshold
+    if threshold is None:
         return
     score, goal = shortened(result.score or ""), "the cut that agrees best with people"
-    if found.target is not None:
-        other = "recall" if found.goal == "precision" else "precision"
-        goal = f"{found.goal} of {percent(found.target)} or more with the largest {other}"
-    if found.cut is None or found.on_labels is None or found.share is None:
+    if threshold.target is not None:
+        other = "recall" if threshold.goal == "precision" else "precision"
+        goal = f"{threshold.goal} of {percent(threshold.target)} or more with the largest {other}"
+    if threshold.cut is None or threshold.on_labels is None or threshold.share is None:
         yield f"{goal}: no cut of {score} reaches it among the labels"
         return
-    side = "or more" if found.at_least else "or less"
+    side = "or more" if threshold.at_least else "or less"
     yield (
-        f"{shown(result, found.label)} if {score} is {found.cut:.4g} {side} ({goal}): "
-        f"{percent(found.share)} of the items"
+        f"{shown(result, threshold.label)} if {score} is {threshold.cut:.4g} {side} ({goal}): "
+        f"{percent(threshold.share)} of the items"
     )
     tried = [
-        f"{p.measure} {percent(p.estimate)} ({limits(p.low, p.high)})" for p in found.out_of_sample
+        f"{p.measure} {percent(p.estimate)} ({limits(p.low, p.high)})"
+        for p in threshold.out_of_sample
     ]
     yield f"out of sample: {', '.join(tried)}"
-    chosen = [f"{name} {percent(value)}" for name, value in found.on_labels.items()]
+    chosen = [f"{name} {percent(value)}" for name, value in threshold.on_labels.items()]
     yield f"on the labels that chose it: {', '.join(chosen)}"
 
 
@@ -114,7 +122,7 @@ def position_lines(result: Judgement) -> Iterator[str]:
         moved = (
             f"{100 * bias.difference:+.1f} points, {100 * bias.low:+.1f} to {100 * bias.high:+.1f}"
         )
-        found = (
+        preference = (
             "it prefers the answer that comes first"
             if bias.low > 0
             else "it prefers the answer that comes second"
@@ -123,5 +131,5 @@ def position_lines(result: Judgement) -> Iterator[str]:
         )
         yield (
             f"{shortened(bias.judge)}: win rate by its verdicts {percent(bias.if_first)} if first, "
-            f"{percent(bias.if_second)} if second ({moved}); {found}, if the order was random"
+            f"{percent(bias.if_second)} if second ({moved}); {preference}, if the order was random"
         )

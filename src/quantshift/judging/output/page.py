@@ -56,13 +56,13 @@ def render_page(
     """
     overall = result.overall
     several = len(result.batches) > 1
-    found = _found(result, result.headline)
+    headline = _headline(result, result.headline)
     return render_answer(
         __package__,
-        title=f"{found.heading} ({found.limits})",
-        found=found,
-        lead=found.lead,
-        numbers=found.numbers,
+        title=f"{headline.heading} ({headline.limits})",
+        found=headline,
+        lead=headline.lead,
+        numbers=headline.numbers,
         several=several,
         headline=result.headline,
         classes=[(label, shown(result, label)) for label in result.classes],
@@ -120,8 +120,8 @@ def _sentence_and_command(settle: str) -> tuple[str, str]:
     return (f"{sentence}:" if command else sentence), command
 
 
-def _found(result: Judgement, label: str) -> Headline:
-    """What was found for a class in all items."""
+def _headline(result: Judgement, label: str) -> Headline:
+    """The title and the lead of the page, for a class in all items."""
     overall = result.overall
     share = share_of(overall, label)
     name, where = shown(result, label), shortened(overall.name)
@@ -134,7 +134,7 @@ def _found(result: Judgement, label: str) -> Headline:
         )
     items, where = counted(overall.n_items, "item"), f"{where}{weighting(overall)}"
     if overall.mean is not None and label == result.headline:
-        # Of ordered classes the mean comes first.
+        # For ordered classes the mean comes first.
         return Headline(
             heading=f"The mean of the {items} in {where} is {overall.mean.estimate:.2f}",
             limits=_of_level(result, f"{overall.mean.low:.2f} to {overall.mean.high:.2f}"),
@@ -239,28 +239,28 @@ def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
         rows.append((shown(result, label), row))
     kappa = ""
     if judge.agreement is not None:
-        found = judge.agreement
-        measure = "Cohen’s kappa" + ", squared distances" * result.ordered
+        agreement = judge.agreement
+        measure = "Cohen’s kappa, squared distances" if result.ordered else "Cohen’s kappa"
         kappa = (
-            f"Agreement with people beyond chance ({measure}; 0 is chance, 1 is full "
-            f"agreement): {found.kappa:.2f}, between {found.low:.2f} and {found.high:.2f}."
+            f"Agreement with people beyond chance ({measure}; 0 is chance, 1 is full agreement): "
+            f"{agreement.kappa:.2f}, between {agreement.low:.2f} and {agreement.high:.2f}."
         )
     verdicts = [shortened(verdict) for verdict in judge.verdicts]
     return {"name": shortened(judge.name), "kappa": kappa, "verdicts": verdicts, "rows": rows}
 
 
 def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
-    """Of two systems class by class, of several pair by pair for what stands for all."""
+    """The differences of two systems class by class, or of several in pairs for the headline."""
     several = _n_pairs(result) > 1
     compared: list[SystemDifference | MeanDifference] = [*result.differences]
     rows = []
     for d in leading_differences(result) if several else [*compared, *result.mean_differences]:
         name = shown(result, d.label) if isinstance(d, SystemDifference) else "mean"
         estimate, bounds = points(d)
-        found = "more than chance" if d.more_than_chance else decided_by(d)
+        chance = "more than chance" if d.more_than_chance else decided_by(d)
         if several:
-            name, found = pair_text(d), f"{found} (p = {d.p_adjusted:.2g})"
-        rows.append((name, estimate, bounds.strip("()"), found))
+            name, chance = pair_text(d), f"{chance} (p = {d.p_adjusted:.2g})"
+        rows.append((name, estimate, bounds.strip("()"), chance))
     return rows
 
 
@@ -351,6 +351,6 @@ def _chart_data(
             {"name": f"if {i}", "low": a.low, "high": a.high, "assumption": one_line(a.assumption)}
             for i, a in enumerate(result.overall.alternatives, 1)
         ],
-        "found": [asdict(_found(result, label)) for label in result.classes],
+        "found": [asdict(_headline(result, label)) for label in result.classes],
         "thresholds": thresholds(result, conditions),
     }

@@ -16,8 +16,8 @@ def plot_judgement(result: Judgement, label: str | None, ax: Axes | None) -> Axe
     else:
         lead = result.headline if label is None else label
         naive = [batch.naive(lead) for batch in result.batches]
-    known = [(p, place) for place, p in enumerate(naive) if p is not None]
-    if known:
-        ax.plot(*zip(*known, strict=True), "x", color="C3", label="by the verdicts alone")
+    points = [(p, position) for position, p in enumerate(naive) if p is not None]
+    if points:
+        ax.plot(*zip(*points, strict=True), "x", color="C3", label="by the verdicts alone")
         ax.legend(loc="best", frameon=False)
     return ax

@@ -41,11 +41,11 @@ from quantshift.judging.result import (
 )
 
 MOST_CLASSES_OF_RATES = 8
-"""With more the table of rates would be too wide; the JSON has all."""
+"""With more classes the table of rates would be too wide; the JSON has all."""
 
 LONGEST_VERDICT = 24
 MOST_DISPUTED = 8
-"""Items that people disagree on, which are named."""
+"""How many items that people disagree on are named."""
 FEWEST = 20
 """With fewer labels it cannot be said how many more are needed."""
 RECOMMENDED = 50
@@ -73,7 +73,7 @@ def render_text(result: Judgement) -> str:
 
 
 def alarms(result: Judgement) -> Iterator[str]:
-    """What comes before anything else: tables of which many rows were left out."""
+    """What comes before anything else: warnings that many rows of a table were left out."""
     for rows in map(lost_rows, result.rows):
         if is_much(rows):
             yield from row_warnings(rows)
@@ -103,7 +103,7 @@ def weighting(batch: JudgedBatch) -> str:
 
 
 def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
-    """What the verdicts alone say of the headline's class, judge by judge."""
+    """What the verdicts alone say about the headline's class, judge by judge."""
     share = headline_share(result, batch)
     for judge in batch.judges:
         if judge.naive is None:
@@ -116,7 +116,7 @@ def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
 
 
 def leading_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
-    """What was found, in a few lines: of ordered classes the mean comes first."""
+    """The answer in a few lines; for ordered classes the mean comes first."""
     if batch.mean is not None:
         yield mean_text(result, batch, batch.mean)
     yield answer(result, batch)
@@ -124,13 +124,13 @@ def leading_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     yield from win_rate_lines(result, batch)
 
 
-def mean_text(result: Judgement, batch: JudgedBatch, found: MeanLevel) -> str:
+def mean_text(result: Judgement, batch: JudgedBatch, mean: MeanLevel) -> str:
     """The mean of ordered classes."""
     what = RANGE if is_range(batch.kind) else f"{100 * result.level:g}% interval"
-    interval = f"{what} {found.low:.2f} to {found.high:.2f}"
+    interval = f"{what} {mean.low:.2f} to {mean.high:.2f}"
     items = f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighting(batch)}"
-    naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:.2f}"
-    return f"mean: {found.estimate:.2f} over the {items} ({interval}){naive}"
+    naive = "" if mean.naive is None else f"; by the verdicts alone {mean.naive:.2f}"
+    return f"mean: {mean.estimate:.2f} over the {items} ({interval}){naive}"
 
 
 def summary_of(result: Judgement) -> Summary:
@@ -144,13 +144,13 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     interval = limits_head(RANGE if ranges else INTERVAL, result.level)
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
-        found = zip(
+        columns = zip(
             batch.shares,
             estimates_and_limits(batch.shares),
             _naive([batch.naive(share.label) for share in batch.shares]),
             strict=True,
         )
-        rows = [[shown(result, share.label), *texts, naive, ""] for share, texts, naive in found]
+        rows = [[shown(result, share.label), *texts, naive, ""] for share, texts, naive in columns]
         return _without_empty(["class", "share", interval, "verdicts alone", ""], rows)
     lead = shown(result, result.headline)
     rows = []
@@ -166,7 +166,7 @@ def summary_rows(result: Judgement) -> list[list[str]]:
 
 
 def rate_rows(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
-    """The rates of a judge as a table: of two classes in words, of more as a matrix."""
+    """The rates of a judge as a table: in words for two classes, as a matrix for more."""
     by_class: dict[str, dict[str, Rate]] = defaultdict(dict)
     for rate in judge.rates:
         by_class[rate.label][rate.verdict] = rate
@@ -214,7 +214,7 @@ def design_text(batch: JudgedBatch) -> str:
 
 
 def needed_text(batch: JudgedBatch) -> str:
-    """How many labels half the width takes; empty if there are no labels to add to."""
+    """How many labels would halve the width; empty if there are no labels to add to."""
     if not design_named(batch.labels.design).uses_labels:
         return ""
     if batch.is_known:
@@ -269,12 +269,12 @@ def moved_rows(result: Judgement, batch: JudgedBatch) -> list[list[str]]:
     """How far the share moves with each rate of the judge, under a header; empty if not known."""
     if not batch.if_rates_move:
         return []
-    found = {(moved.label, moved.moved_by): moved.estimate for moved in batch.if_rates_move}
-    steps = sorted({moved_by for _, moved_by in found})
+    estimates = {(moved.label, moved.moved_by): moved.estimate for moved in batch.if_rates_move}
+    steps = sorted({moved_by for _, moved_by in estimates})
     points = [f"{100 * abs(step):.0f} points {'lower' if step < 0 else 'higher'}" for step in steps]
     rows = [["if it is", *points, ""]]
     for label in dict.fromkeys(moved.label for moved in batch.if_rates_move):
-        moved = [percent(found[label, step]) for step in steps]
+        moved = [percent(estimates[label, step]) for step in steps]
         rows.append([f"{_rate_name(result, label)} (of {shown(result, label)})", *moved, ""])
     return rows
 
@@ -323,9 +323,11 @@ def _judges(result: Judgement) -> Iterator[str]:
 def _kappa(judge: JudgeQuality, *, weighted: bool) -> str:
     if judge.agreement is None:
         return ""
-    found = judge.agreement
+    agreement = judge.agreement
     kappa = "weighted kappa" if weighted else "kappa"
-    return f": {kappa} {found.kappa:.2f} ({found.low:.2f} to {found.high:.2f}) with people"
+    return (
+        f": {kappa} {agreement.kappa:.2f} ({agreement.low:.2f} to {agreement.high:.2f}) with people"
+    )
 
 
 def _labels(batch: JudgedBatch) -> Iterator[str]:
@@ -340,7 +342,7 @@ def _labels(batch: JudgedBatch) -> Iterator[str]:
 
 
 def _people(result: Judgement) -> Iterator[str]:
-    """How far those agree who gave the labels, and which items they should decide."""
+    """How far the people who gave the labels agree, and which items they should decide."""
     people = result.people
     if people is None:
         return
@@ -352,11 +354,10 @@ def _people(result: Judgement) -> Iterator[str]:
     if people.disputed:
         names = [str(item.row if item.id is None else item.id) for item in people.disputed]
         shown_names = ", ".join(shortened(name, LONGEST_VERDICT) for name in names[:MOST_DISPUTED])
-        more = f" and {len(names) - MOST_DISPUTED:,} more (the JSON has all)"
+        n_more = len(names) - MOST_DISPUTED
+        more = f" and {n_more:,} more (the JSON has all)" if n_more > 0 else ""
         what = "rows" if people.disputed[0].id is None else "items"
-        lines.append(
-            f"to decide together: {what} {shown_names}{more * (len(names) > MOST_DISPUTED)}"
-        )
+        lines.append(f"to decide together: {what} {shown_names}{more}")
     yield from headed("People", lines)
 
 

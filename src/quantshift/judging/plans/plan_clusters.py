@@ -21,14 +21,14 @@ from quantshift.judging.items.clusters import LabelledClusters, cluster_sums
 from quantshift.judging.items.judged_items import JudgedItems
 
 ASSUMED_CORRELATION = 0.2
-"""Of errors in one cluster, while no labels show it.
+"""The correlation of errors in one cluster that is assumed while no labels show it.
 
-Of real judges it was .05 within a question (preferences between chatbots) and .19 within a query
+For real judges it was .05 within a question (preferences between chatbots) and .19 within a query
 (grades of relevance)."""
 PRIOR_CLUSTERS = 10.0
-"""How many labelled clusters the assumption counts for, in addition to those there are."""
+"""How many labelled clusters the assumption counts for, in addition to the real ones."""
 FEWEST_CLUSTERS = 2
-"""One cluster says nothing about the others."""
+"""Clusters of a plan: one cluster says nothing about the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +36,8 @@ class PlanClusters:
     """The clusters of all items.
 
     codes: the cluster of every item, from 0, (n_items,). n: how many clusters; size: items in the
-    cluster of an item, on average. correlation: of errors in one cluster; n_seen: labelled clusters
-    that show it, 0 if it is an assumption.
+    cluster of an item, on average. correlation: that of errors in one cluster; n_seen: how many
+    labelled clusters show it, 0 if it is an assumption.
     """
 
     codes: Codes
@@ -48,19 +48,22 @@ class PlanClusters:
 
     @classmethod
     def of(cls, items: JudgedItems, strata: Codes, rates: Reals) -> "PlanClusters":
-        """strata: of every item; rates: shares of the classes in them, (n_strata, n_classes)."""
+        """The clusters of the items, with the correlation that their labels show.
+
+        strata: that of every item; rates: shares of the classes in them, (n_strata, n_classes).
+        """
         assert items.clusters is not None
         codes = np.unique(items.clusters, return_inverse=True)[1].ravel()
-        every, known = LabelledClusters.of(codes), items.known
-        errors = np.eye(items.n_classes)[items.labels[known]] - rates[strata[known]]
-        found, n_seen = _correlation(errors, codes[known])
+        every, labelled = LabelledClusters.of(codes), items.known
+        errors = np.eye(items.n_classes)[items.labels[labelled]] - rates[strata[labelled]]
+        observed, n_seen = _correlation(errors, codes[labelled])
         part = n_seen / (n_seen + PRIOR_CLUSTERS)
-        correlation = part * found + (1 - part) * ASSUMED_CORRELATION
+        correlation = part * observed + (1 - part) * ASSUMED_CORRELATION
         return cls(codes, every.n, every.size, correlation, n_seen)
 
     @property
     def mean_size(self) -> float:
-        """Items of a cluster."""
+        """Items of a cluster, on average."""
         return len(self.codes) / self.n
 
     @property
@@ -80,7 +83,7 @@ class PlanClusters:
         return float(np.sqrt(self._effect(1 + (self.size - 1) * n_labels / len(self.codes))))
 
     def check_number(self, n_labels: int) -> None:
-        """Refuse first labels that are of one cluster."""
+        """Refuse first labels that would all be of one cluster."""
         if n_labels < min(FEWEST_CLUSTERS * self.mean_size, len(self.codes)):
             raise UserError(
                 f"{n_labels} labels are less than {FEWEST_CLUSTERS} whole clusters, which have "
@@ -93,17 +96,17 @@ class PlanClusters:
         return 1 + (size - 1) * self.correlation
 
     def drawn(
-        self, n_labels: int, known: Flags, rng: np.random.Generator
+        self, n_labels: int, labelled: Flags, rng: np.random.Generator
     ) -> tuple[Indices, NDArray[np.bool_]]:
         """Items to label, cluster by cluster, and which clusters then have labels.
 
-        Clusters that are labelled in part come first: they are of an earlier sheet that was left
-        before its end.
+        Clusters that are labelled in part come first: they are from an earlier sheet that was not
+        finished.
         """
-        labelled = np.bincount(self.codes, weights=known, minlength=self.n)
+        n_labelled = np.bincount(self.codes, weights=labelled, minlength=self.n)
         sizes = np.bincount(self.codes, minlength=self.n)
-        begun = (labelled > 0) & (labelled < sizes)
-        whole = labelled == sizes
+        begun = (n_labelled > 0) & (n_labelled < sizes)
+        whole = n_labelled == sizes
         if begun.sum() > whole.sum() + 1:
             raise UserError(
                 f"{int(begun.sum())} clusters have labels of some of their items only: these were "
@@ -111,25 +114,25 @@ class PlanClusters:
                 "these clusters first",
                 arguments=["cluster"],
             )
-        missing = int((sizes - labelled)[begun].sum())
-        free = rng.permutation(np.flatnonzero(labelled == 0))
-        wanted = round(max(n_labels - missing, 0) / self.mean_size)
+        missing = int((sizes - n_labelled)[begun].sum())
+        free = rng.permutation(np.flatnonzero(n_labelled == 0))
+        n_clusters = round(max(n_labels - missing, 0) / self.mean_size)
         least = max(FEWEST_CLUSTERS - int((begun | whole).sum()), 0 if missing else 1)
-        n_new = min(max(wanted, least), len(free))
+        n_new = min(max(n_clusters, least), len(free))
         chosen = np.concatenate([np.flatnonzero(begun), free[:n_new]])
-        place = np.full(self.n, -1)
-        place[chosen] = np.arange(len(chosen))
-        rows = np.flatnonzero((place[self.codes] >= 0) & ~known)
-        return rows[np.argsort(place[self.codes[rows]], kind="stable")], (place >= 0) | whole
+        position = np.full(self.n, -1)
+        position[chosen] = np.arange(len(chosen))
+        rows = np.flatnonzero((position[self.codes] >= 0) & ~labelled)
+        return rows[np.argsort(position[self.codes[rows]], kind="stable")], (position >= 0) | whole
 
 
 def _correlation(errors: Reals, clusters: Codes) -> tuple[float, int]:
-    """Of the errors of two labels in one cluster, and how many clusters have several."""
+    """The correlation of two errors in one cluster, and how many clusters have several labels."""
     sizes = np.unique(clusters, return_counts=True)[1]
     several, squares = int((sizes > 1).sum()), float((errors**2).sum())
     if not several or squares == 0:
         return 0.0, 0
     pairs = float((cluster_sums(errors, clusters) ** 2).sum()) - squares
     mean_square = squares / len(errors)
-    found = pairs / float((sizes * (sizes - 1)).sum()) / mean_square
-    return float(np.clip(found, 0.0, 1.0)), several
+    correlation = pairs / float((sizes * (sizes - 1)).sum()) / mean_square
+    return float(np.clip(correlation, 0.0, 1.0)), several

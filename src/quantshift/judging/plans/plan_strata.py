@@ -33,14 +33,14 @@ from quantshift.labelling.strata import stratified
 from quantshift.statistics.special_functions import expit, logit
 
 GROWTH = 1.8
-"""Of a stratum of scores over the one before."""
+"""How many times as large a stratum of scores is as the one before."""
 SMALLEST = 20
-"""Items of a stratum."""
+"""The fewest items of a stratum."""
 RARE = 0.1
-"""Share of a class from which on strata of scores are alike in size."""
+"""If the rarer class has a larger share, strata of scores are alike in size."""
 N_QUANTILES = 5
 LARGEST_TAIL = 0.3
-"""Share of the items from which on the rest is one stratum."""
+"""Beyond this share of the items the rest is one stratum."""
 GUESSED_ERROR = 0.1
 """Share of wrong verdicts to plan with while nothing is known."""
 PRIOR_LABELS = 2.0
@@ -51,9 +51,9 @@ SHARED_LABELS = 20.0
 If each verdict had the rate of its own labels, one with no error by chance would get hardly any
 more labels and one with some errors many more: errors would be underestimated."""
 FEWEST = 10
-"""Labels of a plan, and labels that tell a share."""
+"""The fewest labels of a plan, and the fewest that show a share."""
 LEAST = 3.0
-"""Labels of a stratum."""
+"""The fewest labels of a stratum."""
 SAME = 1e-6
 """Relative difference of probabilities that are the same but for rounding on a sheet."""
 BANDS = 3
@@ -66,11 +66,11 @@ FLOORS = np.concatenate([[0.0], np.geomspace(0.003, 0.5, 16)])
 class PlanStrata:
     """Strata of all items.
 
-    codes: the stratum of every item; sizes: numbers of items. names: in words.
+    codes: the stratum of every item; sizes: numbers of items; names: the strata in words.
     rates: the shares of the classes to expect in them, (n_strata, n_classes).
     cautious: the rates by which labels are divided among the strata, nearer to each other.
-    of_items: whether the share is that among these items, which are known once they are labelled.
-    weights: of every item, of mean 1; None if each counts the same.
+    of_items: whether the share is that among these items, which is known once all are labelled.
+    weights: that of every item, of mean 1; None if each counts the same.
     """
 
     codes: Codes
@@ -83,18 +83,18 @@ class PlanStrata:
 
     @cached_property
     def total_weights(self) -> Reals:
-        """Of the items of each stratum."""
+        """The weight of the items of each stratum."""
         sums = np.bincount(self.codes, weights=self.weights, minlength=len(self.sizes))
         return np.asarray(sums, dtype=np.float64)
 
     @property
     def shares(self) -> Reals:
-        """Of the weight of all items."""
+        """The share of each stratum in the weight of all items."""
         return np.asarray(self.total_weights / self.total_weights.sum())
 
     @cached_property
     def worth(self) -> Reals:
-        """How many labels of one weight a label of each stratum counts for, (n_strata,)."""
+        """How many labels of equal weight a label of each stratum counts for, (n_strata,)."""
         if self.weights is None:
             return np.ones(len(self.sizes))
         squares = np.bincount(self.codes, weights=self.weights**2, minlength=len(self.sizes))
@@ -102,31 +102,31 @@ class PlanStrata:
 
     @cached_property
     def n_items(self) -> float:
-        """Items of one weight that all of them count for."""
+        """How many items of equal weight all of them count for."""
         w = self.weights
         return float(self.sizes.sum() if w is None else w.sum() ** 2 / (w**2).sum())
 
     def allocated(self, total: float, had: NDArray[np.int64], level: float) -> Reals:
-        """Labels of the strata, `had` of which exist already."""
+        """How many labels each stratum gets; `had` of them exist already."""
         spread = np.sqrt((self.cautious * (1 - self.cautious)).max(axis=1))
         most = np.asarray(self.sizes, dtype=np.float64)
         least = np.asarray(np.minimum(np.maximum(had, LEAST), most), dtype=np.float64)
         scale = self.sizes if self.weights is None else self.shares / np.sqrt(self.worth)
-        found = [
+        candidates = [
             _between(scale * np.maximum(spread, floor), total, least, most) for floor in FLOORS
         ]
-        return min(found, key=lambda n: self.half_width(n, level))
+        return min(candidates, key=lambda n: self.half_width(n, level))
 
     def half_width(self, n: Reals, level: float) -> float:
-        """To expect with n labels in the strata, of the class with the widest interval."""
-        found = stratified(
+        """Half the width to expect with n labels in the strata, for the class with the widest."""
+        interval = stratified(
             self.shares,
             (n * self.worth)[:, np.newaxis] * self.rates,
             self.n_items,
             level=level,
             covered=n / np.maximum(self.sizes, 1) if self.of_items else None,
         )
-        return float((found.high - found.low).max() / 2)
+        return float((interval.high - interval.low).max() / 2)
 
     def together(self) -> "PlanStrata":
         """All in one stratum: plain counting."""
@@ -170,12 +170,12 @@ class PlanStrata:
 def strata_by_verdict(items: JudgedItems) -> PlanStrata:
     """A stratum for each verdict of the first judge that occurs."""
     assert items.verdicts is not None
-    known, y, K = items.known, items.labels, items.n_classes
+    labelled, y, K = items.known, items.labels, items.n_classes
     values, codes = np.unique(items.verdicts[:, 0], return_inverse=True)
     codes = codes.ravel()
     right = votes(values, items.class_of_verdicts(0), K)
-    wrong = 1 - right[codes[known], y[known]].sum() / max(known.sum(), 1)
-    part = known.sum() / (known.sum() + PRIOR_LABELS)
+    wrong = 1 - right[codes[labelled], y[labelled]].sum() / max(labelled.sum(), 1)
+    part = labelled.sum() / (labelled.sum() + PRIOR_LABELS)
     error = part * wrong + (1 - part) * GUESSED_ERROR
     guess = (1 - error) * right + error / K
     counts = _labels_of(items, codes, len(values))
@@ -193,16 +193,16 @@ def strata_by_score(items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
     """Strata of scores; random_so_far: whether the labels so far look like those of random items.
 
     If it is known with what probability each label was drawn, strata are used in which all labels
-    have the same.
+    have the same probability.
     """
-    score, known, drawn = items.raw_score, items.known, drawn_so_far(items)
+    score, labelled, drawn = items.raw_score, items.known, drawn_so_far(items)
     assert score is not None
     if items.n_classes != 2:
         raise UserError("a plan by score is for two classes: plan by verdict")
     for share in _expected_shares(items, score, random_so_far=random_so_far):
         edges, rare_high, geometric = _edges(score, share)
         codes = np.searchsorted(edges, score, side="right")
-        if drawn is None or constant_within(drawn, codes[known]):
+        if drawn is None or constant_within(drawn, codes[labelled]):
             break
     used, codes = np.unique(codes, return_inverse=True)
     codes = codes.ravel()
@@ -218,7 +218,7 @@ def strata_by_score(items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
     sizes = np.bincount(codes)
     guess = np.column_stack([1 - rate, rate])
     expected = _labels_of(items, codes, len(used)) + PRIOR_LABELS * guess
-    rates = _smooth(expected, sizes) if known.any() else _shares(expected)
+    rates = _smooth(expected, sizes) if labelled.any() else _shares(expected)
     return PlanStrata(
         codes=codes,
         sizes=sizes,
@@ -238,8 +238,8 @@ def drawn_so_far(items: JudgedItems) -> Reals | None:
 
 def _labels_of(items: JudgedItems, codes: Codes, n_strata: int) -> NDArray[np.int64]:
     """Labels so far by stratum and class."""
-    K, known = items.n_classes, items.known
-    flat = np.bincount(codes[known] * K + items.labels[known], minlength=n_strata * K)
+    K, labelled = items.n_classes, items.known
+    flat = np.bincount(codes[labelled] * K + items.labels[labelled], minlength=n_strata * K)
     return flat.reshape(-1, K)
 
 
@@ -251,8 +251,8 @@ def _smooth(counts: Reals, sizes: NDArray[np.int64]) -> Reals:
     """Rates of two classes that rise or fall with the score: a logistic curve through the strata.
 
     If each stratum had the rate of its own labels, one in which by chance none of a class was seen
-    would get hardly any more, and one with some many more: what the labels say together would be
-    too low.
+    would get hardly any more labels, and one with some of it many more: what the labels say
+    together would be too low.
     """
     below = np.cumsum(sizes) - sizes / 2
     height = logit(below / sizes.sum())
@@ -275,23 +275,23 @@ def _smooth(counts: Reals, sizes: NDArray[np.int64]) -> Reals:
 def _expected_shares(items: JudgedItems, score: Reals, *, random_so_far: bool) -> list[float]:
     """Shares of class 1 that strata may be made for, the most likely first.
 
-    Labels tell the share if they are random ones, or if it is known how they were drawn. Otherwise
-    strata are those that a plan without labels has.
+    Labels show the share if they are random ones, or if it is known how they were drawn. Otherwise
+    strata are those of a plan without labels.
     """
-    known, y, drawn = items.known, items.labels, drawn_so_far(items)
+    labelled, y, drawn = items.known, items.labels, drawn_so_far(items)
     share = 0.01
     if score.min() >= 0 and score.max() <= 1:
         share = float(score.mean())
     elif items.verdicts is not None:
         share = float((items.verdicts[:, 0] == 1).mean())
-    if known.sum() < FEWEST:
+    if labelled.sum() < FEWEST:
         return [share]
     if drawn is not None:
-        seen = float((y[known] / drawn).sum() / (1 / drawn).sum())
+        seen = float((y[labelled] / drawn).sum() / (1 / drawn).sum())
         return [share, seen, 0.01, 0.99, 0.5]
     if not random_so_far:
         return [share]
-    return [float((y[known].sum() + share) / (known.sum() + 1))]
+    return [float((y[labelled].sum() + share) / (labelled.sum() + 1))]
 
 
 def constant_within(probabilities: Reals, codes: Codes) -> bool:
@@ -316,7 +316,7 @@ def _ends(weights: Reals) -> str:
 
 
 def _edges(score: Reals, share: float) -> tuple[Reals, bool, bool]:
-    """Between the strata; whether the rare class has the high scores; whether there is one."""
+    """The edges between strata; whether high scores mean the rarer class; whether it is rare."""
     high = share < 0.5
     if min(share, 1 - share) > RARE:
         return np.unique(np.quantile(score, np.arange(1, N_QUANTILES) / N_QUANTILES)), high, False
@@ -328,13 +328,13 @@ def _edges(score: Reals, share: float) -> tuple[Reals, bool, bool]:
     return np.unique(np.quantile(score, at)), high, True
 
 
-def _between(wanted: Reals, total: float, least: Reals, most: Reals) -> Reals:
-    """In proportion to `wanted`, within bounds, with the given sum as far as they allow."""
-    low, high = 0.0, float(most.max() / max(wanted[wanted > 0].min(initial=1.0), 1e-300))
+def _between(proportions: Reals, total: float, least: Reals, most: Reals) -> Reals:
+    """Numbers in these proportions, within bounds, with the given sum as far as they allow."""
+    low, high = 0.0, float(most.max() / max(proportions[proportions > 0].min(initial=1.0), 1e-300))
     for _ in range(60):
         middle = (low + high) / 2
-        if np.clip(middle * wanted, least, most).sum() < total:
+        if np.clip(middle * proportions, least, most).sum() < total:
             low = middle
         else:
             high = middle
-    return np.asarray(np.clip(high * wanted, least, most))
+    return np.asarray(np.clip(high * proportions, least, most))

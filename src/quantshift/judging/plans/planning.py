@@ -5,10 +5,10 @@ The list is in an order in which labelling may stop at any time: strata take tur
 A second plan keeps the strata of the first, because labels are random draws only within the strata
 they were drawn in. Strata by score depend on the scores, and on labels only as far as these are
 random ones. If it is known with what probability each label was drawn, strata are used in which
-all labels have the same.
+all labels have the same probability.
 
-Of items in clusters whole clusters are drawn, at random: who reads a conversation labels all of it
-(`plan_clusters`).
+If items are in clusters, whole clusters are drawn at random: a person who reads a conversation
+labels all of it (`plan_clusters`).
 """
 
 from bisect import bisect_left
@@ -38,7 +38,7 @@ from quantshift.judging.plans.plan_strata import (
 
 @dataclass(frozen=True)
 class Goal:
-    """What a plan is for: a precision, which is half the width of the interval, or new labels."""
+    """What a plan is for: a precision (half the width of the interval) or a number of labels."""
 
     precision: float | None = None
     n_labels: int | None = None
@@ -61,15 +61,15 @@ class JudgePlan:
     """Items to label.
 
     items: positions in the order of labelling; labelling may stop at any point of the list.
-    strata: of every item, (n_items,); names: of the strata, in words, such as "verdict 1" or
-        "score 0.2 to 0.4"; all items are of one stratum in a random plan.
-    inclusion: with what probability an item is labelled, (n_items,), now or earlier. To be kept
-        with the labels, with `strata`, as the `KnownDraw` of the labelled items.
+    strata: that of every item, (n_items,); names: those of the strata in words, such as "verdict 1"
+        or "score 0.2 to 0.4"; all items are of one stratum in a random plan.
+    inclusion: with what probability an item is labelled, (n_items,), now or earlier. Keep it and
+        `strata` with the labels: they are the `KnownDraw` of the labelled items.
     per_stratum: new labels in each stratum.
-    half_width: to expect of the interval, of the class with the widest.
+    half_width: what to expect for the interval, for the class with the widest.
     n_random: labels of random items for the same; as many as there are items if they are too few.
-        If whole clusters are drawn these are single items, whatever their cluster.
-    clusters: of all items, if whole clusters are drawn; n_clusters: to label.
+        If whole clusters are drawn, these are labels of single items, whatever their cluster.
+    clusters: those of all items, if whole clusters are drawn; n_clusters: how many to label.
     """
 
     how: str
@@ -119,13 +119,13 @@ def plan(
         clusters = PlanClusters.of(items, strata.codes, strata.rates)
         if goal.n_labels is not None and not items.known.any():
             clusters.check_number(goal.n_labels)
-    wanted = _Wanted(way, strata, _numbers(strata, items), settings.level, clusters)
-    n_new = goal.n_labels if goal.precision is None else wanted.labels_for(goal.precision)
+    forecast = _Forecast(way, strata, _numbers(strata, items), settings.level, clusters)
+    n_new = goal.n_labels if goal.precision is None else forecast.labels_for(goal.precision)
     assert n_new is not None
-    n_new = min(n_new, wanted.n_left)
+    n_new = min(n_new, forecast.n_left)
     rng = generator(settings.seed, purpose="judge plan", n_items=len(items))
-    drawn_now = _drawn(wanted, final, items, n_new, rng)
-    half_width = wanted.half_width(len(drawn_now.items))
+    drawn_now = _drawn(forecast, final, items, n_new, rng)
+    half_width = forecast.half_width(len(drawn_now.items))
     at_random = strata
     if items.weights is not None:
         at_random = replace(
@@ -153,9 +153,9 @@ def _way(how: str | None, items: JudgedItems) -> Plannable:
     if items.clusters is not None:
         usual = AtRandom.name
     way = plan_named(how or usual)
-    given = {"verdict": items.verdicts, "score": items.raw_score}
+    columns = {"verdict": items.verdicts, "score": items.raw_score}
     for column in way.plan_needs:
-        if given[column] is None:
+        if columns[column] is None:
             raise UserError(
                 f"a plan {way.plan_words} needs the {column} of every item", arguments=[column]
             )
@@ -179,27 +179,31 @@ class _Drawn:
 
 
 def _drawn(
-    wanted: "_Wanted", final: PlanStrata, items: JudgedItems, n_new: int, rng: np.random.Generator
+    forecast: "_Forecast",
+    final: PlanStrata,
+    items: JudgedItems,
+    n_new: int,
+    rng: np.random.Generator,
 ) -> _Drawn:
-    """So many new items, or about as many in whole clusters; final: the strata drawn in."""
-    clusters, before = wanted.clusters, _numbers(final, items)
+    """n_new items to label, or about as many in whole clusters; final: the strata drawn from."""
+    clusters, before = forecast.clusters, _numbers(final, items)
     if clusters is not None:
         rows, labelled = clusters.drawn(n_new, items.known, rng)
         inclusion = np.full(len(items), labelled.mean())
         n_clusters = len(np.unique(clusters.codes[rows]))
         return _Drawn(rows, inclusion, np.array([len(rows)]), n_clusters)
     new = np.array([n_new])
-    if not wanted.way.plans_together:
-        new = _whole(wanted.labels(n_new) - before, n_new, final.sizes - before)
+    if not forecast.way.plans_together:
+        new = _whole(forecast.labels(n_new) - before, n_new, final.sizes - before)
     inclusion = ((new + before) / np.maximum(final.sizes, 1))[final.codes]
     return _Drawn(_in_turns(final.codes, ~items.known, new, rng), inclusion, new)
 
 
 @dataclass(frozen=True, eq=False)
-class _Wanted:
-    """What numbers of labels do; had: labels of the strata so far.
+class _Forecast:
+    """What to expect from a number of new labels; had: labels of the strata so far.
 
-    clusters: that are labelled as a whole, if items are in clusters.
+    clusters: those of the items if whole clusters are labelled.
     """
 
     way: Plannable
@@ -214,12 +218,12 @@ class _Wanted:
         return int(self.strata.sizes.sum() - self.had.sum())
 
     def labels(self, n_new: int) -> Reals:
-        """Labels of each stratum in the end."""
+        """Labels of each stratum at the end."""
         total = min(n_new, self.n_left) + int(self.had.sum())
         return self.way.allocated(self.strata, total, self.had, self.level)
 
     def half_width(self, n_new: int) -> float:
-        """Of the interval to expect."""
+        """Half the width of the interval to expect."""
         labels = self.labels(n_new)
         alone = self.strata.half_width(labels, self.level)
         if self.clusters is None:
@@ -256,13 +260,13 @@ def _random_labels_for(
     n_items, together = int(strata.sizes.sum()), strata.together()
 
     def expected(n: int) -> float:
-        found = min(
+        width = min(
             strata.half_width(n * strata.sizes / n_items, level),
             together.half_width(np.array([float(n)]), level),
         )
         if clusters is None:
-            return found
-        return found * clusters.widening_one_by_one(n, of_items=strata.of_items)
+            return width
+        return width * clusters.widening_one_by_one(n, of_items=strata.of_items)
 
     return bisect_left(range(n_items), -half_width - 1e-12, lo=1, key=lambda n: -expected(n))
 

@@ -22,7 +22,7 @@ from quantshift.labelling.sheets.drawn import DrawnSheet
 from quantshift.tables.reading import Source
 
 LABEL = "label"
-"""The column for the labels, where none is named."""
+"""The column for the labels if the user names none."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -37,8 +37,8 @@ class LabelSheet(DrawnSheet):
 
     def __repr__(self) -> str:
         """How many items it has."""
-        known = f", and {counted(len(self.labels), 'label')} so far" if self.labels else ""
-        return f"<LabelSheet of {counted(self.n_new, 'item')} to label{known}>"
+        so_far = f", and {counted(len(self.labels), 'label')} so far" if self.labels else ""
+        return f"<LabelSheet of {counted(self.n_new, 'item')} to label{so_far}>"
 
     @property
     def n_new(self) -> int:
@@ -73,18 +73,19 @@ def plan_labels(
 
     precision: half the width that the interval may have; n_labels: new labels, instead.
     how: "random", "by-verdict" or "by-score"; by default by score if there is one, else by verdict.
-    cluster: a column of questions or conversations, whole ones of which are labelled, at random:
-        labels of one say less than as many others. Judge them with the same column.
+    cluster: a column of questions or conversations, of which whole ones are labelled, at random:
+        labels of one cluster say less than as many of different ones. Judge them with the same
+        column.
     weights: a column of numbers, such as views: more of the items that count most are labelled.
     The other arguments are those of `judge`. Existing labels show how good the judge is.
     """
     goal = Goal(precision, n_labels)
     if how is not None:
         plan_named(how)
-    source, named = parse_inputs(
+    source, options = parse_inputs(
         table, verdict, label, score, id=id, cluster=cluster, weights=weights
     )
-    options = named.saying(map=map, classes=classes, missing=missing, lenient=lenient)
+    options = options.saying(map=map, classes=classes, missing=missing, lenient=lenient)
     read = read_judged(source, labelled, options, labels_needed=False)
     if read.external is not None:
         raise UserError(
@@ -93,40 +94,40 @@ def plan_labels(
             arguments=["labelled", "id"],
         )
     settings = LevelOptions(level, seed, of).settings()
-    found = plan(
+    label_plan = plan(
         _judged_items(read, whole_clusters=cluster is not None), goal, how=how, settings=settings
     )
-    return _sheet(read, found, (table, labelled), options)
+    return _sheet(read, label_plan, (table, labelled), options)
 
 
 def _sheet(
     read: JudgedTable,
-    found: JudgePlan,
+    label_plan: JudgePlan,
     inputs: tuple[Source | None, ...],
     options: JudgeOptions,
 ) -> LabelSheet:
     items = read.items
     labelled = np.flatnonzero(items.labels >= 0)
-    positions = np.concatenate([found.items, labelled]).astype(np.int64)
+    positions = np.concatenate([label_plan.items, labelled]).astype(np.int64)
     label = options.label or LABEL
     return LabelSheet(
-        plan=found,
+        plan=label_plan,
         table=read.table,
         label=label,
         rows=tuple(items.numbers[positions].tolist()),
         content=tuple(name for name in read.table.columns if name != label),
         labels={int(items.numbers[i]): read.meaning.classes[items.labels[i]] for i in labelled},
-        strata=tuple(zip(found.names, found.per_stratum.tolist(), strict=True)),
-        probabilities=tuple(f"{found.inclusion[i]:.6g}" for i in positions),
+        strata=tuple(zip(label_plan.names, label_plan.per_stratum.tolist(), strict=True)),
+        probabilities=tuple(f"{label_plan.inclusion[i]:.6g}" for i in positions),
         inputs=inputs,
     )
 
 
 def _judged_items(read: JudgedTable, *, whole_clusters: bool) -> JudgedItems:
-    """The items, with what all judges say of each as one verdict.
+    """The items, with what all judges say about each as one verdict.
 
-    whole_clusters: are to be labelled. Rows of one id are a cluster when they are judged, but that
-    they are labelled together is for the user to say.
+    whole_clusters: whether these are to be labelled. Rows of one id are a cluster when they are
+    judged, but only the user can say that they are labelled together.
     """
     items, classes = read.items, read.meaning.classes
     verdicts, meaning = None, Meaning(classes, (), ())

@@ -1,1 +1,1 @@
-"""What people ask of judged items beyond the rate: which system, judge or cut is better."""
+"""What people ask about judged items beyond the rate: which system, judge or cut is better."""

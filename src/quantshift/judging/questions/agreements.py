@@ -4,7 +4,7 @@ Two judges are compared on the same labelled items: on each of them one agrees w
 other, or both, or neither. With labels that count alike the p-value is that of McNemar's exact
 test, and the limits are those of Bonett and Price, who add an item on which one judge alone agrees
 and another on which the other does. Labels with weights, or in clusters, have the same limits by
-the sums of what they add to the difference. Of ordered classes, where a judge that always says the
+the sums of what they add to the difference. For ordered classes, where a judge that always says the
 middle is never far off, weighted kappas are compared, by what each label adds to their difference.
 
 References: Q. McNemar, "Note on the sampling error of the difference between correlated proportions
@@ -35,7 +35,7 @@ from quantshift.statistics.multiple_tests import holm
 AGREEMENT, WEIGHTED_KAPPA = "agreement", "weighted kappa"
 """What judges are compared by."""
 FEWEST_LABELS = 10
-"""With fewer nothing is said about judges by comparison."""
+"""With fewer, judges are not compared."""
 
 
 def compared_judges(
@@ -44,10 +44,11 @@ def compared_judges(
     """All pairs of judges, with p-values that allow for the number of pairs."""
     if labelled.verdicts is None or len(labelled) < FEWEST_LABELS:
         return ()
-    known = [j for j in range(len(judges)) if _says_classes(labelled.meaning, j)]
+    comparable = [j for j in range(len(judges)) if _says_classes(labelled.meaning, j)]
     compared = _kappas_compared if labelled.meaning.ordered else _compared
     rows = [
-        compared(labelled, (judges[i], judges[j]), (i, j), level) for i, j in combinations(known, 2)
+        compared(labelled, (judges[i], judges[j]), (i, j), level)
+        for i, j in combinations(comparable, 2)
     ]
     adjusted = holm([row.p_value for row in rows]) if rows else []
     return tuple(
@@ -72,13 +73,13 @@ def kappa_and_parts(labelled: LabelledItems, judge: int) -> tuple[float, Reals]:
     says, y, K = labelled.says(judge), labelled.labels, len(labelled.meaning.classes)
     w = labelled.weights / labelled.weights.sum()
     apart = np.subtract.outer(np.arange(K), np.arange(K)) ** 2.0
-    said, true = (np.bincount(codes, weights=w, minlength=K) for codes in (says, y))
-    found, expected = float(w @ apart[says, y]), float(said @ apart @ true)
+    by_judge, by_people = (np.bincount(codes, weights=w, minlength=K) for codes in (says, y))
+    observed, expected = float(w @ apart[says, y]), float(by_judge @ apart @ by_people)
     if expected <= 0:
         return 0.0, np.zeros(len(y))
-    by_chance = (apart @ true)[says] + (said @ apart)[y] - 2 * expected
-    moved = -(apart[says, y] - found) / expected + found / expected**2 * by_chance
-    return 1 - found / expected, np.asarray(w * moved)
+    by_chance = (apart @ by_people)[says] + (by_judge @ apart)[y] - 2 * expected
+    moved = -(apart[says, y] - observed) / expected + observed / expected**2 * by_chance
+    return 1 - observed / expected, np.asarray(w * moved)
 
 
 def _kappas_compared(
@@ -119,7 +120,7 @@ def _row(
     p_value: float,
     level: float,
 ) -> JudgeComparison:
-    """limits: of the difference, and its variance."""
+    """The comparison as a row; limits: those of the difference, and its variance."""
     difference, (low, high, variance) = rates[0] - rates[1], limits
     n = len(labelled)
     distance = difference - low if difference > 0 else high - difference
@@ -166,10 +167,10 @@ def _limits(labelled: LabelledItems, apart: Reals, level: float) -> tuple[float,
 def labels_alone(
     labellings: Sequence[JudgedItems], judged: Judged, lead: int, settings: Settings
 ) -> LabelsAlone | None:
-    """What as many random labels would say of a class without the judge.
+    """What as many random labels would say about a class without the judge.
 
-    labellings: the items, twice if people are undecided, with either label. None where labels say
-    nothing without a judge, or too little. Of labels that were chosen by verdict it is what random
+    labellings: the items, twice if people are undecided, with either label. None if labels say
+    nothing without a judge, or too little. For labels that were chosen by verdict it is what random
     ones would be expected to say.
     """
     design, shares, k = judged.design, judged.shares, judged.n_labelled
@@ -177,15 +178,16 @@ def labels_alone(
     can_do_without = design.labelled_are_items and items.external is None
     if not can_do_without or k < FEWEST_LABELS or shares.no_estimate_reason:
         return None
-    found = [_limits_alone(one, judged, design, settings) for one in labellings]
-    alone = [(low[lead], high[lead]) for low, high in filter(None, found)]
-    if len(alone) < len(found):
+    limits = [_limits_alone(one, judged, design, settings) for one in labellings]
+    alone = [(low[lead], high[lead]) for low, high in filter(None, limits)]
+    if len(alone) < len(limits):
         return None
     low, high = map(float, np.mean(alone, axis=0))
     width = float(shares.high[lead] - shares.low[lead])
     ratio = width / (high - low) if high > low else 1.0
-    n, finite = len(items), settings.of_items
-    rest = ratio**2 * (1 / k - finite / n) + finite / n
+    n = len(items)
+    all_labelled = 1 / n if settings.of_items else 0.0
+    rest = ratio**2 * (1 / k - all_labelled) + all_labelled
     worth = int(np.ceil(1 / rest)) - k if rest > 0 else None
     if worth is not None and k + worth > n:
         worth = None
@@ -199,9 +201,9 @@ def _limits_alone(
         silent = replace(
             items, verdicts=np.zeros((len(items), 1), dtype=np.int64), score=None, raw_score=None
         )
-        found = design.estimate(silent, settings).within_limits()
-        found = allowing_for_clusters(found, silent, design, settings)
-        return None if found.no_estimate_reason else (found.low, found.high)
+        estimate = design.estimate(silent, settings).within_limits()
+        estimate = allowing_for_clusters(estimate, silent, design, settings)
+        return None if estimate.no_estimate_reason else (estimate.low, estimate.high)
     chosen = (LabelsStandFor.THEIR_VERDICT, LabelsStandFor.THEIR_STRATUM)
     if design.labels_stand_for not in chosen or items.clusters is not None:
         return None

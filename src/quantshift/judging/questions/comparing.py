@@ -53,15 +53,15 @@ def differences_of(
 
 
 def _systems(items: ReadItems, compare: Sequence[str]) -> list[str]:
-    """The names of the systems, of which there are two or more."""
-    known = batches_in_order(list(items.groups or ()))
-    if tuple(compare) == (ALL,) and ALL not in known:
-        if len(known) < 2:
+    """The names of the systems, two or more."""
+    systems = batches_in_order(list(items.groups or ()))
+    if tuple(compare) == (ALL,) and ALL not in systems:
+        if len(systems) < 2:
             raise UserError("there is one system only, which cannot be compared")
-        return known
+        return systems
     for name in compare:
-        if name not in known:
-            raise unknown_name("system", name, sorted(known))
+        if name not in systems:
+            raise unknown_name("system", name, sorted(systems))
     if len(set(compare)) < len(compare):
         raise UserError("a system cannot be compared with itself", arguments=["compare"])
     return list(compare)
@@ -92,7 +92,7 @@ class _Compared:
     def of(
         cls, run: JudgeRun, design: Design, items: ReadItems, pair: tuple[str, str]
     ) -> "_Compared":
-        """From the items of both."""
+        """The comparison of the items of both."""
         groups = np.array(items.groups)
         positions = [np.flatnonzero(groups == name) for name in pair]
         pairs = _pairs(items, positions[0], positions[1])
@@ -105,11 +105,11 @@ class _Compared:
 
     def shares(self) -> list[SystemDifference]:
         """A row for each class."""
-        found = difference(self.first, self.second, paired=self.paired, shared=self.shared)
+        result = difference(self.first, self.second, paired=self.paired, shared=self.shared)
         return [
             SystemDifference(
                 label=name,
-                **self._row(found.difference[i], found.low[i], found.high[i], [i]),
+                **self._row(result.difference[i], result.low[i], result.high[i], [i]),
             )
             for i, name in enumerate(self.run.meaning.classes)
         ]
@@ -117,7 +117,7 @@ class _Compared:
     def of_means(self) -> MeanDifference:
         """The row of the means."""
         worth = np.array([float(name) for name in self.run.meaning.classes])
-        found = mean_difference(
+        result = mean_difference(
             self.first, self.second, worth, paired=self.paired, shared=self.shared
         )
         naive = None
@@ -125,11 +125,11 @@ class _Compared:
             naive = float((self.first.judges[0].naive - self.second.judges[0].naive) @ worth)
         return MeanDifference(
             naive=None if naive is None or np.isnan(naive) else naive,
-            **self._row(found.mean, found.low, found.high, slice(None)),
+            **self._row(result.mean, result.low, result.high, slice(None)),
         )
 
     def _row(self, estimate: Any, low: Any, high: Any, classes: Any) -> dict[str, Any]:
-        """What all rows have; classes: those that the variance is that of."""
+        """The fields that all rows have; classes: those whose variance it is."""
         estimate, low, high = float(estimate), float(low), float(high)
         level = self.run.settings.level
         probability = probability_above(estimate, low, high, level, 0.0)

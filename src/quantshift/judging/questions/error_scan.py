@@ -6,7 +6,7 @@ many long ones and fails too many short ones, which a comparison of all errors t
 (Where labels were chosen by class, or elsewhere, they are random ones of their class, and errors
 are compared class by class.)
 
-The statistic of a column is that of Pearson's chi-square test, summed over verdicts; of numbers, it
+The statistic of a column is that of Pearson's chi-square test, summed over verdicts; for numbers it
 is that of a trend by rank. Its p-value comes from errors permuted among the items of a verdict,
 which is exact for any number of labels. With clusters, whole clusters change the sign of what they
 add to the statistic instead (the wild score bootstrap). p-values are adjusted for the number of
@@ -36,11 +36,11 @@ from quantshift.tables.cells import Columns
 from quantshift.tables.columns.cell_names import Cell, number_of, text_of
 
 FEWEST_DRAWS, MOST_DRAWS, MOST_NUMBERS = 999, 4_999, 20_000_000
-"""Of errors by chance; in all no more numbers than that, unless draws would be too few."""
+"""Draws of errors by chance, and how many numbers they have in all unless they would be too few."""
 MOST_LEVELS = 20
-"""Values up to which a column of texts is one of categories; of others the length counts."""
+"""Values up to which a column of texts is one of categories; otherwise the length counts."""
 FEWEST_NUMBERS = 7
-"""Different numbers from which on a column is one of numbers rather than categories."""
+"""With fewer different numbers, a column is one of categories."""
 FEWEST_OF_LEVEL = 3
 """Labelled items of a category; those of rarer ones are taken together."""
 OTHER = "(rare)"
@@ -64,19 +64,19 @@ class ScannedColumn:
 def error_patterns(
     labelled: LabelledItems, columns: Columns, judges: Sequence[str], settings: Settings
 ) -> tuple[ErrorPattern, ...]:
-    """By columns of the labelled items, those with the smallest p-values first."""
+    """The patterns by columns of the labelled items, the smallest p-values first."""
     read = [column for name, cells in columns.items() for column in _read(name, cells)]
-    found: list[ErrorPattern] = []
+    patterns: list[ErrorPattern] = []
     for j, judge in enumerate(judges):
         errors = _Errors.of(labelled, j, judge, settings.seed)
         if errors.parts:
-            found += [errors.pattern(column) for column in read]
-    adjusted = holm([pattern.p_value for pattern in found]) if found else []
-    found = [
+            patterns += [errors.pattern(column) for column in read]
+    adjusted = holm([pattern.p_value for pattern in patterns]) if patterns else []
+    patterns = [
         replace(pattern, p_adjusted=p, more_than_chance=p < 1 - settings.level)
-        for pattern, p in zip(found, adjusted, strict=True)
+        for pattern, p in zip(patterns, adjusted, strict=True)
     ]
-    return tuple(sorted(found, key=lambda pattern: pattern.p_value))
+    return tuple(sorted(patterns, key=lambda pattern: pattern.p_value))
 
 
 def _read(name: str, cells: Sequence[Cell]) -> Iterator[ScannedColumn]:
@@ -91,9 +91,9 @@ def _read(name: str, cells: Sequence[Cell]) -> Iterator[ScannedColumn]:
         numbers = [None if cell is None else float(len(str(cell))) for cell in cells]
     if is_number and len(set(numbers)) >= FEWEST_NUMBERS:
         values = np.array([np.nan if number is None else number for number in numbers])
-        known = np.isfinite(values)
+        finite = np.isfinite(values)
         ranks = np.full(len(values), 0.5)
-        ranks[known] = (average_ranks(values[known]) - 0.5) / max(known.sum(), 1)
+        ranks[finite] = (average_ranks(values[finite]) - 0.5) / max(finite.sum(), 1)
         yield ScannedColumn(name, ranks[:, np.newaxis], None, values)
         return
     if of_texts:
@@ -112,9 +112,9 @@ def _read(name: str, cells: Sequence[Cell]) -> Iterator[ScannedColumn]:
 class _Errors:
     """The errors of one judge, and what they would be by chance.
 
-    parts: positions of the items among which errors are exchanged; names: of these parts. drawn:
-    errors less their mean, permuted, (n_draws, n_part) for each part; with clusters, signs of them
-    instead, (n_draws, n_clusters).
+    parts: positions of the items among which errors are exchanged; names: those of the parts.
+    drawn: errors less their mean, permuted, (n_draws, n_part) for each part; with clusters, their
+    signs instead, (n_draws, n_clusters).
     """
 
     judge: str
@@ -134,9 +134,9 @@ class _Errors:
         names = [f"verdicts {verdict!r}" for verdict in meaning.verdicts[j]]
         if labelled.standing_for is LabelsStandFor.THEIR_CLASS:
             codes, names = labelled.labels, [f"items labelled {c!r}" for c in meaning.classes]
-        # A verdict that says no class is no error.
-        known = np.unique(codes).tolist()
-        every = {code: np.flatnonzero((codes == code) & (says >= 0)) for code in known}
+        # A verdict that says no class is not an error.
+        distinct = np.unique(codes).tolist()
+        every = {code: np.flatnonzero((codes == code) & (says >= 0)) for code in distinct}
         parts = {c: part for c, part in every.items() if 0 < wrong[part].sum() < len(part)}
         rng = generator(seed, purpose="judge", side="errors", judge=judge)
         n = int(np.clip(MOST_NUMBERS // len(wrong), FEWEST_DRAWS, MOST_DRAWS))
@@ -176,16 +176,16 @@ class _Errors:
     def _where(
         self, column: ScannedColumn, residuals: Sequence[Reals], p_value: float
     ) -> ErrorPattern:
-        """The place where the judge errs most; residuals: of each part and value."""
+        """Where the judge errs most; residuals: those of each part and value."""
         size = [float(np.abs(r).max() if column.levels is None else r.max()) for r in residuals]
         worst = int(np.argmax(size))
         part, residual = self.parts[worst], residuals[worst]
         if column.levels is None:
             inside, where = _third(column, part, rising=bool(residual[0] > 0))
         else:
-            place = int(residual.argmax())
-            inside = column.values[part, place] > 0
-            where = f"{column.name} is {column.levels[place]!r}"
+            level = int(residual.argmax())
+            inside = column.values[part, level] > 0
+            where = f"{column.name} is {column.levels[level]!r}"
         wrong = self.wrong[part]
         return ErrorPattern(
             judge=self.judge,
@@ -203,7 +203,7 @@ class _Errors:
 
 
 def _scale(errors: Reals, raw: Reals, centred: Reals, *, numbers: bool) -> Reals:
-    """By which squares of sums become parts of a chi-square statistic, (n_values,)."""
+    """The factors that make squares of sums parts of a chi-square statistic, (n_values,)."""
     variance = float((errors**2).mean())
     size = (centred**2).sum(axis=0) if numbers else raw.sum(axis=0)
     return np.asarray(np.divide(1 / variance, size, out=np.zeros_like(size), where=size > 0))

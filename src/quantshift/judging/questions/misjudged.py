@@ -15,7 +15,7 @@ HEADER = ("row", "id", "judge", "verdict", "label")
 
 
 def misjudged_items(run: JudgeRun) -> Iterator[MisjudgedItem]:
-    """Of each judge; verdicts that say no class, or of undecided items, are not called wrong."""
+    """Those of each judge; verdicts without a class, or on undecided items, are not wrong."""
     table = run.table
     yield from _misjudged(run, table.items.only_decided(), table.rows[0].source)
     if table.external is not None:
@@ -48,12 +48,12 @@ def misjudged_csv(run: JudgeRun, left_out: Sequence[str | None]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     beside = {name: run.table.beside[name] for name in run.table.beside if name not in left_out}
-    place = {number: i for i, number in enumerate(run.table.items.numbers.tolist())}
+    positions = {number: i for i, number in enumerate(run.table.items.numbers.tolist())}
     names = (f"{name} (column)" if name in HEADER else name for name in beside)
     writer.writerow([*HEADER, *map(escaped, names)])
     for item in _misjudged(run, run.table.items.only_decided(), ""):
         cells = [item.row, item.id or "", item.judge, item.verdict, item.label]
-        row = [column[place[item.row]] for column in beside.values()]
+        row = [column[positions[item.row]] for column in beside.values()]
         cells += ["" if cell is None else cell for cell in row]
         writer.writerow([escaped(str(cell)) for cell in cells])
     return text.getvalue()

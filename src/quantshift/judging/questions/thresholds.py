@@ -1,4 +1,4 @@
-"""The threshold of a score judge: from which score on an item is called positive.
+"""The threshold of a score judge, at or above which an item is called positive.
 
 A cut is chosen on labelled items: the one that agrees best with people, or the one with the largest
 recall of those that reach a target precision, or the reverse. On the same labels it looks better
@@ -23,12 +23,12 @@ from quantshift.labelling.audit import counted_limits
 AGREEMENT, PRECISION, RECALL = MEASURES = "agreement", "precision", "recall"
 N_FOLDS, N_REPEATS = 10, 20
 FEWEST_LABELS = 20
-"""With fewer no cut is chosen."""
+"""With fewer labels no cut is chosen."""
 FEWEST_OF_CLASS = 5
 COUNTS_AS = 0.6
-"""Of a label that is counted. Cuts of different folds are alike, so that limits of counting are too
-narrow: in twelve settings of normal scores with 60 and 200 labels 95% limits held in 83% to 96% of
-the cases, and with this in 91% to 99%."""
+"""The part of a label that each label counts for. Cuts of different folds are alike, so that limits
+of counting are too narrow: in twelve settings of normal scores with 60 and 200 labels 95% limits
+held in 83% to 96% of the cases, and with this in 91% to 99%."""
 
 _TARGET = re.compile(rf"({PRECISION}|{RECALL})\s*=\s*([0-9.]+)\s*(%?)")
 
@@ -42,7 +42,7 @@ class CutRule:
 
     @classmethod
     def parse(cls, written: str) -> "CutRule":
-        """From what a user writes.
+        """The rule that a user writes.
 
         >>> CutRule.parse("precision=90%")
         CutRule(goal='precision', target=0.9)
@@ -55,7 +55,8 @@ class CutRule:
         elif written.strip().casefold() == AGREEMENT:
             return cls(AGREEMENT)
         raise UserError(
-            f"{written!r} is no goal of a cut; write {AGREEMENT}, {PRECISION}=0.9 or {RECALL}=0.9",
+            f"{written!r} is not a goal of a cut; write {AGREEMENT}, {PRECISION}=0.9 or "
+            f"{RECALL}=0.9",
             arguments=["cut"],
         )
 
@@ -101,7 +102,7 @@ def threshold(
     rule: CutRule,
     settings: Settings,
 ) -> Threshold:
-    """The cut for a class; scores: of the labelled items, and of all."""
+    """The cut for a class; scores: those of the labelled items, and of all."""
     score, every = scores
     positive = np.asarray(labelled.labels == lead)
     if min(positive.sum(), (~positive).sum()) < FEWEST_OF_CLASS or len(labelled) < FEWEST_LABELS:
@@ -153,7 +154,7 @@ def _out_of_fold(
 
 
 def _performance(called: Reals | Flags, positive: Flags, w: Reals) -> tuple[float, float, float]:
-    """Agreement, precision and recall; called: the chance with which an item is called positive."""
+    """Agreement, precision and recall; called: the chance that an item is called positive."""
     yes = called * w
     right = float((yes * positive).sum())
     agreement = (right + float(((1 - called) * w * ~positive).sum())) / float(w.sum())
@@ -166,11 +167,11 @@ def _with_limits(
 ) -> tuple[Performance, ...]:
     """The same with limits of counting as many labels as they rest on."""
     w = labelled.weights
-    found = _performance(called, positive, w)
+    performance = _performance(called, positive, w)
     wrong = np.where(positive, 1 - called, called)
     parts = (w, w * called, w * positive)
     rows = []
-    for name, estimate, part in zip(MEASURES, found, parts, strict=True):
+    for name, estimate, part in zip(MEASURES, performance, parts, strict=True):
         n = float(part.sum() ** 2 / (part**2).sum()) if part.any() else 0.0
         n *= COUNTS_AS / _together(
             part * (wrong - _mean(wrong, part)) if part.any() else wrong, labelled

@@ -32,20 +32,20 @@ from quantshift.tables.columns.labels import labels_of_cells
 def win_rate(run: JudgeRun, judged: Judged) -> WinRate:
     """The win rate of the first class of `wins` against the second."""
     worth = worth_of_classes(run)
-    found, shares = mean(judged, worth), judged.shares
+    rate, shares = mean(judged, worth), judged.shares
     level, design = judged.level, judged.design
     naive = float(judged.judges[0].naive @ worth) if judged.judges else np.nan
-    apart = found.mean - EVEN
-    distance = found.mean - found.low if apart > 0 else found.high - found.mean
+    apart = rate.mean - EVEN
+    distance = rate.mean - rate.low if apart > 0 else rate.high - rate.mean
     assert run.wins is not None
     return WinRate(
         win=run.wins[0],
         loss=run.wins[1],
-        estimate=found.mean,
-        low=found.low,
-        high=found.high,
+        estimate=rate.mean,
+        low=rate.low,
+        high=rate.high,
         naive=None if np.isnan(naive) else naive,
-        probability=probability_above(found.mean, found.low, found.high, level, EVEN),
+        probability=probability_above(rate.mean, rate.low, rate.high, level, EVEN),
         labels_to_decide=labels_to_decide(
             apart,
             distance,
@@ -81,35 +81,35 @@ def worth_of_classes(run: JudgeRun) -> Reals:
 
 
 def position_biases(run: JudgeRun, column: str) -> Iterator[PositionBias]:
-    """Of each judge; column: the one of which answer came first."""
-    items, known, came_first = run.table.items, *_came_first(run, column)
+    """The bias of each judge; column: the one that says which answer came first."""
+    items, has_order, came_first = run.table.items, *_came_first(run, column)
     if items.verdicts is None:
         raise UserError(
             "a bias of position is one of verdicts; name their column", arguments=["verdict"]
         )
     worth = np.append(worth_of_classes(run), EVEN)  # The last is that of verdicts without a class.
-    clusters = None if items.clusters is None else items.clusters[known]
-    weights = np.ones(int(known.sum())) if items.weights is None else items.weights[known]
+    clusters = None if items.clusters is None else items.clusters[has_order]
+    weights = np.ones(int(has_order.sum())) if items.weights is None else items.weights[has_order]
     for j, name in enumerate(run.judges):
-        says = np.array(run.meaning.says[j])[items.verdicts[known, j]]
-        compared = _Compared(worth[says], came_first[known], weights, clusters)
+        says = np.array(run.meaning.says[j])[items.verdicts[has_order, j]]
+        compared = _Compared(worth[says], came_first[has_order], weights, clusters)
         yield compared.bias(name, run.settings.level)
 
 
 def _came_first(run: JudgeRun, column: str) -> tuple[Flags, Flags]:
-    """For which items it is known which answer came first, and whether it was that of a win."""
+    """Which items say which answer came first, and whether it was the one that wins."""
     assert run.wins is not None
     win, loss = (name.casefold() for name in run.wins)
-    given = labels_of_cells(run.table.beside[column])
-    names = [None if name is None else name.lower() for name in given]
-    wrong = [name for name in names if name not in (win, loss, None)]
+    cells = labels_of_cells(run.table.beside[column])
+    names = [None if name is None else name.casefold() for name in cells]
+    wrong = [cell for cell, name in zip(cells, names, strict=True) if name not in (win, loss, None)]
     if wrong:
         raise DataError(
             f"the column {column!r} has {wrong[0]!r}, which is neither of {run.wins[0]!r} and "
             f"{run.wins[1]!r}: it names the answer that came first"
         )
-    known = np.array([name is not None for name in names], dtype=bool)
-    return known, np.array([name == win for name in names], dtype=bool)
+    has_order = np.array([name is not None for name in names], dtype=bool)
+    return has_order, np.array([name == win for name in names], dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +141,10 @@ class _Compared:
         difference = means[0] - means[1]
         freedom = max(n - 1, 1)
         reach = float(student_quantile((1 + level) / 2, freedom)) * error
-        p_value = float(difference == 0)
         if error:
             p_value = 2 * float(student_above(abs(difference) / error, freedom))
+        else:
+            p_value = 1.0 if difference == 0 else 0.0
         return PositionBias(
             judge=judge,
             n_first=n_first,
@@ -160,7 +161,7 @@ class _Compared:
         return float(np.average(self.score[side], weights=self.weights[side]))
 
     def _error(self, means: tuple[float, float]) -> tuple[float, int]:
-        """The standard error of the difference, and of how many items or clusters it is."""
+        """The standard error of the difference, and the number of items or clusters behind it."""
         first, w = self.first, self.weights
         apart = self.score - np.where(first, *means)
         added = apart * w / np.where(first, w[first].sum(), -w[~first].sum())

@@ -36,8 +36,8 @@ _NUMBER = re.compile(
 
 def mapped(cells: Sequence[Cell], function: Callable[[Any], Made]) -> list[Made]:
     """The function of each cell, called once for equal ones; the cells have one type."""
-    found = {cell: function(cell) for cell in set(cells)}
-    return [found[cell] for cell in cells]
+    results = {cell: function(cell) for cell in set(cells)}
+    return [results[cell] for cell in cells]
 
 
 def text_of(cell: Cell) -> str | None:
@@ -67,7 +67,7 @@ def _float_text(number: float) -> str:
 
 
 def number_of(cell: Cell) -> float | None:
-    """A cell as a number, which may be infinite or NaN; None if it is none.
+    """A cell as a number, which may be infinite or NaN; None if it is not a number.
 
     >>> number_of("1e3"), number_of(True), number_of("1_000"), number_of(" 7")
     (1000.0, 1.0, None, None)

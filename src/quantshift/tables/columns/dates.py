@@ -27,14 +27,14 @@ DAYS_OF_USE = 5 * 365.25
 DAY, MONTH, WEEKDAY, HOUR = "day", "month", "weekday", "hour"
 
 
-def date_format(known: pl.Series, most_odd: float) -> str | None:
+def date_format(words: pl.Series, most_odd: float) -> str | None:
     """The format in which all strings but at most `most_odd` are dates."""
-    first = known.head(100)
+    first = words.head(100)
     for format_ in (*DATE_FORMATS, *TIME_FORMATS):
         # The first cells are enough to reject most formats.
         if moments(first, format_).null_count() > max(most_odd, 0):
             continue
-        if moments(known, format_).null_count() <= most_odd:
+        if moments(words, format_).null_count() <= most_odd:
             return format_
     return None
 
@@ -48,10 +48,10 @@ def moments(column: pl.Series, format_: str | None) -> pl.Series:
     words = column.str.strip_chars()
     if format_ is None:
         # Training read the dates from a file with types, this file has none.
-        found = pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("us"))
+        dates = pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("us"))
         for iso in (DATE_FORMATS[0], *TIME_FORMATS):
-            found = found.fill_null(moments(words, iso).cast(pl.Datetime("us")))
-        return found
+            dates = dates.fill_null(moments(words, iso).cast(pl.Datetime("us")))
+        return dates
     if format_ in DATE_FORMATS:
         return words.str.to_date(format_, strict=False)
     return words.str.to_datetime(format_, strict=False, time_unit="us")

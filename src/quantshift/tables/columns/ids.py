@@ -14,7 +14,7 @@ MOST_DISTINCT = 0.9
 """Strings with a larger share of different values are names or ids of the rows."""
 
 FEWEST_DISTINCT = 20
-"""Up to this many different values are no ids, whatever their share."""
+"""Up to this many different values are not ids, whatever their share."""
 
 NAMED_DISTINCT = 0.1
 """The share of different values from which a column whose name says id is treated as one."""

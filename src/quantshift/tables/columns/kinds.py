@@ -72,8 +72,8 @@ class Column:
 
     odd: cells treated as missing because they do not belong there: words in a column of numbers,
         infinities.
-    parts: of a date, the parts that are used. format: of dates written as strings, and of numbers
-        with a decimal comma.
+    parts: for a date, the parts that are used. format: that of dates written as strings, and of
+        numbers with a decimal comma.
     """
 
     name: str
@@ -162,9 +162,9 @@ def odd_cells(frame: pl.DataFrame, features: Sequence[Column]) -> dict[str, pl.S
             and all_numbers[feature.name].null_count() == column.null_count()
         ):
             continue
-        found = as_kind(column, feature).is_null() & ~_gaps(column)
-        if found.any():
-            odd[feature.name] = found
+        is_odd = as_kind(column, feature).is_null() & ~_gaps(column)
+        if is_odd.any():
+            odd[feature.name] = is_odd
     return odd
 
 
@@ -201,7 +201,7 @@ def wrong_kind(feature: Column, name: str, cell: str) -> DataError:
         )
     if feature.kind == NUMBER and is_number(cell.strip("'")):
         return DataError(
-            f"{name}: most cells of column {feature.name!r} are like {cell}, which is no finite "
+            f"{name}: most cells of column {feature.name!r} are like {cell}, which is not a finite "
             "number; leave cells empty where nothing is known"
         )
     content = "truth values" if cell.strip("'").lower() in TRUTH_WORDS else "words"
@@ -313,8 +313,8 @@ def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOu
         return Column(name, CATEGORY, names.null_count(), levels)
     values, format_ = _typed(column, most_odd=MOST_ODD)
     if values.dtype == pl.String:
-        known = _without_errors(values.filter(~_gaps(values)))
-        format_ = comma_format(known, MOST_ODD * len(known))
+        present = _without_errors(values.filter(~_gaps(values)))
+        format_ = comma_format(present, MOST_ODD * len(present))
         values = values if format_ is None else comma_numbers(values, format_)
     if values.dtype.is_float():
         values = _finite(values)
@@ -342,9 +342,9 @@ def _feature(values: pl.Series, format_: str | None) -> Column:
 
 def _unfit(values: pl.Series, feature: Column) -> str | None:
     """Why a column is not a feature; None if it is one."""
-    known = values.drop_nulls()
-    distinct = known.n_unique()
-    if len(known) == 0:
+    present = values.drop_nulls()
+    distinct = present.n_unique()
+    if len(present) == 0:
         return "all missing"
     # Whether a cell is missing can be informative even if its value is always the same.
     if distinct == 1 and not feature.gaps:
@@ -352,11 +352,11 @@ def _unfit(values: pl.Series, feature: Column) -> str | None:
     if feature.kind in (DATE, TEXT, TRUTH):
         return None
     if feature.kind == CATEGORY:
-        reason = why_names_are_ids(known)
-        if reason is None and not _are_rare(known):
+        reason = why_names_are_ids(present)
+        if reason is None and not _are_rare(present):
             return None
-        return why_not_numbers(known) or reason
-    return why_numbers_are_ids(whole(known))
+        return why_not_numbers(present) or reason
+    return why_numbers_are_ids(whole(present))
 
 
 def _are_rare(levels: pl.Series) -> bool:
@@ -366,10 +366,10 @@ def _are_rare(levels: pl.Series) -> bool:
 
 
 def _is_text(words: pl.Series) -> bool:
-    known = words.drop_nulls()
-    distinct = known.unique()
+    present = words.drop_nulls()
+    distinct = present.unique()
     n_words = distinct.str.count_matches(r"\w\w+").median()
-    many, differ = len(distinct) > FEWEST_DISTINCT, len(distinct) > MOST_REPEATED * len(known)
+    many, differ = len(distinct) > FEWEST_DISTINCT, len(distinct) > MOST_REPEATED * len(present)
     if n_words is None or not isinstance(n_words, float | int):
         return False
     if n_words >= LONG_TEXT:
@@ -390,19 +390,19 @@ def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None
     if column.dtype != pl.String:
         return column, None
     words = column.str.strip_chars()
-    known = _without_errors(words.filter(~words.is_in(list(GAP_WORDS)) & words.is_not_null()))
-    most = most_odd * len(known)
-    if not len(known):
+    present = _without_errors(words.filter(~words.is_in(list(GAP_WORDS)) & words.is_not_null()))
+    most = most_odd * len(present)
+    if not len(present):
         return words, None
-    if _are_long_ids(known):
+    if _are_long_ids(present):
         return words, None
     for type_ in (pl.Int64, pl.Float64):
-        if known.cast(type_, strict=False).null_count() <= (0 if type_ == pl.Int64 else most):
+        if present.cast(type_, strict=False).null_count() <= (0 if type_ == pl.Int64 else most):
             return words.cast(type_, strict=False), None
-    lower_case = known.str.to_lowercase()
+    lower_case = present.str.to_lowercase()
     if (~lower_case.is_in(list(TRUTH_WORDS))).sum() <= most:
         return _truths(words), None
-    format_ = date_format(known, most)
+    format_ = date_format(present, most)
     return (words, None) if format_ is None else (moments(words, format_), format_)
 
 
@@ -442,7 +442,7 @@ def _as_numbers(column: pl.Series, format_: str | None) -> pl.Series:
         return column.str.strip_chars().cast(pl.Float64, strict=False)
     if column.dtype.is_numeric():
         return column.cast(pl.Float64)
-    # Truth values and dates are no numbers, whatever a file of another format would hold.
+    # Truth values and dates are not numbers, whatever a file of another format would hold.
     return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
 
 

@@ -49,10 +49,10 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
     >>> in_order(["10", "9"]), in_order(["10", "9", "x"])
     (('9', '10'), ('10', '9', 'x'))
     """
-    known = tuple(names)
-    if all(name.isdecimal() for name in known):
-        return tuple(sorted(known, key=lambda name: (int(name), name)))
-    return tuple(sorted(known))
+    all_names = tuple(names)
+    if all(name.isdecimal() for name in all_names):
+        return tuple(sorted(all_names, key=lambda name: (int(name), name)))
+    return tuple(sorted(all_names))
 
 
 def natural(name: str) -> tuple[object, ...]:

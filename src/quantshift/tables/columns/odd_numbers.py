@@ -69,7 +69,7 @@ FORMS = (
 
 
 def why_not_numbers(cells: pl.Series) -> str | None:
-    """Why the strings of a column (none missing) are not read as numbers; None if they are none.
+    """Why strings (none missing) that are numbers are not read as such; None if they are not.
 
     >>> why_not_numbers(pl.Series([f"{n},000" for n in range(100, 199)] + ["no"]))
     '99% of the cells look like numbers with thousands separators (1,234); write 1,234 as 1234'
@@ -85,9 +85,9 @@ def why_not_numbers(cells: pl.Series) -> str | None:
     frequent = [form for form in FORMS if counts[form] > SOME * len(cells)]
     if share < NEARLY_ALL or not frequent:
         return None
-    named = sorted(frequent, key=lambda form: -counts[form])[:MOST_NAMED]
-    contents = " or ".join(f"{form.content} ({form.example})" for form in named)
-    cures = " and ".join(f"{form.example} as {form.cure}" for form in named)
+    forms = sorted(frequent, key=lambda form: -counts[form])[:MOST_NAMED]
+    contents = " or ".join(f"{form.content} ({form.example})" for form in forms)
+    cures = " and ".join(f"{form.example} as {form.cure}" for form in forms)
     how_many = "all cells" if share == 1 else f"{share:.0%} of the cells"
     return f"{how_many} look like {contents}; write {cures}"
 

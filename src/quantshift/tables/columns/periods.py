@@ -47,7 +47,7 @@ class BatchNames:
         if cells.dtype != pl.String:
             return names_of(cells)
         if not self._is_known and cells.null_count() < len(cells):
-            self._format, self._is_known = self._found(cells), True
+            self._format, self._is_known = self._decided_format(cells), True
         if self._format is None:
             return names_of(cells)
         names = {
@@ -57,7 +57,7 @@ class BatchNames:
         }
         return cells.replace_strict(names, default=None, return_dtype=pl.String)
 
-    def _found(self, cells: pl.Series) -> str | None:
+    def _decided_format(self, cells: pl.Series) -> str | None:
         """The format of all cells of the column; read only if the first may be a date."""
         first = cells.drop_nulls().head(1)
         if all(dates_in(first, format_)[first[0]] is None for format_ in OTHER_FORMATS):
@@ -81,7 +81,7 @@ class Periods:
         dates = dates_in(values, self._format)
         wrong = first_wrong(values, dates)
         if wrong is not None and not self._is_known and cells.dtype == pl.String:
-            self._format, self._is_known = self._found(), True
+            self._format, self._is_known = self._decided_format(), True
             dates = dates_in(values, self._format)
             wrong = first_wrong(values, dates)
         if wrong is not None:
@@ -95,18 +95,18 @@ class Periods:
             return f"{year:04d}-W{week:02d}"
         return date.isoformat()[: 10 if self.every == "day" else 7]
 
-    def _found(self) -> str:
+    def _decided_format(self) -> str:
         """The format of all dates of the column; refused if there is none, or if two would do."""
-        found = date_formats(_parts(self.table, self.column))
-        if found.wrong is not None:
-            raise self._refused(*found.wrong)
-        if found.unclear is not None:
-            row, cell = found.unclear
+        formats = date_formats(_parts(self.table, self.column))
+        if formats.wrong is not None:
+            raise self._refused(*formats.wrong)
+        if formats.unclear is not None:
+            row, cell = formats.unclear
             raise DataError(
                 f"{self.table.name}: row {row}, column {self.column!r}: {shown(cell)} may be "
                 f"DD/MM/YYYY or MM/DD/YYYY, and no row decides it; write {ISO}"
             )
-        return found.best
+        return formats.best
 
     def _refused(self, row: int, cell: Any) -> DataError:
         return DataError(

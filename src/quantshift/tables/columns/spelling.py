@@ -29,8 +29,8 @@ def as_seen(name: str) -> str:
 def usual_spellings(counts: Mapping[str, int], right: Sequence[str] = ()) -> dict[str, str]:
     """Names that differ from another only in case or blanks, and the usual spelling of each.
 
-    counts: of each name; the most frequent spelling is the usual one. right: names whose spelling
-    is known to be right.
+    counts: that of each name; the most frequent spelling is the usual one. right: names whose
+    spelling is known to be right.
 
     >>> usual_spellings({"pass": 80, "Pass": 1, "fail": 20})
     {'Pass': 'pass'}
@@ -45,7 +45,7 @@ def usual_spellings(counts: Mapping[str, int], right: Sequence[str] = ()) -> dic
     }
 
 
-def known_spellings(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+def known_spellings(names: Iterable[str], known_names: Iterable[str]) -> dict[str, str]:
     """For each unknown name the known one that differs from it only in case or blanks.
 
     Names that fit several known ones are left alone.
@@ -54,12 +54,12 @@ def known_spellings(names: Iterable[str], known: Iterable[str]) -> dict[str, str
     {'TWO YEAR': 'Two year'}
     """
     alike = defaultdict(list)
-    for name in known:
+    for name in known_names:
         alike[spelling_key(name)].append(name)
-    found = {name: alike.get(spelling_key(name), []) for name in names}
+    fits = {name: alike.get(spelling_key(name), []) for name in names}
     return {
         name: fitting[0]
-        for name, fitting in found.items()
+        for name, fitting in fits.items()
         if len(fitting) == 1 and fitting[0] != name
     }
 
@@ -71,14 +71,14 @@ def mistyped(counts: Mapping[str, int]) -> dict[str, str]:
     {'pss': 'pass'}
     """
     total = sum(counts.values())
-    found = {}
+    corrections = {}
     for name, n in counts.items():
         if n > RARELY * total or is_number(name):
             continue
         common = [other for other, m in counts.items() if m >= 10 * n and other != name]
         if near := get_close_matches(name, common, n=1, cutoff=0.7):
-            found[name] = near[0]
-    return found
+            corrections[name] = near[0]
+    return corrections
 
 
 def alike(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -90,9 +90,9 @@ def alike(names: Iterable[str]) -> list[tuple[str, str]]:
     first: dict[str, str] = {}
     pairs = []
     for name in names:
-        known = first.setdefault(name.casefold(), name)
-        if known != name:
-            pairs.append((known, name))
+        earlier = first.setdefault(name.casefold(), name)
+        if earlier != name:
+            pairs.append((earlier, name))
     return pairs
 
 
@@ -101,7 +101,7 @@ def merged_notes(
 ) -> Iterator[str]:
     """A note about labels that are taken as one class. usual: the spelling used for each.
 
-    what: they are, if not labels.
+    what: what to call them, if they are not labels.
 
     >>> print(*merged_notes({"pass": 80, "Pass": 1, "fail": 20}, {"Pass": "pass"}))
     1 label that differs only in case or blanks is treated as another: 'Pass' (1) as 'pass'
@@ -123,7 +123,7 @@ def merged_notes(
 
 
 def _shown(name: str) -> str:
-    """A name in quotes; accents that are characters of their own as codes, or none would see them.
+    """A name in quotes; accents that are characters of their own are written as codes, to be seen.
 
     >>> print(_shown("é"), _shown("e\\u0301"))
     'é' 'e\\u0301'

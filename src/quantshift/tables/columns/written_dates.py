@@ -32,10 +32,11 @@ _PATTERNS = {
 
 @dataclass(frozen=True)
 class DateFormats:
-    """What the cells of a column tell about the format of its dates.
+    """What the cells of a column say about the format of its dates.
 
-    best: the format that most cells have. wrong: the row and the cell of the first that has not.
-    unclear: those of the first date that may be two, if the format is not decided.
+    best: the format that most cells have. wrong: the row and the content of the first cell that
+    does not have it. unclear: those of the first cell that may be one of two dates, if the format
+    is not decided.
     """
 
     best: str
@@ -75,8 +76,8 @@ def date_formats(parts: Iterable[tuple[int, Sequence[Any]]]) -> DateFormats:
         for format_ in formats:
             wrong = first_wrong(cells, dates[format_])
             if wrong is not None:
-                found = dates[format_]
-                n_wrong[format_] += sum(c is not None and found[c] is None for c in cells)
+                format_dates = dates[format_]
+                n_wrong[format_] += sum(c is not None and format_dates[c] is None for c in cells)
                 wrong_at.setdefault(format_, (first + wrong, cells[wrong]))
         by_day, by_month = dates[DAY_FIRST], dates[MONTH_FIRST]
         for row, cell in enumerate(cells) if unclear is None else ():
@@ -90,7 +91,7 @@ def date_formats(parts: Iterable[tuple[int, Sequence[Any]]]) -> DateFormats:
 
 
 def dates_in(cells: Iterable[Any], format_: str) -> dict[Any, datetime.date | None]:
-    """The date of each different cell, in their order; None if it is none in this format."""
+    """The date of each different cell, in their order; None if it is not one in this format."""
     values = dict.fromkeys(cell for cell in cells if cell is not None)
     return {
         value: _written_date(value, format_)
@@ -108,11 +109,11 @@ def first_wrong(cells: Sequence[Any], dates: Mapping[Any, datetime.date | None])
 
 
 def _written_date(text: str, format_: str) -> datetime.date | None:
-    found = _PATTERNS[format_].fullmatch(text.strip())
-    if found is None or int(found["year"]) < FIRST_YEAR:
+    match = _PATTERNS[format_].fullmatch(text.strip())
+    if match is None or int(match["year"]) < FIRST_YEAR:
         return None
     try:
-        return datetime.date(int(found["year"]), int(found["month"]), int(found["day"]))
+        return datetime.date(int(match["year"]), int(match["month"]), int(match["day"]))
     except ValueError:
         return None
 

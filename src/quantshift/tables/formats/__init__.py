@@ -41,24 +41,24 @@ def register_format(new: TableFormat) -> None:
         if taken is not None:
             raise UserError(f"files that end in {ending} are {taken.name}; choose other endings")
         if not re.fullmatch(r"\.[^./\s]+", ending) or ending != ending.lower() or ending == GZIP:
-            raise UserError(f"{ending!r} is no ending of file names; give e.g. '.psv'")
+            raise UserError(f"{ending!r} is not an ending of file names; give e.g. '.psv'")
     _FORMATS.append(new)
 
 
-def withdraw_format(known: TableFormat) -> None:
+def withdraw_format(registered: TableFormat) -> None:
     """Undo `register_format`."""
-    _FORMATS.remove(known)
+    _FORMATS.remove(registered)
 
 
 def format_of(path: Path, *, whole: bool = False) -> TableFormat | None:
-    """The format of a file by its name; None if it is no table.
+    """The format of a file by its name; None if it is not a table.
 
     whole: the file is read as one frame.
     """
     compressed, ending = endings_of(path)
-    for known in _FORMATS:
-        if ending in known.endings or (whole and ending in known.frame_endings):
-            return None if compressed and not known.gzipped else known
+    for format_ in _FORMATS:
+        if ending in format_.endings or (whole and ending in format_.frame_endings):
+            return None if compressed and not format_.gzipped else format_
     return None
 
 
@@ -73,16 +73,16 @@ def database_of(source: Any) -> Database | None:
     if not isinstance(source, str):
         return None
     scheme, separator, _ = source.partition("://")
-    found = (database for database in _DATABASES if scheme in database.schemes)
-    return next(found, None) if separator else None
+    databases = (database for database in _DATABASES if scheme in database.schemes)
+    return next(databases, None) if separator else None
 
 
 def sheet_of(source: str | Path) -> tuple[Path, str]:
     """The path of a source and the sheet that is named after it, as in `sales.xlsx#March`."""
     with_sheets = "|".join(re.escape(e) for f in _FORMATS if f.has_sheets for e in f.endings)
-    named = re.fullmatch(rf"(.*(?:{with_sheets}))#([^/]+)", str(source), re.I | re.S)
-    if named is not None and not Path(source).exists():
-        return Path(named.group(1)), named.group(2)
+    match = re.fullmatch(rf"(.*(?:{with_sheets}))#([^/]+)", str(source), re.I | re.S)
+    if match is not None and not Path(source).exists():
+        return Path(match.group(1)), match.group(2)
     return Path(source), ""
 
 

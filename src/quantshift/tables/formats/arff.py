@@ -53,7 +53,7 @@ class Attribute:
 
     @property
     def default(self) -> str | None:
-        """What a sparse row means by leaving the column out; None: nothing that is known."""
+        """What a sparse row means by leaving the column out; None if that is not known."""
         if self.is_number:
             return "0"
         return self.levels[0] if self.levels else None
@@ -97,9 +97,9 @@ def _open(file: TableFile) -> OpenTable:
     names = tuple(attribute.name for attribute in header.attributes)
     types = {a.name: a.type for a in header.attributes}
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
         first = 1
-        block = _Block(file.name, header, [names.index(name) for name in wanted])
+        block = _Block(file.name, header, [names.index(name) for name in requested])
         for number, line, was_undecodable in _lines(file):
             if number <= header.n_lines:
                 continue
@@ -107,7 +107,7 @@ def _open(file: TableFile) -> OpenTable:
             if len(block) == ROWS:
                 yield block.chunk(first)
                 first += ROWS
-                block = _Block(file.name, header, block.wanted)
+                block = _Block(file.name, header, block.positions)
         if len(block):
             yield block.chunk(first)
 
@@ -115,12 +115,12 @@ def _open(file: TableFile) -> OpenTable:
 
 
 class _Block:
-    """Rows that become a chunk: for each wanted column its cells as they are written."""
+    """Rows that become a chunk: the cells as they are written; positions: those of its columns."""
 
-    def __init__(self, name: str, header: Header, wanted: list[int]) -> None:
+    def __init__(self, name: str, header: Header, positions: list[int]) -> None:
         self.name = name
         self.attributes = header.attributes
-        self.wanted = wanted
+        self.positions = positions
         self._lines: list[int] = []
         self._rows: list[dict[int, str | None]] = []
         self._undecodable = 0
@@ -144,14 +144,14 @@ class _Block:
         self._undecodable += was_undecodable
 
     def chunk(self, first: int) -> Chunk:
-        attributes = {position: self.attributes[position] for position in self.wanted}
+        attributes = {position: self.attributes[position] for position in self.positions}
         columns = {p: [a.default] * len(self) for p, a in attributes.items()}
         for i, row in enumerate(self._rows):
             for position in row.keys() & columns.keys():
                 columns[position][i] = row[position]
         types = {attribute.name: attribute.type for attribute in attributes.values()}
-        named = {a.name: self._column(a, columns[p], p) for p, a in attributes.items()}
-        return Chunk(first, ListedCells(named, types), self._undecodable)
+        cells = {a.name: self._column(a, columns[p], p) for p, a in attributes.items()}
+        return Chunk(first, ListedCells(cells, types), self._undecodable)
 
     def _column(self, attribute: Attribute, cells: list[str | None], position: int) -> list[Cell]:
         values: Sequence[Cell] = cells
@@ -168,9 +168,9 @@ class _Block:
             expected = "must be given in a sparse row, since no string is zero"
         if wrong:
             cell = cells[wrong[0]]
-            shown = "" if cell is None else f" the value {cell[:SHOWN]!r} of"
+            value = "" if cell is None else f" the value {cell[:SHOWN]!r} of"
             raise DataError(
-                f"{self.name}: line {self._lines[wrong[0]]}:{shown} {attribute.name!r} {expected}"
+                f"{self.name}: line {self._lines[wrong[0]]}:{value} {attribute.name!r} {expected}"
             )
         return cells_of(values, attribute.type)
 
@@ -213,27 +213,27 @@ def _cells(where: str, line: str) -> list[str | None]:
     if "'" not in line and '"' not in line:
         return [_value(cell.strip()) for cell in line.split(",")]
     cells: list[str | None] = []
-    place, comma = 0, ","
+    start, comma = 0, ","
     while comma:
-        found = _CELL.match(line, place)
-        if found is None:
-            raise DataError(f"{where}: a quote is misplaced near {line[place : place + SHOWN]!r}")
-        cells.append(_value(found[1]))
-        place, comma = found.end(), found[2]
+        match = _CELL.match(line, start)
+        if match is None:
+            raise DataError(f"{where}: a quote is misplaced near {line[start : start + SHOWN]!r}")
+        cells.append(_value(match[1]))
+        start, comma = match.end(), match[2]
     return cells
 
 
 def _sparse_cells(where: str, line: str, n_columns: int) -> dict[int, str | None]:
     """The values that a sparse row gives, by position."""
     cells: dict[int, str | None] = {}
-    place, mark = 1, "" if line[1:].lstrip().startswith("}") else ","
+    start, mark = 1, "" if line[1:].lstrip().startswith("}") else ","
     while mark == ",":
-        found = _SPARSE_CELL.match(line, place)
-        if found is None:
+        match = _SPARSE_CELL.match(line, start)
+        if match is None:
             raise DataError(
-                f"{where}: not 'POSITION VALUE' in a sparse row: {line[place : place + SHOWN]!r}"
+                f"{where}: not 'POSITION VALUE' in a sparse row: {line[start : start + SHOWN]!r}"
             )
-        position = int(found[1])
+        position = int(match[1])
         if position >= n_columns:
             raise DataError(
                 f"{where}: position {position}, but the last of the {n_columns} declared columns "
@@ -241,9 +241,9 @@ def _sparse_cells(where: str, line: str, n_columns: int) -> dict[int, str | None
             )
         if position in cells:
             raise DataError(f"{where}: position {position} is given twice")
-        cells[position] = _value(found[2])
-        place, mark = found.end(), found[3]
-    if line[place:].strip() not in ("", "}"):
+        cells[position] = _value(match[2])
+        start, mark = match.end(), match[3]
+    if line[start:].strip() not in ("", "}"):
         raise DataError(f"{where}: {WEIGHT}")
     return cells
 
@@ -255,7 +255,7 @@ def _value(cell: str) -> str | None:
 def _unquoted(cell: str) -> str:
     if cell[:1] not in ("'", '"'):
         return cell
-    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), cell[1:-1])
+    return _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), cell[1:-1])
 
 
 def _recognises(_: Path, start: bytes) -> bool:

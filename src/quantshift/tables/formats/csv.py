@@ -42,12 +42,14 @@ _DECLARED = re.compile(rb"""(\xef\xbb\xbf)?"?sep=([,;|:\t])"?(?=\r?\n)""", re.IG
 def _open(file: TableFile) -> OpenTable:
     file, layout = _checked(file)
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
         first, located = 1, False
-        with closing(csv_blocks(file, layout, wanted)) as blocks:
+        with closing(csv_blocks(file, layout, requested)) as blocks:
             for block in blocks:
                 ragged = block.ragged
-                for start in range(0, max(len(block.cells), ragged > 0), ROWS):
+                # If only ragged rows are left, an empty chunk reports them.
+                n_rows = max(len(block.cells), 1) if ragged else len(block.cells)
+                for start in range(0, n_rows, ROWS):
                     part = block.cells.slice(start, ROWS)
                     where = _first_ragged(file, layout) if ragged and not located else ""
                     yield Chunk(first, part, _undecodable(file, part), ragged, where)
@@ -64,9 +66,9 @@ def _frame(file: TableFile, without: Sequence[str], progress: Progress) -> Frame
 
     file, layout = _checked(file)
     check_names(file.name, layout.names)
-    wanted = [name for name in layout.names if name not in set(without)]
+    names = [name for name in layout.names if name not in set(without)]
     parts, ragged, size = [], 0, file.path.stat().st_size
-    for block in csv_blocks(file, layout, wanted):
+    for block in csv_blocks(file, layout, names):
         parts.append(block.cells.frame())
         ragged += block.ragged
         if progress is not None:

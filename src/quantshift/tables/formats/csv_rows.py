@@ -18,7 +18,7 @@ from quantshift.tables.broken_files import LONGEST_ROW, TOO_LONG
 from quantshift.tables.cells import AbstractCells, FrameCells, ListedCells
 from quantshift.tables.chunks import ROWS
 from quantshift.tables.formats.table_format import TableFile
-from quantshift.tables.formats.values import known_texts
+from quantshift.tables.formats.values import text_cells
 
 BLOCK_BYTES = LONGEST_ROW
 """The size of the blocks that Arrow parses."""
@@ -28,11 +28,11 @@ LONGEST_WAIT = 200
 
 
 class Layout(NamedTuple):
-    """What is known of a CSV file before its rows are parsed.
+    """What is known about a CSV file before its rows are parsed.
 
-    names: of its columns. empty_lines: if the table has a single column, the number of empty lines
-    before the header: the empty lines after it are missing cells. In other tables they are no rows
-    (None).
+    names: those of its columns. empty_lines: if the table has a single column, the number of empty
+    lines before the header: the empty lines after it are missing cells. In other tables empty lines
+    are not rows (None).
     """
 
     names: tuple[str, ...]
@@ -44,7 +44,7 @@ class Block(NamedTuple):
     """Consecutive rows, as texts without gaps.
 
     ragged: rows with too many or too few cells that were left out since the last block.
-    bytes_read: of the file, so far.
+    bytes_read: how many bytes of the file have been read so far.
     """
 
     cells: AbstractCells
@@ -52,13 +52,13 @@ class Block(NamedTuple):
     bytes_read: int
 
 
-def csv_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Generator[Block]:
-    """The blocks of the wanted columns; the last has no rows."""
+def csv_blocks(file: TableFile, layout: Layout, requested: Sequence[str]) -> Generator[Block]:
+    """The blocks of the requested columns; the last has no rows."""
     parsed = _python_blocks if installed_arrow() is None else _arrow_blocks
-    yield from parsed(file, layout, wanted)
+    yield from parsed(file, layout, requested)
 
 
-def _arrow_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Generator[Block]:
+def _arrow_blocks(file: TableFile, layout: Layout, requested: Sequence[str]) -> Generator[Block]:
     import pyarrow as pa
 
     from quantshift.tables.formats.frames import polars_frame, without_gaps
@@ -74,16 +74,16 @@ def _arrow_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Gen
         _released_by_threads(skip),
         pa.OSFile(str(file.path)) as raw,
         pa.CompressedInputStream(raw, "gzip") if file.compressed else raw as stream,
-        closing(_batches(stream, layout, wanted, skip)) as batches,
+        closing(_batches(stream, layout, requested, skip)) as batches,
     ):
         for batch in batches:
             counted, ragged = ragged, 0
             yield Block(FrameCells(without_gaps(polars_frame(batch))), counted, raw.tell())
-    yield Block(_no_rows(wanted), ragged, file.path.stat().st_size)
+    yield Block(_no_rows(requested), ragged, file.path.stat().st_size)
 
 
 def _batches(
-    stream: Any, layout: Layout, wanted: Sequence[str], skip: Callable[[Any], str]
+    stream: Any, layout: Layout, requested: Sequence[str], skip: Callable[[Any], str]
 ) -> Generator[Any]:
     import pyarrow as pa
     import pyarrow.csv
@@ -101,7 +101,8 @@ def _batches(
                 ignore_empty_lines=layout.empty_lines is None,
             ),
             convert_options=pa.csv.ConvertOptions(
-                include_columns=list(wanted), column_types=dict.fromkeys(wanted, pa.large_string())
+                include_columns=list(requested),
+                column_types=dict.fromkeys(requested, pa.large_string()),
             ),
         )
     except pa.ArrowInvalid as error:
@@ -129,9 +130,9 @@ def _released_by_threads(function: Callable[[Any], str]) -> Iterator[None]:
             time.sleep(0.001)
 
 
-def _python_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Generator[Block]:
+def _python_blocks(file: TableFile, layout: Layout, requested: Sequence[str]) -> Generator[Block]:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
-    places = [layout.names.index(name) for name in wanted]
+    positions = [layout.names.index(name) for name in requested]
     rows: list[list[str]] = []
     ragged = 0
     with file.lines() as raw:
@@ -145,14 +146,14 @@ def _python_blocks(file: TableFile, layout: Layout, wanted: Sequence[str]) -> Ge
                 else:
                     ragged += 1
                 if len(rows) == ROWS:
-                    yield Block(_cells_of(rows, wanted, places), ragged, raw.tell())
+                    yield Block(_cells_of(rows, requested, positions), ragged, raw.tell())
                     rows, ragged = [], 0
         except csv.Error as error:  # a cell that is too large
             raise DataError(f"{file.name}: {TOO_LONG}") from error
         if rows:
-            yield Block(_cells_of(rows, wanted, places), ragged, raw.tell())
+            yield Block(_cells_of(rows, requested, positions), ragged, raw.tell())
             ragged = 0
-    yield Block(_no_rows(wanted), ragged, file.path.stat().st_size)
+    yield Block(_no_rows(requested), ragged, file.path.stat().st_size)
 
 
 def _after_header(rows: Iterator[list[str]], layout: Layout) -> Iterator[list[str]]:
@@ -165,14 +166,14 @@ def _after_header(rows: Iterator[list[str]], layout: Layout) -> Iterator[list[st
 
 
 def _cells_of(
-    rows: Sequence[list[str]], wanted: Sequence[str], places: Sequence[int]
+    rows: Sequence[list[str]], requested: Sequence[str], positions: Sequence[int]
 ) -> ListedCells:
     columns = {
-        name: known_texts([row[place] for row in rows])
-        for name, place in zip(wanted, places, strict=True)
+        name: text_cells([row[position] for row in rows])
+        for name, position in zip(requested, positions, strict=True)
     }
-    return ListedCells(columns, dict.fromkeys(wanted, str))
+    return ListedCells(columns, dict.fromkeys(requested, str))
 
 
-def _no_rows(wanted: Sequence[str]) -> ListedCells:
-    return ListedCells({name: [] for name in wanted}, dict.fromkeys(wanted, str))
+def _no_rows(requested: Sequence[str]) -> ListedCells:
+    return ListedCells({name: [] for name in requested}, dict.fromkeys(requested, str))

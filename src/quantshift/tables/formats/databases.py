@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 65_536
 
 Batches: TypeAlias = Callable[[str, str], AbstractContextManager[Any]]
-"""From a URL and a query to the batches of the result."""
+"""Takes a URL and a query, and gives the batches of the result."""
 
 
 def table_of(url: str) -> str:
@@ -43,13 +43,13 @@ def _open(batches: Batches, url: str) -> OpenTable:
     frames = _frames()
     types, nested = frames.arrow_types(schema)
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
-        columns = ", ".join(map(_quoted, wanted))
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
+        columns = ", ".join(map(_quoted, requested))
         first = 1
         with batches(url, f"SELECT {columns} FROM {table}") as reader:
             for batch in reader:
                 if len(batch):
-                    frame = frames.plain(frames.polars_frame(batch)).select(wanted)
+                    frame = frames.plain(frames.polars_frame(batch)).select(requested)
                     yield Chunk(first, FrameCells(frame))
                     first += len(batch)
 
@@ -57,7 +57,7 @@ def _open(batches: Batches, url: str) -> OpenTable:
 
 
 def _frames() -> Any:
-    """What makes frames of the batches."""
+    """The module that makes frames of the batches."""
     with extra_needed("tables in databases", "warehouse"):
         from quantshift.tables.formats import frames
     return frames

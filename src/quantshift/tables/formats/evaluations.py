@@ -17,7 +17,7 @@ INSPECT_VALUES = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no ans
 
 
 class AbstractLayout(ABC):
-    """A layout of result files; name: of the tool."""
+    """A layout of result files; name: that of the tool."""
 
     name: ClassVar[str]
 
@@ -27,7 +27,7 @@ class AbstractLayout(ABC):
 
     @abstractmethod
     def rows(self, document: Mapping[str, Any]) -> Iterator[Row]:
-        """The rows of it."""
+        """The rows of a document."""
 
 
 class Inspect(AbstractLayout):
@@ -57,13 +57,13 @@ class Inspect(AbstractLayout):
             "output": _completion(sample.get("output")),
         }
         for scorer, score in (sample.get("scores") or {}).items():
-            found = score if isinstance(score, Mapping) else {"value": score}
-            value = found.get("value")
+            details = score if isinstance(score, Mapping) else {"value": score}
+            value = details.get("value")
             if isinstance(value, Mapping):
                 row |= flat({f"score.{scorer}": value})
             else:
                 row[f"score.{scorer}"] = _inspect_value(value)
-            row[f"explanation.{scorer}"] = found.get("explanation")
+            row[f"explanation.{scorer}"] = details.get("explanation")
         return row | flat({"metadata": sample.get("metadata") or {}})
 
 
@@ -73,9 +73,9 @@ class Promptfoo(AbstractLayout):
     name = "promptfoo"
 
     def recognises(self, document: Mapping[str, Any]) -> bool:
-        """By its list of results, which has a place of its own in newer versions."""
-        found = _promptfoo_results(document)
-        return bool(found) and all("success" in result for result in found)
+        """By its list of results, which is one level deeper in newer versions."""
+        results = _promptfoo_results(document)
+        return bool(results) and all("success" in result for result in results)
 
     def rows(self, document: Mapping[str, Any]) -> Iterator[Row]:
         """A row for each result, with a column for each kind of assertion."""
@@ -156,8 +156,8 @@ class LangSmithRun(AbstractLayout):
     def recognises(self, document: Mapping[str, Any]) -> bool:
         """By inputs and outputs that are objects, with feedback or reference outputs."""
         parts = [document.get("inputs"), document.get("outputs")]
-        known = {"feedback", "feedback_stats", "reference_outputs", "run_type"}
-        return isinstance(parts[0], Mapping) and bool(known & document.keys())
+        keys = {"feedback", "feedback_stats", "reference_outputs", "run_type"}
+        return isinstance(parts[0], Mapping) and bool(keys & document.keys())
 
     def rows(self, document: Mapping[str, Any]) -> Iterator[Row]:
         """A row: inputs, outputs and the feedback of each key."""
@@ -175,7 +175,7 @@ LAYOUTS: tuple[AbstractLayout, ...] = (
     HarnessSample(),
     LangSmithRun(),
 )
-"""All layouts; the first that recognises a document has it."""
+"""All layouts; the first that recognises a document is used."""
 
 
 def layout_of(document: Any) -> AbstractLayout | None:
@@ -215,15 +215,15 @@ def _all_objects(values: Any) -> bool:
 
 
 def _promptfoo_results(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = document.get("results")
-    if isinstance(found, Mapping):
-        found = found.get("results")
-    return found if isinstance(found, list) and _all_objects(found) else []
+    results = document.get("results")
+    if isinstance(results, Mapping):
+        results = results.get("results")
+    return results if isinstance(results, list) and _all_objects(results) else []
 
 
 def _metrics(case: Mapping[str, Any]) -> Sequence[Mapping[str, Any]] | None:
-    found = _either(case, "metricsData", "metrics_data")
-    return found if isinstance(found, list) else None
+    metrics = _either(case, "metricsData", "metrics_data")
+    return metrics if isinstance(metrics, list) else None
 
 
 def _either(row: Mapping[str, Any], *names: str) -> Any:
@@ -231,7 +231,7 @@ def _either(row: Mapping[str, Any], *names: str) -> Any:
 
 
 def _of(value: Any, *names: str) -> Any:
-    """The first of these that an object has; another value as it is."""
+    """The first of these fields that an object has; any other value as it is."""
     if not isinstance(value, Mapping):
         return value
     return next((value[name] for name in names if value.get(name)), None)
@@ -266,8 +266,10 @@ def _completion(output: Any) -> Any:
 
 def _feedback(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Keys of feedback, given as an object of values or a list of objects with a key."""
-    found = document.get("feedback") or document.get("feedback_stats") or {}
-    entries = found.items() if isinstance(found, Mapping) else ((f.get("key"), f) for f in found)
+    feedback = document.get("feedback") or document.get("feedback_stats") or {}
+    entries = (
+        feedback.items() if isinstance(feedback, Mapping) else ((f.get("key"), f) for f in feedback)
+    )
     for key, entry in entries:
         value = entry
         if isinstance(entry, Mapping):

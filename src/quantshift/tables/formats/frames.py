@@ -69,9 +69,9 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
 def frame_table(name: str, frame: pl.DataFrame, notes: tuple[str, ...] = ()) -> OpenTable:
     """The table of a frame in memory."""
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
         first = 1
-        for part in frame.select(wanted).iter_slices(ROWS):
+        for part in frame.select(requested).iter_slices(ROWS):
             yield Chunk(first, FrameCells(plain(part)))
             first += len(part)
 
@@ -118,8 +118,8 @@ def arrow_types(schema: Any) -> tuple[dict[str, CellType], frozenset[str]]:
 
 def polars_frame(table: Any) -> pl.DataFrame:
     """An Arrow table or batch as a frame with the same names; an ArrowInvalid if it is broken."""
-    # Polars takes texts as they are, and panics if they are no UTF-8. A panic prints lines of its
-    # own, so that it is prevented where this is possible.
+    # Polars takes texts as they are, and panics if they are not UTF-8. A panic prints lines of its
+    # own, so it is prevented where this is possible.
     table.validate(full=True)
     _check_descriptions(table.schema)
     try:

@@ -31,7 +31,7 @@ def _open(file: TableFile) -> OpenTable:
 def _document_rows(file: TableFile) -> list[dict[str, Any]] | None:
     """The rows of a single document: the results of an evaluation tool, or a list of such rows.
 
-    None for all others, which are read line by line.
+    None for any other file, which is read line by line.
     """
     with file.lines() as lines:
         filled = (line for line in lines if line.strip())
@@ -51,7 +51,7 @@ def _document_rows(file: TableFile) -> list[dict[str, Any]] | None:
 
 
 def _parsed(content: bytes) -> Any:
-    """The document, or None if it is none."""
+    """The document; None if the content is not one."""
     try:
         return json.loads(content.removeprefix(BYTE_ORDER_MARK))
     except (ValueError, RecursionError):
@@ -98,17 +98,17 @@ def table_of_objects(name: str, objects: Objects) -> OpenTable:
             kinds.setdefault(key, set()).add(kind_of_value(value))
     types = {key: column_type(kinds[key]) for key in kinds}
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
         rows: list[dict[str, Any]] = []
         first, undecodable = 1, 0
         for record, was_undecodable in objects():
             rows.append(record)
             undecodable += was_undecodable
             if len(rows) == ROWS:
-                yield Chunk(first, _cells(rows, wanted, types), undecodable)
+                yield Chunk(first, _cells(rows, requested, types), undecodable)
                 first, rows, undecodable = first + len(rows), [], 0
         if rows:
-            yield Chunk(first, _cells(rows, wanted, types), undecodable)
+            yield Chunk(first, _cells(rows, requested, types), undecodable)
 
     nested = frozenset(key for key in kinds if kinds[key] & {dict, list})
     return OpenTable(name, tuple(kinds), types, read, nested)
@@ -123,7 +123,7 @@ class _DoubledKeyError(Exception):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of its keys and values, of which the last would win."""
+    """An object of its keys and values; a key that occurs twice is an error."""
     record = dict(pairs)
     if len(record) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -143,9 +143,9 @@ def _hint(text: str) -> str:
 
 
 def _cells(
-    rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], types: Mapping[str, type]
+    rows: Sequence[Mapping[str, Any]], requested: Sequence[str], types: Mapping[str, type]
 ) -> ListedCells:
-    columns = {name: cells_of([row.get(name) for row in rows], types[name]) for name in wanted}
+    columns = {name: cells_of([row.get(name) for row in rows], types[name]) for name in requested}
     return ListedCells(columns, types)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _libraries() -> tuple[Any, Any]:
-    """The reader of Parquet files, and what makes frames of what it reads."""
+    """The reader of Parquet files, and the module that makes frames of its batches."""
     # Imported late, because most tables are not Parquet files.
     with extra_needed("Parquet files", "parquet"):
         from pyarrow.parquet import ParquetFile
@@ -29,11 +29,11 @@ def _open(file: TableFile) -> OpenTable:
     with ParquetFile(file.path) as parquet:
         schema = parquet.schema_arrow
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
         first = 1
         with ParquetFile(file.path) as parquet:
-            for batch in parquet.iter_batches(ROWS, columns=list(wanted), use_threads=False):
-                frame = frames.plain(frames.polars_frame(batch)).select(wanted)
+            for batch in parquet.iter_batches(ROWS, columns=list(requested), use_threads=False):
+                frame = frames.plain(frames.polars_frame(batch)).select(requested)
                 yield Chunk(first, FrameCells(frame))
                 first += len(batch)
 
@@ -57,10 +57,10 @@ def _stored(path: Path) -> StoredRows:
         sizes = tuple(parquet.metadata.row_group(group).num_rows for group in groups)
 
     def read(
-        wanted: Sequence[str], groups: Sequence[int] | None, n_rows: int
+        requested: Sequence[str], groups: Sequence[int] | None, n_rows: int
     ) -> "Iterator[pl.DataFrame]":
         with ParquetFile(path, pre_buffer=False) as parquet:
-            for batch in parquet.iter_batches(n_rows, row_groups=groups, columns=list(wanted)):
+            for batch in parquet.iter_batches(n_rows, row_groups=groups, columns=list(requested)):
                 yield frames.polars_frame(batch)
 
     return StoredRows(columns, sizes, read)

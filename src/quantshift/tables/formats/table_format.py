@@ -71,9 +71,9 @@ class TableFormat:
         from quantshift.tables.formats.frames import without_gaps
 
         table = self.open(file)
-        wanted = [name for name in table.columns if name not in set(without)]
-        chunks = list(table.chunks(wanted))
-        types: dict[str, Any] = {name: table.types[name] for name in wanted}
+        names = [name for name in table.columns if name not in set(without)]
+        chunks = list(table.chunks(names))
+        types: dict[str, Any] = {name: table.types[name] for name in names}
         return Frame(
             file.name,
             without_gaps(
@@ -91,8 +91,8 @@ class TableFile:
     """A file to read: its name in messages, its path and its format.
 
     spool: the temporary file that must exist while the file is read. has_replacements: bytes that
-    were not UTF-8 have been replaced by U+FFFD. delimiter: "" if it is not known yet. sheet: of a
-    workbook, "" if none is named.
+    were not UTF-8 have been replaced by U+FFFD. delimiter: "" if it is not known yet. sheet: the
+    one of a workbook, "" if none is named.
     """
 
     name: str

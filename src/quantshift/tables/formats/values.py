@@ -28,13 +28,13 @@ def column_type(kinds: set[type]) -> type:
 def cells_of(values: Sequence[Any], type_: type) -> list[Cell]:
     """The values as a column of this type; None for every kind of missing value."""
     if type_ is str:
-        return known_texts([None if value is None else text_of_value(value) for value in values])
+        return text_cells([None if value is None else text_of_value(value) for value in values])
     if type_ is float:
         return [None if v is None or v != v else float(v) for v in values]
     return list(values)
 
 
-def known_texts(cells: Sequence[str | None]) -> list[Cell]:
+def text_cells(cells: Sequence[str | None]) -> list[Cell]:
     """The cells of a file without types; None for those that are missing values."""
     return [None if cell is None or cell.strip(BLANKS) in MISSING else cell for cell in cells]
 
@@ -42,13 +42,13 @@ def known_texts(cells: Sequence[str | None]) -> list[Cell]:
 def table_of_values(name: str, columns: Mapping[str, Sequence[Any]]) -> OpenTable:
     """The table of columns in memory, of values of any kind."""
     types = {key: column_type({kind_of_value(v) for v in columns[key]}) for key in columns}
-    kept = {key: cells_of(columns[key], types[key]) for key in columns}
+    converted = {key: cells_of(columns[key], types[key]) for key in columns}
     nested = frozenset(
         key for key in columns if any(isinstance(value, dict | list) for value in columns[key])
     )
 
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
-        cells = ListedCells({key: kept[key] for key in wanted}, types)
+    def read(requested: Sequence[str]) -> Generator[Chunk]:
+        cells = ListedCells({key: converted[key] for key in requested}, types)
         for start in range(0, len(cells), ROWS):
             yield Chunk(1 + start, cells.slice(start, ROWS))
 

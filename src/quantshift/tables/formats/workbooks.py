@@ -40,10 +40,10 @@ ARCHIVE, OLDER = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 """The first bytes of .xlsx files, which are zip archives, and of .xls files."""
 
 _LOG = "fastexcel.types.dtype"
-"""Where the reader says that a column has no values, of which we tell ourselves."""
+"""The log in which the reader reports columns without values, as our own messages do."""
 
 _ROW, _CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c[\s/>]")
-_PLACE = re.compile(rb"""<(?:\w+:)?(?:row|c)\b[^>]*?\sr\s*=\s*["']([A-Z]*)([0-9]+)["']""")
+_POSITION = re.compile(rb"""<(?:\w+:)?(?:row|c)\b[^>]*?\sr\s*=\s*["']([A-Z]*)([0-9]+)["']""")
 _TRUTH = re.compile(rb"""<(?:\w+:)?c\b[^>]*?\st\s*=\s*["']b["']""")
 _CONTENT = re.compile(rb"<(?:\w+:)?(?:v|is)[\s>]")
 _ADDED_NUMBER = re.compile(r"(.*)_\d+")
@@ -156,10 +156,10 @@ def _hidden_notes(filled: Sequence[Sheet]) -> Iterator[str]:
 def _chosen(file: TableFile, sheets: Sequence[Sheet], filled: Sequence[Sheet]) -> Sheet:
     """The sheet to read. filled: those that hold data."""
     if file.sheet:
-        found = next((sheet for sheet in sheets if sheet.name == file.sheet), None)
-        if found is None:
+        requested = next((sheet for sheet in sheets if sheet.name == file.sheet), None)
+        if requested is None:
             raise unknown_name(f"sheet of {file.path}:", file.sheet, [s.name for s in sheets])
-        return found
+        return requested
     visible = [sheet for sheet in filled if sheet.is_visible]
     if len(visible) == 1:
         return visible[0]
@@ -184,8 +184,8 @@ def _without_empty_rows(frame: "pl.DataFrame") -> "pl.DataFrame":
     is_filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     if frame.width != 1:
         return frame.filter(is_filled)
-    places = is_filled.arg_true()
-    return frame.head(int(places[-1]) + 1 if len(places) else 0)
+    filled_rows = is_filled.arg_true()
+    return frame.head(int(filled_rows[-1]) + 1 if len(filled_rows) else 0)
 
 
 def _sheets_of_archive(file: TableFile) -> tuple[list[Sheet], dict[str, Extent]]:
@@ -217,7 +217,7 @@ def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> list[Any]:
 
 
 def _extent(archive: zipfile.ZipFile, part: str) -> Extent:
-    """How far a sheet reaches, from the places of its cells."""
+    """How far a sheet reaches, by the positions of its cells."""
     n_cells = n_rows = n_columns = n_row_tags = n_in_row = 0
     has_truths = False
     remainder = b""
@@ -230,9 +230,11 @@ def _extent(archive: zipfile.ZipFile, part: str) -> Extent:
                 raise DataError(f"a tag is longer than {LONGEST_PART >> 20} MB")
             n_cells += len(_CONTENT.findall(whole_tags))
             has_truths = has_truths or _TRUTH.search(whole_tags) is not None
-            places = _PLACE.findall(whole_tags)
-            n_rows = max([n_rows, *(int(row[:9]) for _, row in places)])
-            n_columns = max([n_columns, *map(_column_number, {letters for letters, _ in places})])
+            positions = _POSITION.findall(whole_tags)
+            n_rows = max([n_rows, *(int(row[:9]) for _, row in positions)])
+            n_columns = max(
+                [n_columns, *map(_column_number, {letters for letters, _ in positions})]
+            )
             # Cells that do not say where they are follow each other.
             cells_of_rows = [len(_CELL.findall(row)) for row in _ROW.split(whole_tags)]
             cells_of_rows[0] += n_in_row

@@ -1,8 +1,8 @@
 """Rates of the judge that are carried over from labelled items to the others.
 
 Labels chosen by class, and those of other items, show how often a class gets each verdict. The
-shares of the classes follow from the joint posterior of prevalence and rates;
-`quantshift.labelling.transfer` has the ideas.
+shares of the classes follow from the joint posterior of prevalence and rates; see
+`quantshift.labelling.transfer`.
 """
 
 import numpy as np
@@ -59,37 +59,37 @@ def carried_over(
 
 def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: bool) -> ShareEstimate:
     """The joint posterior for the items that are not labelled, and then for all in question."""
-    cells, K, known = items.cells(), items.n_classes, items.known
+    cells, K, labelled = items.cells(), items.n_classes, items.known
     cell_of_label, y = items.labelled_cells(cells)
-    rest = ~known if items.external is None else np.ones_like(known)
+    rest = ~labelled if items.external is None else np.ones_like(labelled)
     w, of_labels = items.item_weights, items.label_weights
     weighted = items.weights is not None
     F = labelled_table(cell_of_label, y, cells.n, K, of_labels)
     N = item_counts(cells.codes[rest], cells.n, w[rest] if weighted else None)
     if N.sum() == 0:
         raise DataError("all items are labelled: there is nothing to estimate; count the labels")
-    found = transfer.prevalences(
+    posterior = transfer.prevalences(
         F, N[np.newaxis], directions=cells.directions, level=settings.level, seed=settings.seed
     )
     gain = 1.0
     if settings.of_items:
         alpha, _, G = transfer.square(F, N[np.newaxis], cells.directions)
-        gain = transfer.gain_of_known_items(alpha, G, found.prevalence[0])
-        found = transfer.prevalences(
+        gain = transfer.gain_of_known_items(alpha, G, posterior.prevalence[0])
+        posterior = transfer.prevalences(
             F,
             gain * N[np.newaxis],
             directions=cells.directions,
             level=settings.level,
             seed=settings.seed,
         )
-    p, low, high = found.prevalence[0], found.low[0], found.high[0]
-    fits = bool(found.fits[0])
+    p, low, high = posterior.prevalence[0], posterior.low[0], posterior.high[0]
+    fits = bool(posterior.fits[0])
     if not fits:
         low, high = np.zeros(K), np.ones(K)
     part = 1.0
     if labelled_are_items:
         # All items of a class may have been labelled, so that the others have none of it.
-        none = found.negative[0] > (1 - settings.level) / 2
+        none = posterior.negative[0] > (1 - settings.level) / 2
         low = np.where(none, 0.0, low)
         high = 1 - low[::-1] if K == 2 else high
         n_y = np.bincount(y, weights=of_labels, minlength=K)
@@ -99,13 +99,13 @@ def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: boo
         w_all = w if labelled_are_items else w[rest]
         n_items = round(float(w_all.sum() ** 2 / (w_all**2).sum()))
         low, high = no_narrower_than_counted(p, low, high, n_items, settings.level)
-    of_cells, labelled, (by_labels, by_items) = _influences(cells, F, N, p, cell_of_label, y)
-    influence = np.zeros((len(known), K))
-    counting = part * w[rest] * len(known) / w[rest].sum() / np.sqrt(gain)
+    of_cells, label_influence, (by_labels, by_items) = _influences(cells, F, N, p, cell_of_label, y)
+    influence = np.zeros((len(labelled), K))
+    counting = part * w[rest] * len(labelled) / w[rest].sum() / np.sqrt(gain)
     influence[rest] = counting[:, np.newaxis] * of_cells[cells.codes[rest]]
-    labelled = (part * len(known) * of_labels)[:, np.newaxis] * labelled
+    label_influence = (part * len(labelled) * of_labels)[:, np.newaxis] * label_influence
     if items.external is None and labelled_are_items:
-        influence[known] = labelled
+        influence[labelled] = label_influence
     return ShareEstimate(
         prevalence=p,
         low=low,
@@ -113,7 +113,7 @@ def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: boo
         by_labels=part**2 * by_labels,
         by_items=part**2 * by_items / gain,
         influence=influence if labelled_are_items else influence[rest],
-        influence_external=None if labelled_are_items else labelled,
+        influence_external=None if labelled_are_items else label_influence,
         no_estimate_reason="" if fits else NO_FIT,
     )
 
@@ -139,18 +139,18 @@ def _influences(
 def carried_quality(counts: JudgeCounts, settings: Settings) -> Quality:
     """The quality of a judge whose labelled items are random ones of their class.
 
-    Anything is possible of the rates of verdicts that no labelled item has.
+    The rates of verdicts that no labelled item has may be anything.
     """
     F, (K, V) = counts.labelled, counts.labelled.shape
     n = F.sum(axis=1, keepdims=True)
-    # Also of a class whose share is 0.
+    # Also for a class whose share is 0.
     rates = np.where(n > 0, F / np.where(n > 0, n, 1), 1 / V)
     a, N, G = transfer.square(F, counts.items[np.newaxis], None)
     a = np.pad(F, ((0, 0), (0, a.shape[1] - V))) + UNSEEN.weight / a.shape[1]
     p, R = transfer.joint_draws(a, N[0], G, N_DRAWS, settings.seed)
     low, high = rate_limits(F, settings.level)
     seen = F.sum(axis=0) > 0
-    found = RateTable(
+    rate_table = RateTable(
         table=counts.prevalence[:, np.newaxis] * rates,
         drawn=(p[:, :, np.newaxis] * R)[:, :, :V],
         rates=rates,
@@ -159,4 +159,4 @@ def carried_quality(counts: JudgeCounts, settings: Settings) -> Quality:
         axes=(-1,),
         together=np.broadcast_to(a.sum(axis=1, keepdims=True), (K, V)),
     )
-    return quality_of(counts, found, quality_generator(settings), settings)
+    return quality_of(counts, rate_table, quality_generator(settings), settings)

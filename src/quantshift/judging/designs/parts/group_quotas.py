@@ -1,7 +1,7 @@
 """Labels that are not spread over the groups as the items are, such as 50 of each system.
 
-Within a group they may be random ones all the same. For all items together each label then stands
-for as many items of its group as there are for each of its labels.
+Within a group they may still be random ones. For all items together each label then stands for as
+many items of its group as there are for each label of the group.
 """
 
 import numpy as np

@@ -1,12 +1,13 @@
 """How one judge does: error rates and agreement with people, allowing for how items were chosen.
 
-The table of classes by verdicts, T[y, v], is made of what the design shows: of random items it is
-counted; by verdict it is share_v * P(y | v); by label or elsewhere p_y * P(v | y). Rates are the
-table's rows over their sums, and kappa is Cohen's, with squares of the distances between ordered
-classes as disagreement if they are ordered.
+The table of classes by verdicts, T[y, v], is made of what the design shows: for random items it is
+counted; for items chosen by verdict it is share_v * P(y | v), and for those chosen by label or
+labelled elsewhere p_y * P(v | y). Rates are the table's rows over their sums, and kappa is Cohen's,
+with squares of the distances between classes as disagreement if they are ordered.
 
-Limits of rates are those of counting where labelled items are random ones of their class. By
-verdict, the odds of a rate are a ratio of two parts of the table that different labels show,
+Limits of rates are those of counting where labelled items are random ones of their class. For items
+chosen by verdict, the odds of a rate are a ratio of two parts of the table that different labels
+show,
 
     P(v | y) / P(not v | y) = share_v P(y | v) / sum over u != v of share_u P(y | u),
 
@@ -67,7 +68,7 @@ class JudgeCounts:
     labelled: labelled items by class and verdict, (n_classes, n_verdicts), effective numbers if
     items have weights or come in clusters; items: those in question by verdict; prevalence: shares
     of the classes among them. classes: the class that each verdict says, -1 for none; ordered:
-    whether the classes are.
+    whether the classes are ordered.
     """
 
     labelled: Reals
@@ -80,15 +81,15 @@ class JudgeCounts:
     def of(
         cls, items: JudgedItems, judge: int, sample: Flags, prevalence: Prevalences
     ) -> "JudgeCounts":
-        """sample: which items are in question."""
+        """The counts of a judge; sample: which items are in question."""
         assert items.verdicts is not None
-        classes, (said, y) = items.class_of_verdicts(judge), items.labelled(judge)
-        assert said is not None
+        classes, (verdicts, y) = items.class_of_verdicts(judge), items.labelled(judge)
+        assert verdicts is not None
         V = len(classes)
         weights = items.item_weights[sample] if items.weights is not None else None
-        labelled = labelled_table(said, y, V, items.n_classes, items.label_weights)
+        labelled = labelled_table(verdicts, y, V, items.n_classes, items.label_weights)
         return cls(
-            labelled=labelled / _errors_together(items, said, y, labelled),
+            labelled=labelled / _errors_together(items, verdicts, y, labelled),
             items=item_counts(items.verdicts[sample, judge], V, weights),
             prevalence=prevalence,
             classes=classes,
@@ -121,15 +122,16 @@ def quality_generator(settings: Settings) -> np.random.Generator:
 
 
 def quality_of(
-    counts: JudgeCounts, found: RateTable, rng: np.random.Generator, settings: Settings
+    counts: JudgeCounts, rate_table: RateTable, rng: np.random.Generator, settings: Settings
 ) -> Quality:
     """Rates that are within their limits, and kappa where all verdicts say a class."""
-    K, V = found.table.shape
-    low, high = np.minimum(found.low, found.rates), np.maximum(found.high, found.rates)
+    K, V = rate_table.table.shape
+    low = np.minimum(rate_table.low, rate_table.rates)
+    high = np.maximum(rate_table.high, rate_table.rates)
     if not (counts.classes >= 0).all() or V < 2:
         return Quality(
             naive=np.full(K, np.nan),
-            rates=found.rates,
+            rates=rate_table.rates,
             rates_low=low,
             rates_high=high,
             kappa=np.nan,
@@ -141,11 +143,11 @@ def quality_of(
     def kappa_of(tables: Reals) -> Reals:
         return cohens_kappa(tables @ votes, counts.ordered)
 
-    kappa = float(kappa_of(found.table))
-    least, most = _kappa_limits(found, kappa_of, rng, tails(settings))
+    kappa = float(kappa_of(rate_table.table))
+    least, most = _kappa_limits(rate_table, kappa_of, rng, tails(settings))
     return Quality(
         naive=counts.items @ votes / counts.items.sum(),
-        rates=found.rates,
+        rates=rate_table.rates,
         rates_low=low,
         rates_high=high,
         kappa=kappa,
@@ -155,20 +157,19 @@ def quality_of(
 
 
 def _kappa_limits(
-    found: RateTable,
+    rate_table: RateTable,
     kappa_of: Callable[[Reals], Reals],
     rng: np.random.Generator,
     at: list[float],
 ) -> tuple[float, float]:
-    if found.together is None:
-        low, high = np.quantile(kappa_of(found.drawn), at)
+    if rate_table.together is None:
+        low, high = np.quantile(kappa_of(rate_table.drawn), at)
         return float(low), float(high)
     limits = []
-    for cell, t in zip(
-        _extreme_cells(found.table, found.together, found.axes, kappa_of), at, strict=True
-    ):
-        part = rng.beta(UNSEEN.weight, found.together[cell], size=N_DRAWS)
-        moved = kappa_of(one_more(found.drawn, cell, part, found.axes))
+    cells = _extreme_cells(rate_table.table, rate_table.together, rate_table.axes, kappa_of)
+    for cell, t in zip(cells, at, strict=True):
+        part = rng.beta(UNSEEN.weight, rate_table.together[cell], size=N_DRAWS)
+        moved = kappa_of(one_more(rate_table.drawn, cell, part, rate_table.axes))
         limits.append(float(np.quantile(moved, t)))
     return limits[0], limits[1]
 
@@ -182,7 +183,7 @@ def counted_quality(counts: JudgeCounts, settings: Settings) -> Quality:
     """The quality of a judge whose labelled items are random ones: the table is counted."""
     F, rng = counts.labelled, quality_generator(settings)
     low, high = rate_limits(F, settings.level)
-    found = RateTable(
+    rate_table = RateTable(
         table=F,
         drawn=dirichlet(F.ravel(), N_DRAWS, rng).reshape(-1, *F.shape),
         rates=_rates(F),
@@ -191,7 +192,7 @@ def counted_quality(counts: JudgeCounts, settings: Settings) -> Quality:
         axes=(-2, -1),
         together=np.full_like(F, F.sum()),
     )
-    return quality_of(counts, found, rng, settings)
+    return quality_of(counts, rate_table, rng, settings)
 
 
 def quality_by_verdict(counts: JudgeCounts, settings: Settings) -> Quality:
@@ -204,7 +205,7 @@ def quality_by_verdict(counts: JudgeCounts, settings: Settings) -> Quality:
     a = np.where(n > 0, F, 1 / len(F))
     drawn = shares[:, np.newaxis] * np.swapaxes(dirichlet(a.T, N_DRAWS, rng), 1, 2)
     low, high = _melded_limits(F, shares, tails(settings), rng)
-    found = RateTable(
+    rate_table = RateTable(
         table=table,
         drawn=drawn,
         rates=_rates(table),
@@ -213,11 +214,11 @@ def quality_by_verdict(counts: JudgeCounts, settings: Settings) -> Quality:
         axes=(-2,),
         together=np.broadcast_to(a.sum(axis=0), F.shape),
     )
-    return quality_of(counts, found, rng, settings)
+    return quality_of(counts, rate_table, rng, settings)
 
 
 def one_more(tables: Reals, cell: Cell, part: Reals, axes: tuple[int, ...]) -> Reals:
-    """Tables with an item more in a cell; part: of the labels that are drawn together.
+    """Tables with one more item in a cell; part: its part of the labels drawn together.
 
     axes: those of a table along which its labels are drawn together.
     """
@@ -233,12 +234,17 @@ def one_more(tables: Reals, cell: Cell, part: Reals, axes: tuple[int, ...]) -> R
 def _extreme_cells(
     table: Reals, n: Reals, axes: tuple[int, ...], kappa_of: Callable[[Reals], Reals]
 ) -> tuple[Cell, Cell]:
-    """In which an item more lowers and raises kappa most; n: labels drawn together with a cell."""
-    found = np.empty(table.shape)
+    """The cells in which one more item lowers and raises kappa most.
+
+    n: labels drawn together with each cell.
+    """
+    kappas = np.empty(table.shape)
     for cell in np.ndindex(*table.shape):
         part = np.array([UNSEEN.weight / (n[cell] + UNSEEN.weight)])
-        found[cell] = kappa_of(one_more(table[np.newaxis], cell, part, axes))[0]
-    lowest, highest = (np.unravel_index(at, found.shape) for at in (found.argmin(), found.argmax()))
+        kappas[cell] = kappa_of(one_more(table[np.newaxis], cell, part, axes))[0]
+    lowest, highest = (
+        np.unravel_index(at, kappas.shape) for at in (kappas.argmin(), kappas.argmax())
+    )
     return (int(lowest[0]), int(lowest[1])), (int(highest[0]), int(highest[1]))
 
 
@@ -256,7 +262,7 @@ def _melded_limits(
         middle = weights * seen / (seen + others)
     most = weights * (seen + unseen) / (seen + others + unseen)
     least = weights * seen / (seen + others + unseen)
-    # Of a verdict without labels all items may be of a class, or none.
+    # All items of a verdict without labels may be of a class, or none.
     middle = np.where(n > 0, middle, np.nan)
     heavy = shares.mean(axis=0) / np.where(n > 0, n, np.nan)
     low, high = np.empty((2, K, V))
@@ -270,7 +276,10 @@ def _melded_limits(
 
 
 def _summed(middle: Reals, moved: Reals, heavy: Reals) -> Reals:
-    """Over verdicts: the middle of each, but of the heaviest and of those without labels moved."""
+    """The sum over verdicts: of the moved values for the heaviest and those without labels.
+
+    For the others it is that of the middle values.
+    """
     heaviest = np.nan_to_num(heavy).argmax(axis=-1)[:, np.newaxis] == np.arange(heavy.shape[-1])
     return np.asarray(np.where(heaviest | np.isnan(middle), moved, middle).sum(axis=-1))
 
@@ -289,14 +298,14 @@ def rate_limits(F: Reals, level: float) -> tuple[Reals, Reals]:
     return low, high
 
 
-def _errors_together(items: JudgedItems, said: Codes, y: Codes, labelled: Reals) -> float:
+def _errors_together(items: JudgedItems, verdicts: Codes, y: Codes, labelled: Reals) -> float:
     """How many labels count as one because errors of a cluster come together; 1 if none do."""
     clusters = items.label_clusters
     if clusters is None or not len(y):
         return 1.0
     together = LabelledClusters.of(clusters)
     rates = _rates(labelled)
-    errors = (np.eye(labelled.shape[1])[said] - rates[y]) * items.label_weights[:, np.newaxis]
+    errors = (np.eye(labelled.shape[1])[verdicts] - rates[y]) * items.label_weights[:, np.newaxis]
     by_class = (errors[:, np.newaxis] * np.eye(len(labelled))[y][..., np.newaxis]).reshape(
         len(y), -1
     )
@@ -320,5 +329,7 @@ def cohens_kappa(table: Reals, ordered: bool) -> Reals:
     table = table / table.sum(axis=(-2, -1), keepdims=True)
     chance = table.sum(axis=-1)[..., :, np.newaxis] * table.sum(axis=-2)[..., np.newaxis, :]
     expected = (disagreement * chance).sum(axis=(-2, -1))
-    found = (disagreement * table).sum(axis=(-2, -1))
-    return np.asarray(np.where(expected > 0, 1 - found / np.where(expected > 0, expected, 1), 0.0))
+    observed = (disagreement * table).sum(axis=(-2, -1))
+    return np.asarray(
+        np.where(expected > 0, 1 - observed / np.where(expected > 0, expected, 1), 0.0)
+    )

@@ -10,11 +10,10 @@ distribution.
 
 And people who choose items by verdict or by label choose as many of each, or round numbers of each:
 even numbers of each verdict or of each label (fives: 25, not 27) are recognised, and tens that
-differ. Even numbers
-come about by chance too, for random items at most once in eight times with 40 labels, hence they
-contradict what was stated only together with other evidence: for random items verdicts that differ
-a little, for chosen ones numbers of what they are stated to be chosen by that are not round. Tens
-mean something only where the verdicts show that items are not random ones.
+differ. Even numbers also come about by chance, for random items at most once in eight times with 40
+labels. So they contradict what was stated only together with other evidence: for random items,
+verdicts that differ a little; for chosen ones, that the numbers they are said to be chosen by are
+not round. Tens mean something only where the verdicts show that items are not random ones.
 """
 
 from dataclasses import dataclass, replace
@@ -37,7 +36,7 @@ SURELY = 0.01
 PERHAPS = 0.15
 """The same for even numbers, which by themselves come about once in eight times at most."""
 EVEN_FROM = 20
-"""Labels from which on even numbers mean something."""
+"""With fewer labels, even numbers mean nothing."""
 FEWEST_EXPECTED = 1.0
 """Items of a verdict for which chi-square is a fair approximation."""
 ROUND = 10
@@ -45,7 +44,7 @@ ROUND = 10
 
 
 class Strength(IntEnum):
-    """How much a clue says; of the designs with a clue the strongest is guessed."""
+    """How much a clue says; the design with the strongest clue is guessed."""
 
     NOTHING_ELSE = 0
     """Nothing points to another design."""
@@ -76,9 +75,9 @@ class Clue:
 class LabelEvidence:
     """Verdicts and labels of labelled items, as counts, and how likely they are for random ones.
 
-    verdict_counts: labelled items by verdict, of each judge and, of several, of all together.
-    may_be_chosen: of each of these, whether items may have been chosen by it: among those of one
-        verdict the labelled ones then have the other verdicts of all.
+    verdict_counts: labelled items by verdict, for each judge and, with several, for all together.
+    may_be_chosen: for each of these, whether items may have been chosen by it: among those of one
+        verdict, the labelled ones then have the other judges' verdicts as often as all.
     p_value: of the test that labelled items have the verdicts (or scores) of all items.
     difference: in what they differ most, as a part of a sentence.
     lacks_cells: whether no item with some verdicts of all judges is labelled, which is hardly
@@ -96,13 +95,13 @@ class LabelEvidence:
 
     @classmethod
     def of(cls, items: JudgedItems) -> "LabelEvidence":
-        """That of the labels of the items; if they have none, of labels from elsewhere."""
+        """The evidence of the labels of the items; if they have none, of those from elsewhere."""
         if items.external is not None and not items.known.any():
-            said, y = items.labelled()
-            counts = () if said is None else (np.bincount(said),)
+            verdicts_elsewhere, y = items.labelled()
+            counts = () if verdicts_elsewhere is None else (np.bincount(verdicts_elsewhere),)
             labels = np.bincount(y, minlength=items.n_classes)
             return cls(counts, labels, 1.0, "", may_be_chosen=(True,) * len(counts))
-        known, verdicts, score = items.known, items.verdicts, items.raw_score
+        labelled, verdicts, score = items.known, items.verdicts, items.raw_score
         p_value, difference, lacks = 1.0, "", False
         by_judge: list[NDArray[np.int64]] = []
         chosen: list[bool] = []
@@ -113,16 +112,16 @@ class LabelEvidence:
             difference = _difference(items, patterns, codes)
             columns = [verdicts[:, j] for j in range(verdicts.shape[1])]
             columns += [codes] if len(columns) > 1 else []
-            by_judge = [_counted(column, known) for column in columns]
+            by_judge = [_counted(column, labelled) for column in columns]
             chosen = [_may_be_chosen_by(column, items, codes) for column in columns]
-            unlike = ~np.isin(codes, codes[known])
+            unlike = ~np.isin(codes, codes[labelled])
             lacks = verdicts.shape[1] > 1 and not missed_by_chance(items, unlike)
-        if score is not None and known.any() and not known.all():
-            by_score = _score_p_value(score, known, items.clusters)
+        if score is not None and labelled.any() and not labelled.all():
+            by_score = _score_p_value(score, labelled, items.clusters)
             if verdicts is None or by_score < p_value:
                 difference = "the labelled items have other scores than the others"
             p_value = min(1.0, by_score if verdicts is None else 2 * min(by_score, p_value))
-        labels = np.bincount(items.labels[known], minlength=items.n_classes)
+        labels = np.bincount(items.labels[labelled], minlength=items.n_classes)
         return cls(tuple(by_judge), labels, p_value, difference, lacks, tuple(chosen))
 
     @property
@@ -152,7 +151,7 @@ class LabelEvidence:
 
     @property
     def _possible_counts(self) -> list[NDArray[np.int64]]:
-        """Of verdicts by which items may have been chosen."""
+        """The counts of verdicts by which items may have been chosen."""
         pairs = zip(self.verdict_counts, self.may_be_chosen, strict=True)
         return [counts for counts, possible in pairs if possible]
 
@@ -199,16 +198,16 @@ def _tens(counts: NDArray[np.int64]) -> bool:
     return len(seen) > 1 and seen.sum() >= EVEN_FROM and bool((seen % ROUND == 0).all())
 
 
-def _counted(codes: Codes, known: Flags) -> NDArray[np.int64]:
+def _counted(codes: Codes, labelled: Flags) -> NDArray[np.int64]:
     """Labelled items of each code that occurs at all."""
-    counts = np.bincount(codes[known], minlength=int(codes.max(initial=0)) + 1)
+    counts = np.bincount(codes[labelled], minlength=int(codes.max(initial=0)) + 1)
     return counts[np.bincount(codes, minlength=len(counts)) > 0]
 
 
 def _difference(items: JudgedItems, patterns: NDArray[np.int64], codes: Codes) -> str:
     """The verdicts in which labelled items differ most from the others, as a part of a sentence.
 
-    Of items in groups, those of the group in which they differ most.
+    If items are in groups, those of the group in which they differ most.
     """
     if items.groups is not None:
         parts = [items.groups == group for group in np.unique(items.groups[items.known])]
@@ -227,38 +226,38 @@ def _difference(items: JudgedItems, patterns: NDArray[np.int64], codes: Codes) -
     )
 
 
-def _apart(known: Flags, codes: Codes, n: int) -> Reals:
+def _apart(labelled: Flags, codes: Codes, n: int) -> Reals:
     """The share of each code among labelled items minus that among the others."""
     shares = [
-        np.bincount(codes[rows], minlength=n) / max(rows.sum(), 1) for rows in (known, ~known)
+        np.bincount(codes[rows], minlength=n) / max(rows.sum(), 1) for rows in (labelled, ~labelled)
     ]
     return np.asarray(shares[0] - shares[1])
 
 
 def _pattern_p_value(items: JudgedItems, codes: Codes) -> float:
-    """Of labelled and other items having the same verdicts, within each group."""
-    known, n = items.known, int(codes.max(initial=0)) + 1
+    """The p-value of labelled and other items having the same verdicts, within each group."""
+    labelled, n = items.known, int(codes.max(initial=0)) + 1
     if items.groups is None and items.clusters is None:
         table = _without_rare(
-            np.stack([np.bincount(codes[r], minlength=n) for r in (known, ~known)])
+            np.stack([np.bincount(codes[r], minlength=n) for r in (labelled, ~labelled)])
         )
         if table.shape == (2, 2):
             return fisher_p_value(table)
     groups = np.zeros(len(items), dtype=np.int64) if items.groups is None else items.groups
     statistic, freedom = 0.0, 0
-    for group in np.unique(groups[known]):
+    for group in np.unique(groups[labelled]):
         rows = groups == group
-        counts = [np.bincount(codes[rows & r], minlength=n) for r in (known, ~known)]
+        counts = [np.bincount(codes[rows & r], minlength=n) for r in (labelled, ~labelled)]
         table = _without_rare(np.stack(counts))
         if table.shape[1] > 1:
-            found = chi_square(table)
-            statistic, freedom = statistic + found.statistic, freedom + found.freedom
+            test = chi_square(table)
+            statistic, freedom = statistic + test.statistic, freedom + test.freedom
     if not freedom:
         return 1.0
     if items.clusters is None:
         return ChiSquare(statistic, freedom).p_value
-    clusters = items.clusters[known]
-    effect = _pattern_effect(np.eye(n)[codes[known]], np.bincount(codes, minlength=n), clusters)
+    clusters = items.clusters[labelled]
+    effect = _pattern_effect(np.eye(n)[codes[labelled]], np.bincount(codes, minlength=n), clusters)
     within = freedom * max(LabelledClusters.of(clusters).n - 1, 1)
     return float(f_above(statistic / effect / freedom, freedom, within))
 
@@ -285,25 +284,31 @@ def _without_rare(table: NDArray[np.int64]) -> NDArray[np.int64]:
     return table
 
 
-def _pattern_effect(shown: Reals, sizes: NDArray[np.int64], clusters: Codes) -> float:
-    """The design effect of the shares of patterns among labelled items, shown as 0 and 1."""
+def _pattern_effect(indicators: Reals, sizes: NDArray[np.int64], clusters: Codes) -> float:
+    """The design effect of the shares of patterns among labelled items.
+
+    indicators: 0 and 1, which pattern each of them has, (n_labelled, n_patterns).
+    """
     shares = sizes / sizes.sum()
     occurs = (shares > 0) & (shares < 1)
-    apart = (shown - shares)[:, occurs] / np.sqrt(shares[occurs])
+    apart = (indicators - shares)[:, occurs] / np.sqrt(shares[occurs])
     n = LabelledClusters.of(clusters).n
     by_clusters = float((cluster_sums(apart, clusters) ** 2).sum()) * n / max(n - 1, 1)
     return max(by_clusters / max(float((apart**2).sum()), 1e-12), 1.0)
 
 
-def _score_p_value(score: Reals, known: Flags, clusters: Codes | None) -> float:
-    found = two_samples(score[known], score[~known])
+def _score_p_value(score: Reals, labelled: Flags, clusters: Codes | None) -> float:
+    test = two_samples(score[labelled], score[~labelled])
     if clusters is None:
-        return found.p_value
-    above = (score > found.location).astype(np.float64)
-    shown, sizes = np.column_stack([1 - above, above]), np.array([(above == 0).sum(), above.sum()])
-    effect = _pattern_effect(shown[known], sizes, clusters[known])
-    n, m = known.sum() / effect, float((~known).sum())
-    return kolmogorov_limit_above(float(found.statistic * np.sqrt(n * m / (n + m))))
+        return test.p_value
+    above = (score > test.location).astype(np.float64)
+    indicators, sizes = (
+        np.column_stack([1 - above, above]),
+        np.array([(above == 0).sum(), above.sum()]),
+    )
+    effect = _pattern_effect(indicators[labelled], sizes, clusters[labelled])
+    n, m = labelled.sum() / effect, float((~labelled).sum())
+    return kolmogorov_limit_above(float(test.statistic * np.sqrt(n * m / (n + m))))
 
 
 def _percent(counts: NDArray[np.int64], which: int) -> str:

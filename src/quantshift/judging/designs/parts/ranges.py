@@ -71,9 +71,9 @@ def hull(
 
 def labels_alone(items: JudgedItems) -> ShareEstimate:
     """The shares of the labelled items, and anything for the others."""
-    w, known, K = items.item_weights, items.known, items.n_classes
-    counted = np.bincount(items.labels[known], weights=w[known], minlength=K) / w.sum()
-    rest = float(w[~known].sum() / w.sum())
+    w, labelled, K = items.item_weights, items.known, items.n_classes
+    counted = np.bincount(items.labels[labelled], weights=w[labelled], minlength=K) / w.sum()
+    rest = float(w[~labelled].sum() / w.sum())
     none: Reals = np.zeros(K)
     return ShareEstimate(
         prevalence=counted / counted.sum(),

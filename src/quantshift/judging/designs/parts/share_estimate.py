@@ -1,4 +1,4 @@
-"""An estimate of shares with all that goes with it, and items of which labels say nothing.
+"""An estimate of shares with all that goes with it, and items about which labels say nothing.
 
 An estimate also has what every item adds to it, to first order (its influence). Two systems judged
 on the same items are compared by it.
@@ -48,15 +48,15 @@ class ShareEstimate:
         influence_external: the same of items labelled elsewhere.
     notes: sentences for the user.
     can_be_halved: whether more labels of the same kind make the limits narrower without end.
-    no_estimate_reason: why nothing can be said of the items, which the limits then allow for; else
-    empty.
+    no_estimate_reason: why nothing can be said about the items, which the limits then allow for;
+        else empty.
     if_verdicts_mean_the_same: limits under another assumption, low and high, (2, n_classes): that
         a verdict means the same among these items and those labelled elsewhere.
     kind: whether the limits are those of a confidence interval or a range. alternatives: what a
         range is made of. settle: which labels would make an interval of it, as a sentence.
     if_rates_move: how far the shares move if the judge errs a little more or less often.
     clusters: those that have labels, if the limits allow for clusters.
-    assumption: what the estimate rests on, if not on what the design does.
+    assumption: what the estimate rests on, if it is not the assumption of the design.
     """
 
     prevalence: Prevalences
@@ -86,9 +86,10 @@ class ShareEstimate:
         )
 
     def with_items_unlike(self, unlike: Flags, what: str, weights: Reals) -> "ShareEstimate":
-        """The same for these items and others, of which nothing is known.
+        """The same for these items and others, about which nothing is known.
 
-        unlike: which of all items in question are the others; what: they are, in words.
+        unlike: which of all items in question are the others; what: in what they are unlike these,
+        "verdicts" or "scores".
         """
         part = float(weights[unlike].sum() / weights.sum())
         influence = np.zeros((len(unlike), len(self.prevalence)))
@@ -113,7 +114,7 @@ class ShareEstimate:
 
 
 def nothing_known(n_items: int, n_classes: int, no_estimate_reason: str) -> ShareEstimate:
-    """Of items that are all unlike labelled ones."""
+    """The estimate for items that are all unlike labelled ones."""
     none = np.zeros(n_classes)
     return ShareEstimate(
         prevalence=np.full(n_classes, 1 / n_classes),

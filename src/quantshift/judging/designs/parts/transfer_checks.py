@@ -1,11 +1,11 @@
-"""May rates be carried over from labels elsewhere? What speaks for it, and how much depends on it.
+"""May rates be carried over from labels elsewhere? What supports it, and how much depends on it.
 
 Two assumptions are common: that the judge errs as often here as there (rates), and that a verdict
 means the same here and there (verdicts). Both are right if nothing changed, one of them at most if
 something did, and no unlabelled item shows which. Where they disagree, a range is all there is. A
-judge that hardly tells the classes apart carries nothing over: the
-rate follows from its verdicts by a division by Youden's J, sensitivity + specificity - 1, which
-multiplies every error of the rates.
+judge that hardly tells the classes apart carries nothing over: the rate follows from its verdicts
+by a division by Youden's J, sensitivity + specificity - 1, which multiplies every error of the
+rates.
 
 With more verdicts (or pairs of verdicts of two judges) than classes, the verdicts of the items also
 test that rates carry over: no shares of the classes may give them (`fit_p_value`).
@@ -24,11 +24,11 @@ from quantshift.statistics.contingency import ChiSquare
 from quantshift.statistics.special_functions import x_log_y
 
 INFORMATIVE = 0.2
-"""The lower limit of Youden's J from which on a judge tells the classes apart."""
+"""A judge tells the classes apart if the lower limit of its Youden's J is at least this."""
 MOVED = 0.05
 """By how much an error rate is moved to see how far the share moves."""
 MOST_STEPS, NEGLIGIBLE = 300, 1e-6
-"""Of the search for the likeliest rates and shares, and what a step then still gains."""
+"""The most steps of the search for the likeliest rates and shares, and the gain that ends it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Youden:
 
     @classmethod
     def of(cls, labelled: Reals, level: float) -> "Youden | None":
-        """labelled: items by class and verdict; None unless there are two of each."""
+        """J by labelled items by class and verdict; None unless there are two of each."""
         if labelled.shape != (2, 2) or not labelled.sum(axis=1).all():
             return None
         rates = labelled / labelled.sum(axis=1, keepdims=True)
@@ -66,17 +66,17 @@ def moved_rates(labelled: Reals, verdicts: Reals) -> tuple[MovedRate, ...]:
     if labelled.shape != (2, 2) or not labelled.sum(axis=1).all():
         return ()
     rates = labelled / labelled.sum(axis=1, keepdims=True)
-    said = float(verdicts[1] / verdicts.sum())
-    found = []
+    positive_share = float(verdicts[1] / verdicts.sum())
+    moved = []
     for of_class in (1, 0):
         for moved_by in (-MOVED, MOVED):
             right = np.array([rates[0, 0], rates[1, 1]])
             right[of_class] = np.clip(right[of_class] + moved_by, 0, 1)
             slope = float(right.sum() - 1)
-            share = 0.5 if abs(slope) < 1e-9 else (said + right[0] - 1) / slope
+            share = 0.5 if abs(slope) < 1e-9 else (positive_share + right[0] - 1) / slope
             share = float(np.clip(share, 0, 1))
-            found.append(MovedRate(of_class, moved_by, np.array([1 - share, share])))
-    return tuple(found)
+            moved.append(MovedRate(of_class, moved_by, np.array([1 - share, share])))
+    return tuple(moved)
 
 
 def agree(estimate: Prevalences, low: Reals, high: Reals, other: Reals) -> bool:
@@ -90,11 +90,12 @@ def agree(estimate: Prevalences, low: Reals, high: Reals, other: Reals) -> bool:
 
 
 def fit_p_value(labelled: Reals, verdicts: Reals) -> float:
-    """Of the verdicts of items following from the rates of labelled ones, by any shares of classes.
+    """The p-value of the other items having the rates of labelled ones, for any shares of classes.
 
     labelled: items by class and verdict, random ones of their class, (n_classes, n_verdicts);
-    verdicts: counts of the other items. The likelihood-ratio test against any verdicts of these;
-    rates and shares are found by EM. 1 if there are no more verdicts than classes to test it by.
+    verdicts: counts of the other items. It is that of the likelihood-ratio test against any shares
+    of the verdicts; rates and shares are found by EM. 1 if there are not more verdicts than
+    classes, so that nothing can be tested.
     """
     seen = labelled.sum(axis=0) + verdicts > 0
     F, N = labelled[labelled.sum(axis=1) > 0][:, seen], verdicts[seen]
@@ -106,13 +107,13 @@ def fit_p_value(labelled: Reals, verdicts: Reals) -> float:
     for _ in range(MOST_STEPS):
         rates /= rates.sum(axis=1, keepdims=True)
         mixed = p @ rates
-        found = float(x_log_y(F, rates).sum() + x_log_y(N, mixed).sum())
-        if found - before < NEGLIGIBLE:
+        log_likelihood = float(x_log_y(F, rates).sum() + x_log_y(N, mixed).sum())
+        if log_likelihood - before < NEGLIGIBLE:
             break
-        before = found
+        before = log_likelihood
         split = (
             p[:, np.newaxis] * rates * np.divide(N, mixed, out=np.zeros_like(N), where=mixed > 0)
         )
         p, rates = split.sum(axis=1) / N.sum(), F + split
     at_best = sum(float(x_log_y(c, c / max(c.sum(), 1)).sum()) for c in (*F, N))
-    return ChiSquare(2 * max(at_best - found, 0.0), freedom).p_value
+    return ChiSquare(2 * max(at_best - log_likelihood, 0.0), freedom).p_value

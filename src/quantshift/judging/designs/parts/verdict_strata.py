@@ -1,6 +1,6 @@
 """Strata of items, within which the labelled ones are random: shares times rates.
 
-`quantshift.labelling.strata` has the ideas.
+The ideas are those of `quantshift.labelling.strata`.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from quantshift.labelling import strata
 from quantshift.labelling.audit import Unseen
 
 POOLED_BELOW = 5
-"""Cells of several judges with fewer labels are joined with the next."""
+"""Cells of several judges with fewer labels are joined with a neighbour."""
 
 
 def in_strata(
@@ -29,14 +29,14 @@ def in_strata(
     codes: the stratum of every item; weights: of the labelled items in their stratum, beside those
     that the items have.
     """
-    known, y, K = items.known, items.labels[items.known], items.n_classes
+    labelled, y, K = items.known, items.labels[items.known], items.n_classes
     H, w = int(codes.max()) + 1, items.item_weights
     of_labels = items.label_weights if weights is None else weights * items.label_weights
     shares = np.bincount(codes, weights=w, minlength=H) / w.sum()
-    counts = strata.label_counts(codes[known], y, H, K, of_labels)
-    labelled = np.bincount(codes[known], minlength=H)
-    covered = labelled / np.maximum(np.bincount(codes, minlength=H), 1)
-    found = strata.stratified(
+    counts = strata.label_counts(codes[labelled], y, H, K, of_labels)
+    n_labelled = np.bincount(codes[labelled], minlength=H)
+    covered = n_labelled / np.maximum(np.bincount(codes, minlength=H), 1)
+    interval = strata.stratified(
         shares,
         counts,
         w.sum() ** 2 / (w**2).sum(),
@@ -44,31 +44,31 @@ def in_strata(
         unseen=unseen,
         covered=covered if settings.of_items else None,
     )
-    total = np.bincount(codes[known], weights=of_labels, minlength=H)
-    each = (len(codes) * shares / np.where(total > 0, total, 1))[codes[known]] * of_labels
+    total = np.bincount(codes[labelled], weights=of_labels, minlength=H)
+    each = (len(codes) * shares / np.where(total > 0, total, 1))[codes[labelled]] * of_labels
     if settings.of_items:
         influence = np.zeros((len(codes), K))
-        each = each * np.sqrt(1 - covered[codes[known]])
+        each = each * np.sqrt(1 - covered[codes[labelled]])
     else:
-        influence = w[:, np.newaxis] * (found.rates[codes] - found.prevalence)
-    influence[known] += each[:, np.newaxis] * (np.eye(K)[y] - found.rates[codes[known]])
+        influence = w[:, np.newaxis] * (interval.rates[codes] - interval.prevalence)
+    influence[labelled] += each[:, np.newaxis] * (np.eye(K)[y] - interval.rates[codes[labelled]])
     empty = (shares > 0) & (counts.sum(axis=1) == 0)
     notes: tuple[str, ...] = ()
     if empty.any():
         notes = (f"{shares[empty].sum():.1%} of the items are in strata without a label.",)
     return ShareEstimate(
-        prevalence=found.prevalence,
-        low=found.low,
-        high=found.high,
-        by_labels=found.by_labels,
-        by_items=found.by_shares,
+        prevalence=interval.prevalence,
+        low=interval.low,
+        high=interval.high,
+        by_labels=interval.by_labels,
+        by_items=interval.by_shares,
         influence=influence,
         notes=notes,
     )
 
 
-def pooled_cells(cells: Cells, known: Flags) -> tuple[Codes, Reals]:
-    """Cells joined until each has labels enough, and the weights that items then have."""
+def pooled_cells(cells: Cells, labelled: Flags) -> tuple[Codes, Reals]:
+    """Cells joined until each has enough labels, and the weights that labelled items then have."""
     direction = (
         np.arange(cells.n)
         if cells.directions is None
@@ -76,7 +76,7 @@ def pooled_cells(cells: Cells, known: Flags) -> tuple[Codes, Reals]:
     )
     rank = np.argsort(np.argsort(direction, kind="stable"), kind="stable")
     ordered = rank[cells.codes]
-    group = pooled(ordered[known], cells.n, POOLED_BELOW)
-    n = np.bincount(ordered[known], minlength=cells.n)
+    group = pooled(ordered[labelled], cells.n, POOLED_BELOW)
+    n = np.bincount(ordered[labelled], minlength=cells.n)
     weight = np.bincount(ordered, minlength=cells.n) / np.maximum(n, 1)
-    return group[ordered], weight[ordered[known]]
+    return group[ordered], weight[ordered[labelled]]
