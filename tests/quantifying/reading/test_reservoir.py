@@ -7,13 +7,14 @@ from quantshift.quantifiers.base.items import Items
 from quantshift.quantifying.reading.reservoir import Reservoir, common_size
 
 
-def filled(sizes, *, most, seed=0, chunk=10, marked=()):
+def filled(sizes, *, most, most_each=None, seed=0, chunk=10, marked=()):
     """A reservoir that has read batches of these sizes, their items mixed."""
     rng = np.random.default_rng(1)
     batches = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     numbers = np.arange(1, len(batches) + 1)
     marks = np.where(np.isin(numbers, marked), 7, -1)
-    reservoir = Reservoir(Items(), np.random.default_rng(seed), most=most)
+    rng = np.random.default_rng(seed)
+    reservoir = Reservoir(Items(), rng, most=most, most_each=most_each)
     for start in range(0, len(batches), chunk):
         part = slice(start, start + chunk)
         values = Items(features=numbers[part, np.newaxis] / 2)
@@ -38,6 +39,18 @@ def test_large_batches_are_cut_and_small_ones_stay_whole():
     np.testing.assert_array_equal(kept.batches, batches[kept.numbers - 1])
     np.testing.assert_array_equal(kept.values.features[:, 0], kept.numbers / 2)
     assert np.all(np.diff(kept.numbers) > 0)
+
+
+def test_of_one_batch_less_is_kept_than_of_all():
+    reservoir, _ = filled([500, 20, 300], most=200, most_each=30)
+    np.testing.assert_array_equal(np.bincount(reservoir.kept().batches), [30, 20, 30])
+    reservoir, _ = filled([500, 20, 300], most=60, most_each=30)
+    np.testing.assert_array_equal(np.bincount(reservoir.kept().batches), [20, 20, 20])
+
+
+def test_no_more_is_held_at_a_time_than_asked_for():
+    reservoir, _ = filled([5000], most=1000, most_each=100)
+    assert sum(map(len, reservoir._parts)) <= 125
 
 
 def test_chunks_do_not_matter():

@@ -35,7 +35,7 @@ from quantshift.quantifiers.base.items import Items
 from quantshift.quantifying.columns import NO_ITEMS, TableItems, read_items
 from quantshift.quantifying.options import Grouping
 from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
-from quantshift.quantifying.reading.reservoir import MOST_KEPT, Kept, Reservoir
+from quantshift.quantifying.reading.reservoir import MOST_KEPT, MOST_OF_BATCH, Kept, Reservoir
 from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.cell_names import shown
 from quantshift.tables.columns.kinds import Column, odd_cells, wrong_kind
@@ -219,7 +219,12 @@ def _read_rows(
         kept_columns = () if spool is None else spool.kept
         other_columns = (None if grouping is None else grouping.column, weights, *kept_columns)
         table.require([name for name in other_columns if name is not None])
-    reservoir = Reservoir(Items(), generator(seed, purpose="rows of the sample"), most=MOST_KEPT)
+    reservoir = Reservoir(
+        Items(),
+        generator(seed, purpose="rows of the sample"),
+        most=MOST_KEPT,
+        most_each=MOST_OF_BATCH,
+    )
     codes: dict[str, int] = {} if grouping else {title: i for i, title in enumerate(titles)}
     tallies = []
     compared = []
@@ -379,7 +384,7 @@ def _pool(
     if len(kept) < sizes.sum():
         warnings.append(
             f"of {sizes.sum():,} items {len(kept):,} were used, drawn at random from the largest "
-            "batches; more would not make the estimates more precise"
+            "batches; more would hardly make the estimates more precise"
         )
     left_out: Counter[str] = Counter()
     for tally in tallies:

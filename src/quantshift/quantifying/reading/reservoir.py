@@ -1,8 +1,8 @@
 """The items that are kept of a long table: all of them or, if there are too many, a random part of
 every batch.
 
-A share among half a million random items has a standard error of less than a tenth of a percentage
-point; more items would cost memory and gain nothing. Every item gets a random key, and a batch
+A share among 200,000 random items has a standard error of about a tenth of a percentage point, far
+below that of the estimate; more items would cost time and memory and gain nothing. Every item gets a random key, and a batch
 keeps the items with the smallest keys. All batches are cut to a common size, the largest at which
 they fit, so that a small batch keeps everything however large another one is. This size never grows
 while a table is read, so what is kept is a random sample of everything that was read.
@@ -33,6 +33,9 @@ T = TypeVar("T", bound=Keepable)
 
 MOST_KEPT = 500_000
 """The most items to keep, over all batches."""
+
+MOST_OF_BATCH = 200_000
+"""The most items to keep of one batch."""
 
 SLACK = 1.25
 """Items are cut back when there are this many times too many: cutting every chunk is slow."""
@@ -77,13 +80,21 @@ class Kept(Generic[T]):
 
 
 class Reservoir(Generic[T]):
-    """Takes items chunk by chunk, and keeps at most `most` of them.
+    """Takes items chunk by chunk, and keeps at most `most` of them, of a batch at most `most_each`.
 
     nothing: the values of an empty set of items.
     """
 
-    def __init__(self, nothing: T, rng: np.random.Generator, *, most: int = MOST_KEPT) -> None:
+    def __init__(
+        self,
+        nothing: T,
+        rng: np.random.Generator,
+        *,
+        most: int = MOST_KEPT,
+        most_each: int | None = None,
+    ) -> None:
         self.nothing, self.rng, self.most = nothing, rng, most
+        self.most_each = most if most_each is None else most_each
         self.sizes = np.zeros(0, dtype=np.int64)
         self._parts: list[Kept[T]] = []
 
@@ -94,7 +105,8 @@ class Reservoir(Generic[T]):
         self.sizes = sizes
         keys = np.where(marks >= 0, -1.0, self.rng.random(len(batches)))
         self._parts.append(Kept(values, batches, numbers, marks, keys))
-        if sum(map(len, self._parts)) > SLACK * self.most:
+        allowed = min(self.most, int(np.minimum(self.sizes, self.most_each).sum()))
+        if sum(map(len, self._parts)) > SLACK * allowed:
             self._cut()
 
     def kept(self) -> Kept[T]:
@@ -112,7 +124,8 @@ class Reservoir(Generic[T]):
             np.concatenate([getattr(part, name) for part in self._parts])
             for name in ("batches", "marks", "keys")
         )
-        chosen = smallest_keys(keys, batches, marks, common_size(self.sizes, self.most))
+        size = min(common_size(self.sizes, self.most), self.most_each)
+        chosen = smallest_keys(keys, batches, marks, size)
         ends = np.cumsum([len(part) for part in self._parts])
         rows = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
         for i, (end, inside) in enumerate(zip(ends, rows, strict=True)):
