@@ -181,12 +181,12 @@ def test_columns_that_training_lacks_and_labels_in_the_sample_are_mentioned():
     found = quantify(sample, model=model, by="part", replicates=20)
     assert found.warnings == (
         "the sample: not used: color (not in the training table)",
-        "the sample: the label column 'churn' is in the sample and was ignored",
+        "the sample: the labels were ignored",
     )
     both = quantify([sample, sample.drop("churn")], model=model, replicates=20)
     assert both.warnings == (
         "sample 1 and 1 more: not used: color, part (not in the training table)",
-        "sample 1: the label column 'churn' is in the sample and was ignored",
+        "sample 1: the labels were ignored",
     )
     assert quantify(people(50, 1).drop("churn"), model=model, replicates=20).warnings == ()
 

@@ -340,10 +340,8 @@ def unused_columns(
         more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
         yield f"{_tables_text(titles)}: not used: {names}{more} (not in the training table)"
     if labelled:
-        yield (
-            f"{_tables_text(labelled)}: the label column {columns.label!r} is in the sample and "
-            "was ignored"
-        )
+        # Without the name of the column, so that several labels say it once.
+        yield f"{_tables_text(labelled)}: the labels were ignored"
 
 
 def _tables_text(titles: Sequence[str]) -> str:

@@ -2,10 +2,11 @@
 every batch.
 
 A share among 200,000 random items has a standard error of about a tenth of a percentage point, far
-below that of the estimate; more items would cost time and memory and gain nothing. Every item gets a random key, and a batch
-keeps the items with the smallest keys. All batches are cut to a common size, the largest at which
-they fit, so that a small batch keeps everything however large another one is. This size never grows
-while a table is read, so what is kept is a random sample of everything that was read.
+below that of the estimate; more items would cost time and memory and gain nothing. Every item gets
+a random key, and a batch keeps the items with the smallest keys. All batches are cut to a common
+size, the largest at which they fit, so that a small batch keeps everything however large another
+one is. This size never grows while a table is read, so what is kept is a random sample of
+everything that was read.
 """
 
 from collections.abc import Sequence
