@@ -31,7 +31,7 @@ from quantshift.answers.kinds import INTERVAL
 from quantshift.base.seeding import generator
 from real_tables import LabelledTable, load, preparation
 
-TABLES = "uci_image_seg,uci_page_block,uci_yeast,uci_cmc,uci_abalone,uci_waveform-v1"
+TABLES = "uci_image_seg,uci_page_block,uci_yeast,uci_abalone,uci_waveform-v1"
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from quantshift.adapting.correction import Correction
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
+from quantshift.base.types import Indices
 from quantshift.diagnosis.unseen_class import OffersPositions, unlike_every_class
 from quantshift.quantifying.audits.audited import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
@@ -56,6 +57,7 @@ class RowSample(AbstractSample):
     accuracy: AccuracyOfBatches
     performance: PerformanceOfBatches
     corrections: dict[str, Correction] = field(default_factory=dict)
+    _shares_unlike: dict[int, Sequence[float | None]] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -131,22 +133,24 @@ class RowSample(AbstractSample):
             seed=seed,
             progress=progress,
         )
-        unlike: Sequence[float | None] = [None] * len(filled)
-        if isinstance(self.model.guard, OffersPositions):
-            samples = list(filled.values())
-            unlike = unlike_every_class(
-                self.model.guard,
-                self.pool.items,
-                samples,
-                ignored=self.model.from_dates,
-                seed=seed,
-            )
+        unlike = self._unlike(list(filled.values()), seed)
         return {
             name: replace(self._unless_unknown(name, evidence), none_of_these=share)
             for name, evidence, share in zip(
                 filled, with_adjusted_p_values(examined), unlike, strict=True
             )
         }
+
+    def _unlike(self, samples: Sequence[Indices], seed: int) -> Sequence[float | None]:
+        """The share of items like those of no class in each batch; the same at every level."""
+        guard = self.model.guard
+        if not isinstance(guard, OffersPositions):
+            return [None] * len(samples)
+        if seed not in self._shares_unlike:
+            self._shares_unlike[seed] = unlike_every_class(
+                guard, self.pool.items, samples, ignored=self.model.from_dates, seed=seed
+            )
+        return self._shares_unlike[seed]
 
     def _unless_unknown(self, name: str, evidence: Evidence) -> Evidence:
         """The evidence, unless most values of a column are unknown from training."""
