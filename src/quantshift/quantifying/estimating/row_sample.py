@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from quantshift.adapting.correction import Correction
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
-from quantshift.diagnosis.unseen_class import OffersPositions, unlike_every_class
+from quantshift.diagnosis.unseen_class import unlike_every_class
 from quantshift.quantifying.audits.audited import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.changes import with_changes
@@ -132,7 +132,7 @@ class RowSample(AbstractSample):
             progress=progress,
         )
         unlike: Sequence[float | None] = [None] * len(filled)
-        if isinstance(self.model.guard, OffersPositions):
+        if self.model.guard is not None:
             samples = list(filled.values())
             unlike = unlike_every_class(
                 self.model.guard,
