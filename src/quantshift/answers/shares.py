@@ -1,6 +1,6 @@
 """The shares of the classes in a batch, and what all answers have in common."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,6 +13,11 @@ class Share:
     estimate: float | None
     low: float
     high: float
+
+
+def by_class(classes: Sequence[str], shares: Iterable[float]) -> dict[str, float]:
+    """The share of each class, by its name."""
+    return dict(zip(classes, map(float, shares), strict=True))
 
 
 class AbstractLabelShare:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.cells import cell_len
 
 from quantshift.answers.kinds import INTERVAL, limits_head
-from quantshift.answers.shares import Answer, Share, SharesOfBatch, headline_share
+from quantshift.answers.shares import Answer, HasClasses, Share, SharesOfBatch, headline_share
 from quantshift.answers.words import estimates_and_limits, limits, percent, shortened
 from quantshift.base.nouns import counted
 
@@ -39,7 +39,7 @@ def estimate_in_a_line(
     )
 
 
-def shown(result: Answer, label: str) -> str:
+def shown(result: HasClasses, label: str) -> str:
     """The displayed name of a class."""
     return shortened(result.names.get(label, label), LONGEST_LABEL)
 

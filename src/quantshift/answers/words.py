@@ -12,6 +12,9 @@ TRUTH_VALUES = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
 POSITIVE_NAMES = frozenset({"yes", "y", "true", "t", "1", "1.0", "+1", "positive", "pos", "+"})
 """How people call the class that they ask about, in lower case."""
 
+FOR_ALL = "for all labels at once"
+"""The header of limits that hold for all labels."""
+
 ELLIPSIS = "…"
 
 LONGEST_NAME = 40
@@ -72,21 +75,24 @@ def estimates_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
     return list(zip(percents([share.estimate for share in shares]), bounds, strict=True))
 
 
-def listed(labels: Sequence[str]) -> str:
-    """Labels in a sentence.
-
-    >>> listed(["a", "b", "c"])
-    "'a', 'b' and 'c'"
-    """
-    *others, last = map(repr, labels)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def held_by(classes: Sequence[str], *, simultaneous: bool) -> str:
     """What intervals of more than two classes hold for."""
     if len(classes) == 2:
         return ""
     return "for all classes at once" if simultaneous else "for each class on its own"
+
+
+def about_limits(level: float) -> str:
+    """What the limits of several labels hold for, in a sentence. level: that of each label."""
+    return (
+        f"Limits hold for each label at {100 * level:g}% and, wider, for all labels of a batch at "
+        "once; limits that are marked as a range are what remains possible."
+    )
+
+
+def level_of_each(level_for_all: float) -> str:
+    """At which level the limits of each label hold, if those of all labels are to hold at once."""
+    return f"{FOR_ALL}: at the level {100 * level_for_all:.4g}% (Bonferroni)"
 
 
 def headline_class(
@@ -133,6 +139,15 @@ def one_line(text: str) -> str:
     'a b'
     """
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def sentence(text: str) -> str:
+    """A text with a capital letter and a full stop.
+
+    >>> sentence("no alarm")
+    'No alarm.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:

@@ -6,7 +6,8 @@ from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.page import render_answer, thresholds
-from quantshift.answers.words import one_line, shortened
+from quantshift.answers.text import shown
+from quantshift.answers.words import one_line, sentence, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history.judges import judges_over_time
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from quantshift.history.archive import History
     from quantshift.history.record import HistoryEntry, Limits
 
-LONGEST_LABEL = 30
-
 
 def render_page(history: "History", limits: "Limits | None" = None) -> str:
     """The page as one string of HTML."""
@@ -44,13 +43,13 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     charts = controls_of(series, chosen)
     last = calls[-1]
     lead = last.lead
-    title = "The mean over time" if lead == MEAN else f"“{_name_of(last, lead)}” over time"
+    title = "The mean over time" if lead == MEAN else f"“{shown(last, lead)}” over time"
     return render_answer(
         __package__,
         title=title,
         lead=_lead(series, charts, last),
         numbers=_numbers(series, charts, last, len(calls)),
-        classes=[(label, _name_of(last, label)) for label in last.charted],
+        classes=[(label, shown(last, label)) for label in last.charted],
         headline=lead,
         has_mean=lead == MEAN,
         newest=_newest(series),
@@ -60,7 +59,7 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
         ],
         alarms=[
             *(f"{alarm_text(alarm)}." for alarm in alarms_of(calls, limits=chosen)),
-            *(_sentence(text) for text in drift_texts(history)),
+            *(sentence(text) for text in drift_texts(history)),
         ],
         warnings=[str(problem) for problem in history.problems()],
         legend=legend(_all_marks(series, charts)),
@@ -78,12 +77,12 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "HistoryEntry
     share = point.share(last.lead)
     ((estimate, bounds),) = values_and_limits([share])
     items = f"the {counted(point.batch.n_items, 'item')} in {batch_label(point)}"
-    newest_share = f"{estimate} of {items} are “{_name_of(last, last.lead)}” ({bounds})."
+    newest_share = f"{estimate} of {items} are “{shown(last, last.lead)}” ({bounds})."
     if last.lead == MEAN:
         newest_share = f"The mean of {items} is {estimate} ({bounds})."
     control = next((c for c in controls if c.label == last.lead), None)
     if control is None or control.centre is None:
-        return f"{newest_share} {_sentence(control_text(controls[0]))}"
+        return f"{newest_share} {sentence(control_text(controls[0]))}"
     state = (
         "The moving average is beyond its limits: this is more than chance and usual variation."
         if control.alarms[-1]
@@ -138,15 +137,15 @@ def _series(
     notes = [
         control_text(control)
         if len(controls) == 1
-        else f"{_name_of(last, control.label)}: {control_text(control)}"
+        else f"{shown(last, control.label)}: {control_text(control)}"
         for control in controls
     ]
     about_judges = list(judge_lines(judges_over_time(one, limits)))
     return {
         "name": shortened(one.name),
         "rows": rows,
-        "control": [_sentence(n) for n in notes],
-        "judges": [_sentence(line) for line in about_judges],
+        "control": [sentence(n) for n in notes],
+        "judges": [sentence(line) for line in about_judges],
     }
 
 
@@ -207,7 +206,7 @@ def _chart_data(
         "headline": one_line(last.lead),
         "mean": MEAN if last.lead == MEAN else None,
         "newest": _newest(series),
-        "names": {one_line(label): _name_of(last, label) for label in last.charted},
+        "names": {one_line(label): shown(last, label) for label in last.charted},
         "thresholds": thresholds(last, [Condition.parse(text) for text in last.conditions]),
         "series": [
             _chart_series(one, {control.label: control for control in controls}, last)
@@ -246,11 +245,3 @@ def _chart_series(
         ]
     centres = {one_line(label): control.centre for label, control in controls.items()}
     return {"name": shortened(one.name), "batches": batches, "centres": centres}
-
-
-def _name_of(call: "HistoryEntry", label: str) -> str:
-    return shortened(call.names.get(label, label), LONGEST_LABEL)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."

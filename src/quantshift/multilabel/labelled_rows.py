@@ -18,9 +18,8 @@ from quantshift.errors import DataError, UserError
 from quantshift.multilabel.label_tables import FEWEST, LabelTable
 from quantshift.multilabel.mulan import LabelledItems
 from quantshift.multilabel.related_labels import frequent_together
-from quantshift.tables.columns.cell_names import shown
 from quantshift.tables.columns.kinds import choose, label_names
-from quantshift.tables.columns.labels import TRUTHS, check_separator
+from quantshift.tables.columns.labels import TRUTHS, check_separator, no_truth_value
 from quantshift.tables.preparation import TablePreparation
 
 TEST_SHARE = 1 / 3
@@ -88,11 +87,8 @@ class LabelCells:
         wrong = (truths.is_null() & names.is_not_null()).arg_true()
         if len(wrong):
             row = int(wrong[0])
-            raise DataError(
-                f"{name}: row {row + 1}, column {column.name!r}: {shown(names[row])} does not say "
-                "whether the item has the label; write 0 or 1, yes or no, true or false",
-                arguments=["label", "separator"],
-            )
+            where = f"{name}: row {row + 1}, column {column.name!r}"
+            raise no_truth_value(where, names[row], ["label", "separator"])
         return truths
 
 

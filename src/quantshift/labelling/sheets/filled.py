@@ -127,15 +127,20 @@ def in_order_of_places(sheet: FilledSheet, *, drawn_by: str) -> FilledSheet:
         )
     places = []
     for number, cell in zip(sheet.numbers, sheet.cells[PLACE], strict=True):
-        place = whole_number(cell)
-        if place is None:
-            raise DataError(
-                f"{sheet.name}: row {number}: {(cell or '')[:20]!r} is not a place in the order of "
-                "labelling; number the items from 1"
-            )
-        places.append(place)
+        places.append(place_in_order(f"{sheet.name}: row {number}", cell))
     rows_by_key(sheet, places, lambda place: f"place {place}")
     return _sorted(sheet, places)
+
+
+def place_in_order(where: str, cell: str | None) -> int:
+    """The number in a cell. where: a table and its row, for the error if there is no number."""
+    place = whole_number(cell)
+    if place is None:
+        raise DataError(
+            f"{where}: {(cell or '')[:20]!r} is not a place in the order of labelling; number the "
+            "items from 1"
+        )
+    return place
 
 
 def _sorted(sheet: FilledSheet, places: Sequence[int]) -> FilledSheet:

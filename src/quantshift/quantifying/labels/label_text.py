@@ -9,7 +9,14 @@ from quantshift.answers.notebook import Summary
 from quantshift.answers.repeated_warnings import said_of, some_names
 from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, more_lines, some
-from quantshift.answers.words import estimates_and_limits, one_line, percents, shortened
+from quantshift.answers.words import (
+    FOR_ALL,
+    estimates_and_limits,
+    level_of_each,
+    one_line,
+    percents,
+    shortened,
+)
 from quantshift.base.nouns import counted
 from quantshift.quantifying.labels.label_result import LabelAnswer, LabelBatch, LabelQuantification
 from quantshift.quantifying.labels.label_training import LabelModels, LeftOutLabel, beside_labels
@@ -17,9 +24,6 @@ from quantshift.quantifying.output.text import column_lines, declared_line, mark
 
 MOST_BATCHES = 6
 """Of more batches only the last ones are printed, unless all are asked for."""
-
-FOR_ALL = "for all labels at once"
-"""The header of the limits that hold for all labels."""
 
 
 def render_text(result: LabelQuantification, *, verbose: bool = False) -> str:
@@ -233,6 +237,6 @@ def method_facts(result: LabelQuantification) -> list[tuple[str, str]]:
     return [
         *facts,
         ("Assumes", first.plain_assumption),
-        ("Limits", f"{FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"),
+        ("Limits", level_of_each(result.level_for_all)),
         ("Trained", f"on {first.training.n_items:,} rows of {first.training.source}"),
     ]
