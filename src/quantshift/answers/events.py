@@ -18,8 +18,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
 """Named conditions that can be checked for every batch, and what they mean."""
 
 
-def check_events(names: Sequence[str], known: Mapping[str, str] = EVENTS) -> None:
+def check_events(names: Sequence[str], allowed: Mapping[str, str] = EVENTS) -> None:
     """Raise an error for an unknown name."""
     for name in names:
-        if name not in known:
-            raise unknown_name("condition", name, known)
+        if name not in allowed:
+            raise unknown_name("condition", name, allowed)

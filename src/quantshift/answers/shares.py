@@ -94,7 +94,7 @@ def headline_share(result: Answer, batch: SharesOfBatch) -> Share:
 
 
 def headline_first(result: Answer, shares: Sequence[Share]) -> list[Share]:
-    """The shares, that of the headline class first."""
+    """The shares, with that of the headline class first."""
     return sorted(shares, key=lambda share: share.label != result.headline)
 
 

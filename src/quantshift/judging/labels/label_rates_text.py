@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.repeated_warnings import names_by_sentence
 from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, headed, some
 from quantshift.answers.words import (
@@ -15,6 +15,7 @@ from quantshift.answers.words import (
     percent,
     percents,
     shortened,
+    some_names,
 )
 from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
@@ -176,5 +177,5 @@ def _said(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[str]]) 
     ]
     return [
         text if len(names) == len(result.labels) else f"{some_names(names)}: {text}"
-        for names, text in said_of(about)
+        for names, text in names_by_sentence(about)
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.repeated_warnings import names_by_sentence
 from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, more_lines, some
 from quantshift.answers.words import (
@@ -16,6 +16,7 @@ from quantshift.answers.words import (
     one_line,
     percents,
     shortened,
+    some_names,
 )
 from quantshift.base.nouns import counted
 from quantshift.quantifying.labels.label_result import LabelAnswer, LabelBatch, LabelQuantification
@@ -136,7 +137,7 @@ def label_model_lines(models: LabelModels) -> Iterator[str]:
     yield from column_lines(first.columns.used, beside_labels(first.columns.left_out))
     yield from (f"Warning  {line}" for line in _not_learnt(models.left_out))
     notes = [(model.headline, note) for model in models.models for note in model.training.notes]
-    for names, note in said_of(notes):
+    for names, note in names_by_sentence(notes):
         about = "" if len(names) == len(models.labels) else f"{some_names(names)}: "
         yield f"Warning  {about}{note}"
     if first.declared.sentence:
@@ -209,7 +210,7 @@ def _said(result: LabelQuantification, what: str) -> list[str]:
     n_all = len(result.labels) * len(result.batches)
     return [
         text if len(names) == n_all else f"{some_names(names)}: {text}"
-        for names, text in said_of(sentences)
+        for names, text in names_by_sentence(sentences)
     ]
 
 
