@@ -1,8 +1,9 @@
-"""Conditions on shares, for scripts that must stop if one of them holds."""
+"""Conditions on shares, and events of batches, for scripts that must stop if one of them holds."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from quantshift.answers.shares import Answer, HasClasses, Share
 from quantshift.answers.words import percent, shortened
@@ -13,6 +14,18 @@ FAILED, CANNOT_BE_ESTIMATED = 3, 4
 
 TOO_WIDE = 0.4
 """An interval or range wider than this makes an estimate unreliable."""
+
+EVENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "shift": "more has changed than the shares of the classes, according to the test",
+        "changed": "a share differs from that of the previous batch by more than chance (only if "
+        "batches are dates or numbered, and for batches of 30 items or more)",
+        "unreliable": "it cannot be estimated, its limits are more than 40 points apart, or the "
+        "answer is a range, because the items contradict that only the shares of the classes "
+        "changed or cannot tell, and no audit overrides it",
+    }
+)
+"""Named conditions that can be checked for every batch, and what they mean."""
 
 _CONDITION = re.compile(
     r"(?P<label>.+)(?P<sign>>=|<=|>|<)\s*(?P<number>[0-9]*\.?[0-9]+)\s*(?P<percent>%?)"
@@ -79,6 +92,13 @@ def check_conditions(conditions: Iterable[str], model: HasClasses) -> None:
     """Raise an error for text that is not a condition, or for a class the model does not have."""
     for text in conditions:
         Condition.parse(text).class_and_limit(model)
+
+
+def check_events(names: Sequence[str], allowed: Mapping[str, str] = EVENTS) -> None:
+    """Raise an error for an unknown name."""
+    for name in names:
+        if name not in allowed:
+            raise unknown_name("condition", name, allowed)
 
 
 def _value(share: Share, limit: str | None) -> float | None:

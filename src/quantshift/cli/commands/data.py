@@ -47,15 +47,15 @@ from quantshift.data.importing.table import import_arrays, import_columns
 from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.data.sources import source_at
 from quantshift.errors import UserError
-from quantshift.multilabel.label_data import (
+from quantshift.multilabel.data.label_data import (
     LABEL_DATA,
     LabelData,
     described_parts,
     find_label_data,
     render_label_data,
 )
-from quantshift.multilabel.label_importing import ImportedLabels, import_labels_of
-from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
+from quantshift.multilabel.data.label_importing import ImportedLabels, import_labels_of
+from quantshift.multilabel.data.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.tables.formats import PACKAGE_ENDINGS
 from quantshift.tables.reading import Progress
 

@@ -18,16 +18,16 @@ from quantshift.base.types import Indices
 from quantshift.data.importing.options import ImportedColumns, ImportOptions
 from quantshift.data.importing.table import source_of
 from quantshift.errors import DataError, UserError
-from quantshift.multilabel.label_data import LABEL_DATA, LabelData, write_label_data
-from quantshift.multilabel.labelled_rows import (
+from quantshift.multilabel.data.label_data import LABEL_DATA, LabelData, write_label_data
+from quantshift.multilabel.data.labelled_rows import (
     LabelCells,
     LabelledRows,
     prepared_items,
     random_split,
     with_used_labels,
 )
-from quantshift.multilabel.mulan import LabelledItems, load_mulan, read_label_names
-from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
+from quantshift.multilabel.data.mulan import LabelledItems, load_mulan, read_label_names
+from quantshift.multilabel.data.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.tables.columns.names import check_data_set_name, folder_name
 from quantshift.tables.reading import read_frame
 

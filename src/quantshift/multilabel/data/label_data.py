@@ -28,8 +28,8 @@ from quantshift.base.storage.manifests import FolderKind, manifest_format
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.description import Listed
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.multilabel.data.mulan import LabelledItems
 from quantshift.multilabel.label_tables import LabelTable
-from quantshift.multilabel.mulan import LabelledItems
 from quantshift.prevalence.sparse_matrices import checked_sparse
 
 LABEL_DATA = FolderKind(

@@ -8,8 +8,8 @@ from quantshift.base.forks import uses_tables
 from quantshift.data.importing.options import ImportOptions
 from quantshift.data.packaged.label_tables import LABEL_TABLES, packaged_labels
 from quantshift.errors import unknown_name
-from quantshift.multilabel.labelled_rows import LabelCells, prepared_items, with_used_labels
-from quantshift.multilabel.mulan import LabelledItems
+from quantshift.multilabel.data.labelled_rows import LabelCells, prepared_items, with_used_labels
+from quantshift.multilabel.data.mulan import LabelledItems
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices
 from quantshift.data.importing.options import ImportOptions
 from quantshift.errors import DataError, UserError
+from quantshift.multilabel.data.mulan import LabelledItems
 from quantshift.multilabel.label_tables import FEWEST, LabelTable
-from quantshift.multilabel.mulan import LabelledItems
 from quantshift.multilabel.related_labels import frequent_together
 from quantshift.tables.columns.kinds import choose, label_names
 from quantshift.tables.columns.labels import TRUTHS, check_separator, no_truth_value
