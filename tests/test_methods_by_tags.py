@@ -22,10 +22,8 @@ IMPORTED = {
     "multilabel/regressed_shares.py": {"PCC"},
     "multilabel/sets_as_classes.py": {"SLD"},
     "multilabel/tilted_label_sets.py": {"SLD"},
-    "quantifying/labels/joint_sample.py": {"GuardedSLD"},
 }
-"""The only modules that import methods: they say what is used if the user names none, and the last
-one looks at several labels with the parts of that default."""
+"""The only modules that import methods: they say what is used if the user names none."""
 
 NAMED = {
     "analysis/methods.py": "the methods of the paper, and the order of rows in tables",

@@ -25,7 +25,6 @@ PUBLIC = (
     "quantshift.metrics",
     "quantshift.data",
     "quantshift.data.embedded.synthetic",
-    "quantshift.data",
     "quantshift.texts",
     "quantshift.classify",
     "quantshift.diagnosis",

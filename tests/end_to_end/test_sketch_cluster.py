@@ -23,7 +23,7 @@ def test_workers_count_as_one_process_does(cluster, tmp_path):  # noqa: F811
 
 
 def test_a_scheduler_that_does_not_answer_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("quantshift.experiments.executors.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("quantshift.base.dask_cluster.CONNECT_SECONDS", 0.2)
     batches({"a": 0.2}, 50).write_parquet(tmp_path / "a.parquet")
     with pytest.raises(UserError, match="no Dask scheduler answers"):
         sketch(tmp_path, score="p", cluster="tcp://127.0.0.1:9")

@@ -24,7 +24,7 @@ from quantshift.judging.result import FORMAT as JUDGEMENT_VERSION
 from quantshift.leaderboard.bundle import VERSION as BUNDLE_VERSION
 from quantshift.leaderboard.bundle import open_bundle, write_bundle
 from quantshift.multilabel import LabelData, import_labelled_items
-from quantshift.multilabel.label_data import LABEL_DATA
+from quantshift.multilabel.data.label_data import LABEL_DATA
 from quantshift.quantifying import load_model
 from quantshift.quantifying.output.result import FORMAT as QUANTIFICATION_VERSION
 from quantshift.quantifying.training.folder import FORMAT as MODEL_VERSION

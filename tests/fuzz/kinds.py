@@ -30,7 +30,7 @@ from quantshift.data import (
 )
 from quantshift.experiments import load_experiment
 from quantshift.judging.plans.sheet import plan_labels
-from quantshift.multilabel.mulan import load_mulan
+from quantshift.multilabel.data.mulan import load_mulan
 from quantshift.quantifiers.pretrained import trained
 from quantshift.quantifying import draw_audit_sheet, load_model, save_model
 from quantshift.results import ResultStore

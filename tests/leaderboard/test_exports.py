@@ -16,8 +16,8 @@ from quantshift.leaderboard.build import build_leaderboard
 from quantshift.leaderboard.contents import contents_of
 from quantshift.leaderboard.entrants import added_method
 from quantshift.leaderboard.origin import origin_facts
+from quantshift.leaderboard.output.payload import distinct_marks
 from quantshift.leaderboard.pairs import COMPARED
-from quantshift.leaderboard.payload import distinct_marks
 from quantshift.report.page.provenance import Provenance
 from quantshift.results import ResultStore
 from tests.leaderboard.conftest import make_store

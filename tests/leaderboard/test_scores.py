@@ -10,7 +10,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.leaderboard.build import build_leaderboard, numbers_of
 from quantshift.leaderboard.contents import contents_of
 from quantshift.leaderboard.method_times import method_times
-from quantshift.leaderboard.payload import payload_of
+from quantshift.leaderboard.output.payload import payload_of
 from quantshift.leaderboard.samples import ALPHABET, LACKING, STEPS, pack, points_of
 from quantshift.leaderboard.scores import score_table
 from quantshift.report import build_report

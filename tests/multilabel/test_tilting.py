@@ -113,7 +113,7 @@ def test_chunks_of_items_and_batches_of_samples_change_nothing(monkeypatch):
     for i in range(6):
         (alone,) = tilted_shares(MODEL, SCORES, index[i : i + 1], np.ones(9), powers[1:])
         assert np.allclose(alone.labels[0], together[1].labels[i], atol=1e-9)
-    monkeypatch.setattr(tilting, "KEPT", 40)
+    monkeypatch.setattr(tilting, "MOST_IN_MEMORY", 40)
     chunked = tilted_shares(MODEL, SCORES, index, np.ones(9), powers)
     for few, many in zip(chunked, together, strict=True):
         assert np.allclose(few.labels, many.labels, atol=1e-9)

@@ -15,7 +15,7 @@ NO_GROUP = NO_NAME
 
 
 def title_of(table: OpenTable) -> str:
-    """The last part of a path: the name of its batch."""
+    """The name of the batch of a table: the last part of its path."""
     return Path(table.name).name
 
 
@@ -25,10 +25,10 @@ def batches_in_order(names: Iterable[str]) -> list[str]:
     >>> batches_in_order(["01/02/2026", "28/01/2026"]), batches_in_order(["b", "10", "9"])
     (['28/01/2026', '01/02/2026'], ['9', '10', 'b'])
     """
-    different = list(dict.fromkeys(names))
-    names_in_time = {name: name for name in different}
-    names_in_time |= dates_of_names(name for name in different if name != NO_GROUP)
-    return sorted(different, key=lambda name: in_batch_order(names_in_time[name]))
+    distinct = list(dict.fromkeys(names))
+    names_in_time = {name: name for name in distinct}
+    names_in_time |= dates_of_names(name for name in distinct if name != NO_GROUP)
+    return sorted(distinct, key=lambda name: in_batch_order(names_in_time[name]))
 
 
 def in_batch_order(name: str) -> tuple[object, ...]:
@@ -48,7 +48,7 @@ _DATE = re.compile(r"(?<!\d)(?:(\d\d?)([/.-])(\d\d?)\2(\d{4})|(\d\d)([/.-])(\d\d
 """A date that does not begin with a year of four digits."""
 
 _ORDERS = ((2, 1, 0), (2, 0, 1), (0, 1, 2))
-"""The places of year, month and day in such a date: day first, month first, year first."""
+"""The positions of year, month and day in such a date: day first, month first, year first."""
 
 
 def in_sequence(names: Sequence[str]) -> bool:
@@ -61,22 +61,22 @@ def in_sequence(names: Sequence[str]) -> bool:
     >>> in_sequence(["01-02-2026", "28-01-2026"])
     False
     """
-    named = [name for name in names if name != NO_GROUP]
-    patterns = {_DIGITS.sub("0", name) for name in named}
+    with_names = [name for name in names if name != NO_GROUP]
+    patterns = {_DIGITS.sub("0", name) for name in with_names}
     if len(names) < 2:
         return True
-    return len(patterns) == 1 and "0" in patterns.pop() and _in_order_of_time(named)
+    return len(patterns) == 1 and "0" in patterns.pop() and _in_order_of_time(with_names)
 
 
 def _in_order_of_time(names: Sequence[str]) -> bool:
-    """Whether dates in the names follow one another, however day, month and year are told apart.
+    """Whether dates in the names follow one another, in whatever order day, month and year are.
 
-    Names without such dates do.
+    Names without such dates count as following one another.
     """
     for order in _ORDERS:
         dates = [_date(name, order) for name in names]
-        known = [date for date in dates if date is not None]
-        if len(known) == len(dates) and known != sorted(known):
+        complete = [date for date in dates if date is not None]
+        if len(complete) == len(dates) and complete != sorted(complete):
             return False
     return True
 
@@ -86,7 +86,7 @@ def _date(name: str, order: Sequence[int]) -> datetime.date | None:
     if match is None:
         return None
     parts = [int(part) for part in match.groups() if part is not None and part.isdigit()]
-    year, month, day = (parts[place] for place in order)
+    year, month, day = (parts[position] for position in order)
     try:
         return datetime.date(year if year > 99 else 2000 + year, month, day)
     except ValueError:
@@ -96,6 +96,6 @@ def _date(name: str, order: Sequence[int]) -> datetime.date | None:
 def compared_batches(names: Sequence[str]) -> frozenset[str]:
     """The batches that are compared with the one before: those of a sequence.
 
-    Rows without a batch are not part of it.
+    Rows without a batch are not part of a sequence.
     """
     return frozenset(names) - {NO_GROUP} if in_sequence(names) else frozenset()

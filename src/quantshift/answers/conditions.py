@@ -1,8 +1,9 @@
-"""Conditions on shares, for scripts that must stop if one of them holds."""
+"""Conditions on shares, and events of batches, for scripts that must stop if one of them holds."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from quantshift.answers.shares import Answer, HasClasses, Share
 from quantshift.answers.words import percent, shortened
@@ -13,6 +14,18 @@ FAILED, CANNOT_BE_ESTIMATED = 3, 4
 
 TOO_WIDE = 0.4
 """An interval or range wider than this makes an estimate unreliable."""
+
+EVENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "shift": "more has changed than the shares of the classes, according to the test",
+        "changed": "a share differs from that of the previous batch by more than chance (only if "
+        "batches are dates or numbered, and for batches of 30 items or more)",
+        "unreliable": "it cannot be estimated, its limits are more than 40 points apart, or the "
+        "answer is a range, because the items contradict that only the shares of the classes "
+        "changed or cannot tell, and no audit overrides it",
+    }
+)
+"""Named conditions that can be checked for every batch, and what they mean."""
 
 _CONDITION = re.compile(
     r"(?P<label>.+)(?P<sign>>=|<=|>|<)\s*(?P<number>[0-9]*\.?[0-9]+)\s*(?P<percent>%?)"
@@ -40,45 +53,52 @@ class Condition:
         >>> Condition.parse("not spam > 5%").bound
         0.05
         """
-        found = _CONDITION.fullmatch(text.strip())
-        label = "" if found is None else found["label"].rstrip()
-        if found is None or not label or label[-1] in "<>":
+        match = _CONDITION.fullmatch(text.strip())
+        label = "" if match is None else match["label"].rstrip()
+        if match is None or not label or label[-1] in "<>":
             raise UserError(
                 f"{text!r} is not a condition; write a class, > or <, and a share: spam>0.05",
                 arguments=["fail_if"],
             )
-        bound = float(found["number"]) / (100 if found["percent"] else 1)
+        bound = float(match["number"]) / (100 if match["percent"] else 1)
         if bound > 1:
             raise UserError(
                 f"{text!r}: a share is at most 1; write 0.05, or 5%", arguments=["fail_if"]
             )
-        return cls(text.strip(), label, found["sign"], bound)
+        return cls(text.strip(), label, match["sign"], bound)
 
     def failures(self, result: Answer) -> Iterator[str]:
         """The batches for which the condition holds, in words."""
-        label, limit = self.asked(result)
+        label, limit = self.class_and_limit(result)
         for batch in result.batches:
             share = next(share for share in batch.shares if share.label == label)
             value = _value(share, limit)
             if value is not None and _holds(value, self.sign, self.bound):
                 yield f"{shortened(batch.name)}: {self.text} ({percent(value)})"
 
-    def asked(self, result: HasClasses) -> tuple[str, str | None]:
-        """The class and the limit meant; a class may be given by the name that is shown."""
-        known = {shown: label for label, shown in result.names.items()}
-        known |= {label: label for label in result.classes}
-        if self.label in known:
-            return known[self.label], None
-        split = _LIMIT.fullmatch(self.label)
-        if split is not None and split["label"] in known:
-            return known[split["label"]], split["limit"]
-        raise unknown_name("class", self.label if split is None else split["label"], known)
+    def class_and_limit(self, result: HasClasses) -> tuple[str, str | None]:
+        """The class and the limit that are meant; a class may be given by its displayed name."""
+        labels = {name: label for label, name in result.names.items()}
+        labels |= {label: label for label in result.classes}
+        if self.label in labels:
+            return labels[self.label], None
+        match = _LIMIT.fullmatch(self.label)
+        if match is not None and match["label"] in labels:
+            return labels[match["label"]], match["limit"]
+        raise unknown_name("class", self.label if match is None else match["label"], labels)
 
 
 def check_conditions(conditions: Iterable[str], model: HasClasses) -> None:
-    """Raise an error for text that is not a condition, or on a class the model does not know."""
+    """Raise an error for text that is not a condition, or for a class the model does not have."""
     for text in conditions:
-        Condition.parse(text).asked(model)
+        Condition.parse(text).class_and_limit(model)
+
+
+def check_events(names: Sequence[str], allowed: Mapping[str, str] = EVENTS) -> None:
+    """Raise an error for an unknown name."""
+    for name in names:
+        if name not in allowed:
+            raise unknown_name("condition", name, allowed)
 
 
 def _value(share: Share, limit: str | None) -> float | None:

@@ -46,9 +46,11 @@ def small_table(notes: Sequence[str], table: Sequence[Sequence[str]]) -> str:
 def batch_line(batch: SharesOfBatch) -> str:
     """The first shares of a batch."""
     shares = batch.shares[:MOST_CLASSES]
-    found = zip(shares, estimates_and_limits(shares), strict=True)
-    texts = [f"{shortened(s.label)} {estimate} ({bounds})" for s, (estimate, bounds) in found]
-    more = ["..."] * (len(batch.shares) > MOST_CLASSES)
+    texts_of_shares = zip(shares, estimates_and_limits(shares), strict=True)
+    texts = [
+        f"{shortened(s.label)} {estimate} ({bounds})" for s, (estimate, bounds) in texts_of_shares
+    ]
+    more = ["..."] if len(batch.shares) > MOST_CLASSES else []
     name, items = shortened(batch.name), counted(batch.n_items, "item")
     return f"<{type(batch).__name__} {name!r} of {items}: {', '.join([*texts, *more])}>"
 

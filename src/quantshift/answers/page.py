@@ -15,7 +15,7 @@ MOST_BYTES = 1_500_000
 
 
 def render_answer(package: str, **content: Any) -> str:
-    """A page with the look and the charts of all answers; package: whose templates are filled."""
+    """A page with the look and the charts of all answers. package: the one with its templates."""
     return render_shell(package, look_of=(__package__,), charts=True, **content)
 
 
@@ -34,7 +34,7 @@ def thresholds(result: HasClasses, conditions: Sequence[Condition]) -> list[dict
     """The conditions as lines of a chart, each with its class."""
     return [
         {
-            "label": one_line(condition.asked(result)[0]),
+            "label": one_line(condition.class_and_limit(result)[0]),
             "bound": condition.bound,
             "text": one_line(condition.text),
         }

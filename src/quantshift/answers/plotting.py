@@ -23,7 +23,7 @@ def plot_shares(
     """Points with their intervals, one row per class or per batch, the first at the top.
 
     label: the class to show batch by batch; if None, a single batch is shown with all classes.
-    limits_name: what the limits are, if not an interval.
+    limits_name: what to call the limits, if they are not an interval.
     """
     lead = result.headline if label is None else label
     if lead not in result.classes:
@@ -37,17 +37,17 @@ def plot_shares(
         title = f"share of {shown(result, lead)}"
     if ax is None:
         # Not created by pyplot, so that it need not be closed.
-        high = max(0.3 * min(len(rows), 40), min(len(rows), MOST_NAMED) / NAMES_PER_INCH)
-        ax = Figure(figsize=(7, 1.2 + high), layout="constrained").subplots()
-        named = max(len(rows), 1) if len(rows) <= MOST_NAMED else MOST_NAMED
+        height = max(0.3 * min(len(rows), 40), min(len(rows), MOST_NAMED) / NAMES_PER_INCH)
+        ax = Figure(figsize=(7, 1.2 + height), layout="constrained").subplots()
+        most_named = max(len(rows), 1) if len(rows) <= MOST_NAMED else MOST_NAMED
     else:
-        named = max(1, int(NAMES_PER_INCH * ax.get_window_extent().height / ax.figure.dpi))
-    for place, (_, share) in enumerate(rows):
+        most_named = max(1, int(NAMES_PER_INCH * ax.get_window_extent().height / ax.figure.dpi))
+    for position, (_, share) in enumerate(rows):
         # A bar that ends at its limits: the usual caps of a wide line go beyond them.
-        ax.hlines(place, share.low, share.high, color="C0", alpha=0.4, linewidth=5)
+        ax.hlines(position, share.low, share.high, color="C0", alpha=0.4, linewidth=5)
         if share.estimate is not None:
-            ax.plot(share.estimate, place, "o", color="C0")
-    step = -(-len(rows) // named)
+            ax.plot(share.estimate, position, "o", color="C0")
+    step = -(-len(rows) // most_named)
     ax.set_yticks(range(0, len(rows), step), [name for name, _ in rows[::step]], parse_math=False)
     ax.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5))
     head = limits_name or limits_head(INTERVAL, result.level)

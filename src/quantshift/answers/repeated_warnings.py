@@ -1,38 +1,35 @@
-"""Warnings that say the same of many batches or columns, in one line each."""
+"""Warnings that say the same about many batches or columns, in one line each."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from quantshift.answers.words import shortened
+from quantshift.answers.words import some_names
 from quantshift.base.nouns import counted
 
-MOST_NAMED = 6
-"""The most batches or columns that a line names; the others are counted."""
-
 TO_A_LESSER_DEGREE = "the same holds to a lesser degree for: "
-"""How a warning begins that adds columns to those of the warning before."""
+"""The beginning of a warning that adds columns to those of the warning before."""
 
 _NUMBER = re.compile(r"(?<![\w.'-])\d[\d,]*(?:\.\d+)?(?![\w'-])")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _PLURAL = re.compile(r"(\0 \w+?)s?\b")
 _OF_ONE_COLUMN = re.compile(r" \S+ to \S+,(?= the range of training)|, such as .*")
-"""What is said of a column that does not hold for others."""
+"""The part of a sentence that holds for its column only."""
 
 _COLUMN = re.compile(r"column (?P<name>'[^']*'|\"[^\"]*\"): (?P<sentence>.*)", re.DOTALL)
 
 
 def merged(warnings: Iterable[tuple[str, str]], n_batches: int | None = None) -> list[str]:
-    """One line for warnings of several batches that differ in their numbers at most.
+    """One line for warnings about several batches that differ at most in their numbers.
 
-    warnings: the displayed name of the batch and what is said of it; the name is empty for a
-    warning that is not about a batch. n_batches: how many there are, if that is to be said.
+    warnings: the displayed name of the batch and what is said about it; the name is empty for a
+    warning that is not about a batch. n_batches: how many there are, if the line is to say it.
 
     >>> merged([("AK", "only 3 items"), ("AL", "only 26 items"), ("CA", "empty")])
     ['in 2 batches (AK, AL): only 3 to 26 items', 'CA: empty']
     """
     lines = []
-    for names, text in said_of(_columns_together(_kinds_together(warnings))):
+    for names, text in names_by_sentence(_columns_together(_kinds_together(warnings))):
         where = batches_text(names, n_batches) if len(names) > 1 else names[0]
         lines.append(f"{where}: {text}" if where else text)
     return lines
@@ -50,12 +47,12 @@ def batches_text(names: Sequence[str], n_batches: int | None = None) -> str:
     return f"in {len(names):,}{of_all} batches ({some_names(names)})"
 
 
-def said_of(sentences: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:
-    """The names of the batches of which each sentence is said, apart from its numbers.
+def names_by_sentence(sentences: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:
+    """The names of the batches that each sentence is about; its numbers may differ.
 
-    sentences: the name of a batch and what is said of it.
+    sentences: the name of a batch and what is said about it.
 
-    >>> said_of([("a", "label 3 items"), ("b", "label 26 items")])
+    >>> names_by_sentence([("a", "label 3 items"), ("b", "label 26 items")])
     [(['a', 'b'], 'label 3 to 26 items')]
     """
     alike: dict[tuple[bool, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -72,46 +69,48 @@ def said_of(sentences: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]
 def _kinds_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Warnings about columns of batches, one for each kind in each of its batches.
 
-    They name all columns of which something of the kind is said in any batch, those of most batches
-    first; what differs between columns is left out.
+    They name all columns that have such a warning in any batch, those of most batches first; what
+    differs between columns is left out.
     """
     kinds: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
     others: list[tuple[str, str]] = []
     kind_before = ""
     for batch, warning in warnings:
-        about = _COLUMN.fullmatch(warning)
+        match = _COLUMN.fullmatch(warning)
         if not batch:
             others.append((batch, warning))
-        elif about is not None:
-            sentence = _OF_ONE_COLUMN.sub("", about["sentence"])
+        elif match is not None:
+            sentence = _OF_ONE_COLUMN.sub("", match["sentence"])
             kind_before = _pattern(sentence)
-            kinds[kind_before].append((batch, about["name"], sentence))
+            kinds[kind_before].append((batch, match["name"], sentence))
         elif warning.startswith(TO_A_LESSER_DEGREE) and kind_before:
             sentence = kinds[kind_before][-1][2]
             kinds[kind_before] += [(batch, name, sentence) for name in _QUOTED.findall(warning)]
         else:
             others.append((batch, warning))
     together = []
-    for found in kinds.values():
-        batches = list(dict.fromkeys(batch for batch, *_ in found))
-        columns = Counter(name for _, name, _ in found)
-        text = _with_ranges([sentence for *_, sentence in found])
-        not_all = len({pair[:2] for pair in found}) < len(batches) * len(columns)
+    for entries in kinds.values():
+        batches = list(dict.fromkeys(batch for batch, *_ in entries))
+        columns = Counter(name for _, name, _ in entries)
+        text = _with_ranges([sentence for *_, sentence in entries])
+        not_all = len({entry[:2] for entry in entries}) < len(batches) * len(columns)
         sentence = _about_columns([name for name, _ in columns.most_common()], text)
-        together += [(batch, "some of " * not_all + sentence) for batch in batches]
+        if not_all:
+            sentence = f"some of {sentence}"
+        together += [(batch, sentence) for batch in batches]
     return [*others, *together]
 
 
 def _columns_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Columns of a batch of which the same is said in one warning, at the place of the first."""
+    """One warning for all columns of a batch with the same warning, at the place of the first."""
     columns: dict[tuple[str, str], list[str]] = defaultdict(list)
     for batch, warning in warnings:
-        about = _COLUMN.fullmatch(warning)
-        named = columns[batch, warning if about is None else about["sentence"]]
-        if about is not None and about["name"] not in named:
-            named.append(about["name"])
+        match = _COLUMN.fullmatch(warning)
+        names = columns[batch, warning if match is None else match["sentence"]]
+        if match is not None and match["name"] not in names:
+            names.append(match["name"])
     return [
-        (batch, _about_columns(named, sentence)) for (batch, sentence), named in columns.items()
+        (batch, _about_columns(names, sentence)) for (batch, sentence), names in columns.items()
     ]
 
 
@@ -120,16 +119,6 @@ def _about_columns(names: Sequence[str], sentence: str) -> str:
         return sentence
     noun = "column" if len(names) == 1 else counted(len(names), "column")
     return f"{noun} {some_names(names)}: {sentence}"
-
-
-def some_names(names: Sequence[str]) -> str:
-    """The first names, and how many more.
-
-    >>> some_names(list("abcdefgh"))
-    'a, b, c, d, e, f and 2 more'
-    """
-    more = f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
-    return ", ".join(shortened(name) for name in names[:MOST_NAMED]) + more
 
 
 def _pattern(warning: str) -> str:
@@ -143,7 +132,7 @@ def _pattern(warning: str) -> str:
 
 
 def _with_ranges(warnings: Sequence[str]) -> str:
-    """The longest of warnings that differ in numbers at most, with ranges of the numbers."""
+    """The longest of warnings that differ at most in numbers, with ranges of the numbers."""
     numbers = [[n for text in _QUOTED.split(w) for n in _NUMBER.findall(text)] for w in warnings]
     ranges = iter([_range(column) for column in zip(*numbers, strict=True)])
     return _outside_quotes(

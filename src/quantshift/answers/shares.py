@@ -1,6 +1,6 @@
 """The shares of the classes in a batch, and what all answers have in common."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,6 +13,11 @@ class Share:
     estimate: float | None
     low: float
     high: float
+
+
+def by_class(classes: Sequence[str], shares: Iterable[float]) -> dict[str, float]:
+    """The share of each class, by its name."""
+    return dict(zip(classes, map(float, shares), strict=True))
 
 
 class AbstractLabelShare:
@@ -89,7 +94,7 @@ def headline_share(result: Answer, batch: SharesOfBatch) -> Share:
 
 
 def headline_first(result: Answer, shares: Sequence[Share]) -> list[Share]:
-    """The shares, that of the headline class first."""
+    """The shares, with that of the headline class first."""
     return sorted(shares, key=lambda share: share.label != result.headline)
 
 

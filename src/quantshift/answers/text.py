@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.cells import cell_len
 
 from quantshift.answers.kinds import INTERVAL, limits_head
-from quantshift.answers.shares import Answer, Share, SharesOfBatch, headline_share
-from quantshift.answers.words import estimates_and_limits, limits, percent, shortened
+from quantshift.answers.shares import Answer, HasClasses, Share, SharesOfBatch, headline_share
+from quantshift.answers.words import estimates_and_limits, limits, percent, shortened, some_names
 from quantshift.base.nouns import counted
 
 BAR = 24
@@ -15,11 +15,9 @@ BAR = 24
 MOST_LINES = 8
 """The most lines of one kind; the rest are counted, and the JSON has all of them."""
 
-MOST_NAMED = 6
-
 LONGEST_LABEL = 30
-
 LONGEST_COLUMN = 24
+"""Longer names of classes and columns are shortened in the middle."""
 
 
 def estimate_in_a_line(
@@ -28,7 +26,7 @@ def estimate_in_a_line(
     """The estimated share of the headline class in a batch, in one line.
 
     limits_name: what to call the limits; by default they are an interval. weighted: how items
-    count, if not alike, as the end of a clause.
+    count, if they do not all count the same, as the end of a clause.
     """
     share = headline_share(result, batch)
     before = limits_name or limits_head(INTERVAL, result.level)
@@ -39,7 +37,7 @@ def estimate_in_a_line(
     )
 
 
-def shown(result: Answer, label: str) -> str:
+def shown(result: HasClasses, label: str) -> str:
     """The displayed name of a class."""
     return shortened(result.names.get(label, label), LONGEST_LABEL)
 
@@ -70,14 +68,14 @@ def share_table(
 ) -> Iterator[str]:
     """The shares with their limits, and a bar for each."""
     names = [shown(result, share.label) for share in shares]
-    found = estimates_and_limits(shares)
+    texts = estimates_and_limits(shares)
     width = max(map(cell_len, names))
-    narrow = max(6, *(len(estimate) for estimate, _ in found))
-    wide = max(13, *(len(bounds) for _, bounds in found))
+    estimate_width = max(6, *(len(estimate) for estimate, _ in texts))
+    limits_width = max(13, *(len(bounds) for _, bounds in texts))
     head = limits_head(limits_name, result.level)
-    yield f"  {'':{width}}  {'share':>{narrow}}  {head:>{wide}}"
-    for name, share, (estimate, bounds) in zip(names, shares, found, strict=True):
-        cells = f"{_padded(name, width)}  {estimate:>{narrow}}  {bounds:>{wide}}"
+    yield f"  {'':{width}}  {'share':>{estimate_width}}  {head:>{limits_width}}"
+    for name, share, (estimate, bounds) in zip(names, shares, texts, strict=True):
+        cells = f"{_padded(name, width)}  {estimate:>{estimate_width}}  {bounds:>{limits_width}}"
         yield f"  {cells}  {_bar(share)}"
 
 
@@ -110,10 +108,10 @@ def headed(head: str, lines: Iterable[str]) -> Iterator[str]:
 
 def some(lines: Iterable[str]) -> Iterator[str]:
     """The first lines, and how many more there are."""
-    known = list(lines)
-    yield from known[:MOST_LINES]
-    if len(known) > MOST_LINES:
-        yield more_lines(len(known) - MOST_LINES)
+    all_lines = list(lines)
+    yield from all_lines[:MOST_LINES]
+    if len(all_lines) > MOST_LINES:
+        yield more_lines(len(all_lines) - MOST_LINES)
 
 
 def more_lines(n: int) -> str:
@@ -122,13 +120,8 @@ def more_lines(n: int) -> str:
 
 
 def column_names(names: Sequence[str]) -> str:
-    """Some names, and how many more.
-
-    >>> column_names(list("abcdefgh"))
-    'a, b, c, d, e, f and 2 more'
-    """
-    text = ", ".join(shortened(name, LONGEST_COLUMN) for name in names[:MOST_NAMED])
-    return text + f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
+    """The first names of columns, shortened, and how many more there are."""
+    return some_names(names, LONGEST_COLUMN)
 
 
 def _padded(text: str, width: int, *, right: bool = False) -> str:

@@ -10,12 +10,18 @@ RARE = 0.01
 TRUTH_VALUES = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
 
 POSITIVE_NAMES = frozenset({"yes", "y", "true", "t", "1", "1.0", "+1", "positive", "pos", "+"})
-"""How people call the class that they ask about, in lower case."""
+"""What people call the class that they ask about, in lower case."""
+
+FOR_ALL = "for all labels at once"
+"""The header of limits that hold for all labels."""
 
 ELLIPSIS = "…"
 
 LONGEST_NAME = 40
 """Longer names are shortened in the middle for display."""
+
+MOST_NAMED = 6
+"""The most names of batches, labels or columns in a line; the others are counted."""
 
 
 def percent(share: float) -> str:
@@ -43,12 +49,12 @@ def decimals(shares: Iterable[float | None], rare: float = RARE) -> int:
     >>> decimals([0.0, 0.25, None]), decimals([0.0, 0.0015, 0.25]), decimals([0.0, 0.00004])
     (1, 2, 4)
     """
-    known = [share for share in shares if share is not None]
-    largest = max(known, default=0.0)
+    estimated = [share for share in shares if share is not None]
+    largest = max(estimated, default=0.0)
     if 0 < largest < 5e-4:
         return 3 if largest >= 5e-5 else 4
-    # Smaller shares are no more than zero, with one decimal or with two.
-    return 2 if any(5e-5 <= share < rare for share in known) else 1
+    # Smaller shares are shown as zero, with one decimal or with two.
+    return 2 if any(5e-5 <= share < rare for share in estimated) else 1
 
 
 def percents(shares: Sequence[float | None]) -> list[str]:
@@ -57,8 +63,8 @@ def percents(shares: Sequence[float | None]) -> list[str]:
     >>> percents([0.0, 0.0015, None])
     ['0.00%', '0.15%', '?']
     """
-    places = decimals(shares)
-    return ["?" if share is None else f"{100 * share:.{places}f}%" for share in shares]
+    n_decimals = decimals(shares)
+    return ["?" if share is None else f"{100 * share:.{n_decimals}f}%" for share in shares]
 
 
 def estimates_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
@@ -67,19 +73,9 @@ def estimates_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
     >>> estimates_and_limits([Share("a", 0.002, 0.0, 0.3), Share("b", 0.5, 0.4, 0.6)])
     [('0.20%', '0.0 to 30.0%'), ('50.00%', '40.0 to 60.0%')]
     """
-    places = decimals((share.high for share in shares), 2 * RARE)
-    bounds = [f"{100 * s.low:.{places}f} to {100 * s.high:.{places}f}%" for s in shares]
+    n_decimals = decimals((share.high for share in shares), 2 * RARE)
+    bounds = [f"{100 * s.low:.{n_decimals}f} to {100 * s.high:.{n_decimals}f}%" for s in shares]
     return list(zip(percents([share.estimate for share in shares]), bounds, strict=True))
-
-
-def listed(labels: Sequence[str]) -> str:
-    """Labels in a sentence.
-
-    >>> listed(["a", "b", "c"])
-    "'a', 'b' and 'c'"
-    """
-    *others, last = map(repr, labels)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def held_by(classes: Sequence[str], *, simultaneous: bool) -> str:
@@ -87,6 +83,19 @@ def held_by(classes: Sequence[str], *, simultaneous: bool) -> str:
     if len(classes) == 2:
         return ""
     return "for all classes at once" if simultaneous else "for each class on its own"
+
+
+def about_limits(level: float) -> str:
+    """What the limits of several labels hold for, in a sentence. level: that of each label."""
+    return (
+        f"Limits hold for each label at {100 * level:g}% and, wider, for all labels of a batch at "
+        "once; limits that are marked as a range are what remains possible."
+    )
+
+
+def level_of_each(level_for_all: float) -> str:
+    """At which level the limits of each label hold, if those of all labels are to hold at once."""
+    return f"{FOR_ALL}: at the level {100 * level_for_all:.4g}% (Bonferroni)"
 
 
 def headline_class(
@@ -105,12 +114,12 @@ def headline_class(
     """
     if positive is not None:
         return positive
-    named = [label for label in labels if label.strip().lower() in POSITIVE_NAMES]
-    if len(named) == 1:
-        return named[0]
+    called_positive = [label for label in labels if label.strip().lower() in POSITIVE_NAMES]
+    if len(called_positive) == 1:
+        return called_positive[0]
     usual = labels[1] if len(labels) == 2 else labels[0]
-    known = counts or {}
-    return min(labels, key=lambda label: (known.get(label, 0), label != usual))
+    frequencies = counts or {}
+    return min(labels, key=lambda label: (frequencies.get(label, 0), label != usual))
 
 
 def class_names(label: str | None, classes: Sequence[str]) -> dict[str, str]:
@@ -135,6 +144,15 @@ def one_line(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
+def sentence(text: str) -> str:
+    """A text with a capital letter and a full stop.
+
+    >>> sentence("no alarm")
+    'No alarm.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     """A name on one line, cut in the middle if it is long.
 
@@ -146,6 +164,16 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
         return line
     end = (longest - 1) // 2
     return f"{line[: longest - 1 - end]}{ELLIPSIS}{line[len(line) - end :]}"
+
+
+def some_names(names: Sequence[str], longest: int = LONGEST_NAME) -> str:
+    """The first names, and how many more. longest: longer names are shortened.
+
+    >>> some_names(list("abcdefgh"))
+    'a, b, c, d, e, f and 2 more'
+    """
+    text = ", ".join(shortened(name, longest) for name in names[:MOST_NAMED])
+    return f"{text} and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else text
 
 
 def _says_nothing(name: str) -> bool:

@@ -18,6 +18,8 @@ from quantshift.prevalence.sparse_matrices import checked_sparse, is_sparse
 Classes: TypeAlias = NDArray[Any] | Sequence[Any] | int | None
 """The label of each class, their number, or None if any number is right."""
 
+EMPTY = "the sample is empty: a prevalence needs at least one item"
+
 
 def check_posteriors(posteriors: Any, classes: Classes = None) -> Posteriors:
     """Posteriors as floats with rows that sum to one, shape (..., n_items, n_classes).
@@ -67,7 +69,7 @@ def check_shape(posteriors: Any, classes: Classes = None) -> Posteriors:
     if n_columns < 2:
         raise DataError("posteriors have a single column: give one column per class, at least 2")
     if 0 in shape:
-        raise DataError("the sample is empty: a prevalence needs at least one item")
+        raise DataError(EMPTY)
     return p
 
 

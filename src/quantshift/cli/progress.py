@@ -97,6 +97,23 @@ def say(console: Console, text: str, style: str | None = None) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
 
 
+def line_reporter(console: Console) -> Callable[..., None]:
+    """A function that prints a line, or nothing if the last one is less than 10 seconds ago.
+
+    With `at_once=True` the line is printed in any case.
+    """
+    last = time.monotonic()
+
+    def report(text: str, *, at_once: bool = False) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if at_once or now - last >= LINE_EVERY_SECONDS:
+            last = now
+            say(console, text)
+
+    return report
+
+
 class _CountColumn(ProgressColumn):
     """The number done, and the total if it is known."""
 

@@ -38,8 +38,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
-from quantshift.errors import DataError, UserError, check_level, unknown_name
-from quantshift.intervals.engine import training_replicate
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.intervals.engine import check_bootstrap, training_replicate
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.items import Items, drawn_weights, effective_size, uneven
@@ -236,9 +236,7 @@ def _held_out_posteriors(
     check_is_fitted(quantifier, "classes_")
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    check_level(level)
-    if n_bootstrap < 2:
-        raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
+    check_bootstrap(level, n_bootstrap)
     held_out = quantifier.held_out_.posteriors
     if held_out is None or not len(held_out):
         raise UserError(

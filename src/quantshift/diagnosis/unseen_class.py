@@ -13,7 +13,7 @@ as much: nothing is known about such items.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import bdtrc
@@ -44,7 +44,6 @@ FEWEST_OF_A_CLASS = 20
 """The share of a smaller class is not known well enough to count."""
 
 
-@runtime_checkable
 class OffersPositions(Protocol):
     """A method that keeps where its training items are, and says where other items are."""
 

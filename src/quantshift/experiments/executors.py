@@ -6,18 +6,23 @@ its methods, until the method that ends the process is alone: it is reported as 
 others keep their results.
 """
 
-import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from quantshift import __version__
+from quantshift.base.dask_cluster import (
+    check_workers,
+    dask_client,
+    no_scheduler_left,
+    problem_of_version,
+    unlogged,
+)
 from quantshift.base.processes import WorkerPool
 from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
@@ -26,13 +31,6 @@ from quantshift.results.store import ResultStore
 
 MAX_DEATHS = 3
 """After this many dead workers a job is cut in two or, with one method, reported as failed."""
-
-DASK_LOGGERS = ("distributed", "distributed.client", "tornado.application")
-"""Loggers whose level Dask sets itself."""
-
-CONNECT_SECONDS = 10
-"""Seconds to wait for a scheduler to answer."""
-
 
 JobKey: TypeAlias = tuple[str, tuple[str, ...]]
 """The name of a job, and those of its methods."""
@@ -143,7 +141,11 @@ class DaskExecutor(AbstractExecutor):
         from distributed.comm import CommClosedError
 
         with unlogged(), dask_client(self.address) as client:
-            _check_workers(client, self.address, jobs)
+            _check_threads(client, self.address)
+            hashes = {job.source: open_source(job.source).hash for job in jobs}
+            check_workers(
+                client, self.address, problem_of_worker, jobs[0].store, hashes, __version__
+            )
             futures = {
                 # A key of its own for every job: runs into other stores share the scheduler.
                 client.submit(perform, job, pure=False): job
@@ -163,9 +165,8 @@ class DaskExecutor(AbstractExecutor):
                         futures[resubmitted] = part
                         unfinished.add(resubmitted)
                 except (CommClosedError, CancelledError):
-                    raise UserError(
-                        f"the Dask scheduler at {self.address} stopped responding; nothing is "
-                        "lost: start one and run the same command again"
+                    raise no_scheduler_left(
+                        self.address, "nothing is lost: start one and run the same command again"
                     ) from None
                 future.release()
 
@@ -238,38 +239,7 @@ def _give_up(job: Job) -> JobReport:
     return JobReport(job.name, 0.0, (f"{', '.join(methods)}: {error}",))
 
 
-@contextmanager
-def unlogged() -> Iterator[None]:
-    """Errors of a cluster are reported by our messages, not by tracebacks in Dask's log."""
-    loggers = [logging.getLogger(name) for name in DASK_LOGGERS]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-
-
-def dask_client(address: str) -> Any:
-    """A client of the scheduler at an address."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UserError(
-            "a cluster needs dask.distributed: install it with pip install 'quantshift[dask]'"
-        ) from None
-    try:
-        return Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"no Dask scheduler answers at {address} ({type(error).__name__}): start one with "
-            "`dask scheduler` and give the address it prints"
-        ) from None
-
-
-def _check_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
+def _check_threads(client: Any, address: str) -> None:
     for worker, n_threads in client.nthreads().items():
         if n_threads > 1:
             # Threads of one process would reset each other's limits on the threads of BLAS.
@@ -277,20 +247,6 @@ def _check_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
                 f"worker {worker} has {n_threads} threads: start it with "
                 f"`dask worker {address} --nthreads 1 --nworkers {n_threads}`"
             )
-    hashes = {job.source: open_source(job.source).hash for job in jobs}
-    problems = client.run(problem_of_worker, jobs[0].store, hashes, __version__, on_error="return")
-    if not problems:
-        raise UserError(
-            f"the cluster has no workers: start some with `dask worker {address} --nthreads 1`"
-        )
-    for worker, problem in problems.items():
-        if isinstance(problem, Exception):
-            raise UserError(
-                f"worker {worker} cannot run quantshift ({type(problem).__name__}: {problem}): "
-                f"install quantshift {__version__} there"
-            )
-        if problem:
-            raise UserError(f"worker {worker} {problem}")
 
 
 def problem_of_worker(store: Path, hashes: Mapping[AbstractSource, str], version: str) -> str:
@@ -298,8 +254,8 @@ def problem_of_worker(store: Path, hashes: Mapping[AbstractSource, str], version
 
     hashes: content hashes of the data that the jobs need, as seen by the submitting process.
     """
-    if version != __version__:
-        return f"has quantshift {__version__}, this is {version}: install the same version"
+    if problem := problem_of_version(version):
+        return problem
     try:
         ResultStore.open(store)
     except UserError:

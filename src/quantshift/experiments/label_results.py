@@ -25,11 +25,11 @@ from quantshift.base.progress import OnProgress
 from quantshift.base.storage.integrity import record_checksum
 from quantshift.base.types import Indices, Posteriors, Reals
 from quantshift.errors import DataError
-from quantshift.multilabel.label_data import content_hash
+from quantshift.multilabel.data.label_data import content_hash
+from quantshift.multilabel.data.mulan import LabelledItems
 from quantshift.multilabel.label_models import LabelFolds, fit_label_models
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
 from quantshift.multilabel.label_tables import LabelTable
-from quantshift.multilabel.mulan import LabelledItems
 from quantshift.multilabel.multilabel_quantifier import (
     AbstractLabelAggregative,
     AbstractMultilabel,

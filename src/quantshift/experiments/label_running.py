@@ -19,16 +19,16 @@ from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.experiments.documents.document import PAPER
 from quantshift.experiments.label_results import LabelProblem, LabelProtocols
-from quantshift.multilabel.generated_items import generate_labelled_items
-from quantshift.multilabel.label_data import LABEL_DATA, PARTS, LabelData
+from quantshift.multilabel.data.generated_items import generate_labelled_items
+from quantshift.multilabel.data.label_data import LABEL_DATA, PARTS, LabelData
+from quantshift.multilabel.data.mulan import LabelledItems
+from quantshift.multilabel.data.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.multilabel.label_models import with_absence
 from quantshift.multilabel.label_tables import LabelTable
-from quantshift.multilabel.mulan import LabelledItems
 from quantshift.multilabel.multilabel_quantifier import (
     AbstractLabelAggregative,
     AbstractMultilabel,
 )
-from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.multilabel.regressed_shares import RegressedShares
 from quantshift.multilabel.sets_as_classes import SetsAsClasses
 from quantshift.multilabel.tilted_label_sets import TiltedLabelSets

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from quantshift.answers.events import EVENTS, check_events
+from quantshift.answers.conditions import EVENTS, check_events
 from quantshift.base.options import HISTORY, SCRIPTS, option
 from quantshift.history.dates import moment_of
 

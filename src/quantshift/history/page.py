@@ -10,7 +10,8 @@ from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.page import render_answer, thresholds
-from quantshift.answers.words import one_line, shortened
+from quantshift.answers.text import shown
+from quantshift.answers.words import one_line, sentence, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history.judges import judges_over_time
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from quantshift.history.archive import History
     from quantshift.history.record import HistoryEntry, Limits
 
-LONGEST_LABEL = 30
-
 
 def render_page(history: "History", limits: "Limits | None" = None) -> str:
     """The page as one string of HTML."""
@@ -54,16 +53,16 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     last = calls[-1]
     lead = last.lead
     quantities = (*last.charted, ACCURACY) if any(accuracies) else last.charted
-    title = "The mean over time" if lead == MEAN else f"“{_name_of(last, lead)}” over time"
+    title = "The mean over time" if lead == MEAN else f"“{shown(last, lead)}” over time"
     return render_answer(
         __package__,
         title=title,
         lead=_lead(series, charts, last),
         numbers=_numbers(series, with_accuracy, last, len(calls)),
-        quantities=[(label, _name_of(last, label)) for label in quantities],
+        quantities=[(label, shown(last, label)) for label in quantities],
         headline=lead,
         has_mean=lead == MEAN,
-        accuracy=_name_of(last, ACCURACY) if ACCURACY in quantities else "",
+        accuracy=shown(last, ACCURACY) if ACCURACY in quantities else "",
         newest=_newest(series),
         series=[
             _series(one, controls, quantities, last, chosen)
@@ -71,7 +70,7 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
         ],
         alarms=[
             *(f"{alarm_text(alarm)}." for alarm in alarms_of(calls, limits=chosen)),
-            *(_sentence(text) for text in drift_texts(history)),
+            *(sentence(text) for text in drift_texts(history)),
         ],
         warnings=[str(problem) for problem in history.problems()],
         legend=legend(_all_marks(series, charts)),
@@ -89,12 +88,12 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "HistoryEntry
     share = point.share(last.lead)
     ((estimate, bounds),) = values_and_limits([share])
     items = f"the {counted(point.batch.n_items, 'item')} in {batch_label(point)}"
-    newest_share = f"{estimate} of {items} are “{_name_of(last, last.lead)}” ({bounds})."
+    newest_share = f"{estimate} of {items} are “{shown(last, last.lead)}” ({bounds})."
     if last.lead == MEAN:
         newest_share = f"The mean of {items} is {estimate} ({bounds})."
     control = next((c for c in controls if c.label == last.lead), None)
     if control is None or control.centre is None:
-        return f"{newest_share} {_sentence(control_text(controls[0]))}"
+        return f"{newest_share} {sentence(control_text(controls[0]))}"
     state = (
         "The moving average is beyond its limits: this is more than chance and usual variation."
         if control.alarms[-1]
@@ -154,7 +153,7 @@ def _series(
     notes = [
         control_text(control)
         if control.label == last.headline and len(last.classes) == 2
-        else f"{_name_of(last, control.label)}: {control_text(control)}"
+        else f"{shown(last, control.label)}: {control_text(control)}"
         for control in controls
         if control.label != ACCURACY or not control.reason
     ]
@@ -162,8 +161,8 @@ def _series(
     return {
         "name": shortened(one.name),
         "rows": rows,
-        "control": [_sentence(n) for n in notes],
-        "judges": [_sentence(line) for line in about_judges],
+        "control": [sentence(n) for n in notes],
+        "judges": [sentence(line) for line in about_judges],
     }
 
 
@@ -228,7 +227,7 @@ def _chart_data(
         "mean": MEAN if last.lead == MEAN else None,
         "accuracy": ACCURACY if ACCURACY in quantities else None,
         "newest": _newest(series),
-        "names": {one_line(label): _name_of(last, label) for label in quantities},
+        "names": {one_line(label): shown(last, label) for label in quantities},
         "thresholds": thresholds(last, [Condition.parse(text) for text in last.conditions]),
         "series": [
             _chart_series(one, {control.label: control for control in controls}, quantities)
@@ -267,11 +266,3 @@ def _chart_series(
         ]
     centres = {one_line(label): control.centre for label, control in controls.items()}
     return {"name": shortened(one.name), "batches": batches, "centres": centres}
-
-
-def _name_of(call: "HistoryEntry", label: str) -> str:
-    return shortened(call.names.get(label, label), LONGEST_LABEL)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."

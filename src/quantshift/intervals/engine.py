@@ -227,6 +227,11 @@ def check_replicates(quantifier: AbstractQuantifier, level: float, n_bootstrap: 
         raise UserError(
             f"{type(quantifier).__name__} has no interval: {quantifier.tags.no_interval}"
         )
+    check_bootstrap(level, n_bootstrap)
+
+
+def check_bootstrap(level: float, n_bootstrap: int) -> None:
+    """Refuse levels and numbers of replicates that make no interval."""
     check_level(level)
     if n_bootstrap < 2:
         raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")

@@ -11,7 +11,7 @@ from quantshift.answers.batch_names import batches_in_order
 from quantshift.answers.rows import row_warnings
 from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
-from quantshift.base.options import as_names, split_names, suggests_arguments
+from quantshift.base.options import as_names, split_names, suggests_arguments, taken
 from quantshift.base.storage.files import check_output, write_output
 from quantshift.errors import UserError
 from quantshift.intervals.targets import ITEMS
@@ -32,7 +32,9 @@ from quantshift.judging.judged_batches import (
 )
 from quantshift.judging.options import (
     JudgeOptions,
+    LabelOptions,
     LevelOptions,
+    MisjudgedOptions,
     class_name,
     parse_systems,
 )
@@ -51,7 +53,7 @@ from quantshift.judging.result import (
     Threshold,
 )
 from quantshift.judging.sensitivity import GivenRates, Rate
-from quantshift.tables.cells import taken
+from quantshift.tables.cells import taken as taken_rows
 from quantshift.tables.reading import Source
 
 if TYPE_CHECKING:
@@ -59,6 +61,12 @@ if TYPE_CHECKING:
 
 Columns = str | Sequence[Any] | Any
 """The name of a column, or the values themselves."""
+
+ROLES = ("id", "by", "annotator", "cluster", "weights", "first")
+"""Arguments of `judge` for columns that not every call has."""
+
+MEANINGS = ("map", "classes", "positive", "missing", "lenient")
+"""Arguments of `judge` that say what values mean."""
 
 
 @uses_tables
@@ -137,77 +145,91 @@ def judge(
     of: whose share the interval is for, "items" (those of the table) or "population" (that they
         were drawn from, which is known less well).
     """
+    arguments = dict(locals())
     if not 0.5 <= level < 1:
         raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
     if pairs is not None or separator is not None:
-        arguments = dict(locals())
         # Imported here, since most calls have one label.
         from quantshift.judging.labels.label_judging import judge_labels
 
         return judge_labels(arguments, judge)
-    stated = None if labels is None else stated_design(labels)
-    source, options = parse_inputs(
-        table,
-        verdict,
-        label,
-        score,
-        id=id,
-        by=by,
-        annotator=annotator,
-        cluster=cluster,
-        weights=weights,
-        first=first,
-    )
-    if misjudged is not None:
+    return _judge_one_label(arguments)
+
+
+def _judge_one_label(arguments: Mapping[str, Any]) -> Judgement:
+    """The answer to a call with one label. arguments: those of `judge`, by name."""
+    chosen, file = taken(LabelOptions, arguments), taken(MisjudgedOptions, arguments)
+    stated = None if chosen.labels is None else stated_design(chosen.labels)
+    source, options = _columns_of(arguments)
+    inputs = [arguments["table"], chosen.labelled]
+    if file.misjudged is not None:
         check_output(
-            misjudged,
-            inputs=[table, labelled],
-            overwrite=overwrite,
+            file.misjudged,
+            inputs=inputs,
+            overwrite=file.overwrite,
             ours=is_misjudged_csv,
             endings=("csv",),
         )
+    compare, errors_by = arguments["compare"], arguments["errors_by"]
     systems = None if compare is None else parse_systems(compare)
-    rule = _cut_rule(cut, options)
+    rule = _cut_rule(arguments["cut"], options)
     options = replace(
-        options.saying(
-            map=map, classes=classes, positive=positive, missing=missing, lenient=lenient
-        ),
+        options.saying(**{name: arguments[name] for name in MEANINGS}),
         external=stated is not None and not stated.labelled_are_items,
         errors_by=split_names(errors_by) if isinstance(errors_by, str) else as_names(errors_by),
-        every_column=misjudged is not None,
+        every_column=file.misjudged is not None,
     )
-    rates = GivenRates.of(sensitivity, specificity)
+    rates = GivenRates.of(arguments["sensitivity"], arguments["specificity"])
+    run = JudgeRun(
+        _read(source, chosen.labelled, options, rates, compare),
+        options.verdict,
+        rates,
+        stated,
+        taken(LevelOptions, arguments).settings(insist=chosen.insist, assume=chosen.assume),
+        _wins(arguments["wins"], arguments["first"]),
+        options.weights,
+    )
+    judgement = _judgement(run, options, systems, rule)
+    if file.misjudged is not None:
+        write_output(
+            file.misjudged,
+            misjudged_csv(run, (options.id, options.label)).encode(),
+            inputs=inputs,
+            overwrite=file.overwrite,
+            ours=is_misjudged_csv,
+        )
+    return judgement
+
+
+def _columns_of(arguments: Mapping[str, Any]) -> tuple[Source, JudgeOptions]:
+    """The table of a call, perhaps made of values, and the names of its columns."""
+    others = {name: arguments[name] for name in ROLES}
+    return parse_inputs(
+        arguments["table"], arguments["verdict"], arguments["label"], arguments["score"], **others
+    )
+
+
+def _read(
+    source: Source,
+    labelled: Source | None,
+    options: JudgeOptions,
+    rates: GivenRates | None,
+    compare: object,
+) -> JudgedTable:
+    """The table, if there is enough to answer the question."""
     if rates is None and options.label is None:
         raise UserError(
             "name the column of the labels, or give the sensitivity and specificity of the judge",
             arguments=["label", "sensitivity", "specificity"],
         )
-    read = read_judged(source, labelled, options)
-    if rates is not None and len(read.meaning.classes) != 2:
+    table = read_judged(source, labelled, options)
+    if rates is not None and len(table.meaning.classes) != 2:
         raise UserError("a sensitivity and a specificity are of two classes; there are more here")
-    if compare is not None and by is None:
+    if compare is not None and options.by is None:
         raise UserError(
             "to compare two systems name the column that distinguishes them", arguments=["by"]
         )
-    run = JudgeRun(
-        read,
-        options.verdict,
-        rates,
-        stated,
-        LevelOptions(level, seed, of).settings(insist=insist, assume=assume),
-        _wins(wins, first),
-        options.weights,
-    )
-    judgement = _judgement(run, options, systems, rule)
-    if misjudged is not None:
-        write_output(
-            misjudged,
-            misjudged_csv(run, (options.id, options.label)).encode(),
-            inputs=[table, labelled],
-            overwrite=overwrite,
-            ours=is_misjudged_csv,
-        )
-    return judgement
+    return table
 
 
 def _cut_rule(cut: str | None, options: JudgeOptions) -> CutRule | None:
@@ -304,7 +326,7 @@ def _error_patterns(
     table, beside = run.table, run.table.beside_external
     source = table.rows[0].source
     if labelled.positions is not None:
-        beside = taken(table.beside, labelled.positions.tolist())
+        beside = taken_rows(table.beside, labelled.positions.tolist())
     else:
         source = table.rows[1].source
     assert beside is not None

@@ -8,7 +8,7 @@ import numpy as np
 from quantshift.answers.conditions import TOO_WIDE
 from quantshift.answers.kinds import CANNOT, INTERVAL, WIDE, is_range
 from quantshift.answers.rows import NO_LABEL, Rows
-from quantshift.answers.shares import Share
+from quantshift.answers.shares import Share, by_class
 from quantshift.answers.words import limits, percent
 from quantshift.base.nouns import listed
 from quantshift.base.types import Codes
@@ -274,7 +274,7 @@ def _quality(run: JudgeRun, position: int, quality: Quality) -> JudgeQuality:
     verdicts, says = meaning.verdicts[position], meaning.says[position]
     naive = None
     if not np.isnan(quality.naive).any():
-        naive = dict(zip(meaning.classes, quality.naive.tolist(), strict=True))
+        naive = by_class(meaning.classes, quality.naive)
     rates = tuple(
         Rate(
             label,

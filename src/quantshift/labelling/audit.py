@@ -154,27 +154,27 @@ def audit_interval(
     mean = f.mean(axis=0)
     if counts is not None:
         n_items, mean = max(round(float(counts.sum())), k), counts @ f / counts.sum()
-    each, effective = np.full((k, 1), 1 / k), float(k)
+    shares, effective = np.full((k, 1), 1 / k), float(k)
     counted, predicted_mean = Y.mean(axis=0), predicted.mean(axis=0)
     if label_weights is not None:
-        worth = np.asarray(label_weights, dtype=np.float64)
-        each = (worth / worth.sum())[:, np.newaxis]
-        effective = float(1 / (each**2).sum())
-        counted, predicted_mean = (each * Y).sum(axis=0), (each * predicted).sum(axis=0)
-    weight = _regression_weight(Y, predicted, each)
-    helped = np.clip(counted + weight * (mean - predicted_mean), 0.0, 1.0)
-    spread = _spread_of_residuals(Y, predicted, each, weight, f, counts)
-    alone, together = _distances(
+        raw_weights = np.asarray(label_weights, dtype=np.float64)
+        shares = (raw_weights / raw_weights.sum())[:, np.newaxis]
+        effective = float(1 / (shares**2).sum())
+        counted, predicted_mean = (shares * Y).sum(axis=0), (shares * predicted).sum(axis=0)
+    weight = _regression_weight(Y, predicted, shares)
+    assisted = np.clip(counted + weight * (mean - predicted_mean), 0.0, 1.0)
+    spread = _spread_of_residuals(Y, predicted, shares, weight, f, counts)
+    by_counting, with_posteriors = _margins(
         counted, spread, effective, k / n_items, level=level, target=target
     )
-    low, high = _around(counted, alone)
-    low_helped, high_helped = _around(helped, together)
-    shorter = high_helped - low_helped < high - low
-    p = np.where(shorter, helped, counted)
+    low, high = _limits_around(counted, by_counting)
+    low_assisted, high_assisted = _limits_around(assisted, with_posteriors)
+    shorter = high_assisted - low_assisted < high - low
+    p = np.where(shorter, assisted, counted)
     return AuditInterval(
         prevalence=p / p.sum(),
-        low=np.where(shorter, low_helped, low),
-        high=np.where(shorter, high_helped, high),
+        low=np.where(shorter, low_assisted, low),
+        high=np.where(shorter, high_assisted, high),
         level=level,
         weight=weight if shorter.any() else 0.0,
         n_labelled=k,
@@ -199,7 +199,7 @@ def counted_limits(
     shares: Prevalences, n_labels: float, *, level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The limits of shares among a number of labels, which may be an effective one."""
-    return _around(shares, _reach_of_labels(shares, n_labels, level))
+    return _limits_around(shares, _margins_of_labels(shares, n_labels, level))
 
 
 def plan_audit(
@@ -244,25 +244,27 @@ def plan_audit(
         )
     n_items = len(f)
     p, spread = (
-        _foreseen(f) if held_out is None else _foreseen_by_held_out(f, *held_out, prevalence)
+        _expected_if_calibrated(f)
+        if held_out is None
+        else _expected_by_held_out(f, *held_out, prevalence)
     )
 
     def half_width(k: int, *, counting: bool) -> float:
-        """Of the class with the widest interval."""
-        distances = _distances(p, spread, k, k / n_items, level=level, target=target)
-        low, high = _around(p, distances[0 if counting else 1])
+        """Half the width of the widest interval of any class, with k labels."""
+        margins = _margins(p, spread, k, k / n_items, level=level, target=target)
+        low, high = _limits_around(p, margins[0 if counting else 1])
         return float((high - low).max()) / 2
 
     if n_labels is not None:
         n_labels = min(n_labels, n_items)
         precision = min(half_width(n_labels, counting=counting) for counting in (False, True))
-    wanted = precision
+    target_precision = precision
 
     def fewest_labels(*, counting: bool) -> int:
-        assert wanted is not None
+        assert target_precision is not None
         return bisect_left(
             range(n_items),
-            -wanted,
+            -target_precision,
             lo=min(FEWEST_LABELS, n_items),
             key=lambda k: -half_width(k, counting=counting),
         )
@@ -342,30 +344,33 @@ def _spread_of_residuals(
     )
 
 
-def _distances(
+def _margins(
     counted: Prevalences,
     spread: _Spread | None,
     k: float,
-    part: float,
+    labelled_share: float,
     *,
     level: float,
     target: str,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Distances from an estimate by k labels down and up to its limits, (2, n_classes).
 
-    part: of the items that is labelled. Returned twice: by counting, and with the posteriors.
+    labelled_share: the share of the items that are labelled. Returned twice: by counting, and with
+    the posteriors.
     """
-    by_labels = _reach_of_labels(counted, k, level)
-    drawn = 1 - part
-    of_population = part if target == "population" else 0.0
-    alone = np.sqrt(drawn + of_population) * by_labels
+    by_labels = _margins_of_labels(counted, k, level)
+    unlabelled_share = 1 - labelled_share
+    population_share = labelled_share if target == "population" else 0.0
+    by_counting = np.sqrt(unlabelled_share + population_share) * by_labels
     if spread is None:
-        return alone, alone
-    by_residuals = _reach_of_residuals(spread, k, level)
-    return alone, np.sqrt(drawn * by_residuals**2 + of_population * by_labels**2)
+        return by_counting, by_counting
+    by_residuals = _margins_of_residuals(spread, k, level)
+    return by_counting, np.sqrt(
+        unlabelled_share * by_residuals**2 + population_share * by_labels**2
+    )
 
 
-def _reach_of_labels(counted: Prevalences, k: float, level: float) -> NDArray[np.float64]:
+def _margins_of_labels(counted: Prevalences, k: float, level: float) -> NDArray[np.float64]:
     """Distances from the shares among k labels down and up to their limits, (2, n_classes).
 
     With Dirichlet weights the share of a class has a beta distribution.
@@ -379,7 +384,7 @@ def _reach_of_labels(counted: Prevalences, k: float, level: float) -> NDArray[np
     return np.asarray(limit - share)
 
 
-def _reach_of_residuals(spread: _Spread, k: float, level: float) -> NDArray[np.float64]:
+def _margins_of_residuals(spread: _Spread, k: float, level: float) -> NDArray[np.float64]:
     """Distances from the mean of k residuals to the limits of its expectation, (2, n_classes)."""
     cube = np.stack([-spread.cube, spread.cube])
     tail = np.stack([spread.below, spread.above])
@@ -404,13 +409,13 @@ def _added(unseen: Unseen, seen: NDArray[np.float64]) -> NDArray[np.float64]:
     return unseen.weight / (1 + seen / unseen.halved_at)
 
 
-def _around(
-    p: Prevalences, distance: NDArray[np.float64]
+def _limits_around(
+    p: Prevalences, margins: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return np.clip(p - distance[0], 0.0, 1.0), np.clip(p + distance[1], 0.0, 1.0)
+    return np.clip(p - margins[0], 0.0, 1.0), np.clip(p + margins[1], 0.0, 1.0)
 
 
-def _foreseen(f: Posteriors) -> tuple[Prevalences, _Spread | None]:
+def _expected_if_calibrated(f: Posteriors) -> tuple[Prevalences, _Spread | None]:
     """Expected prevalence and spread if the posteriors are calibrated."""
     Y = np.concatenate([np.ones_like(f), np.zeros_like(f)])
     weights = np.concatenate([f, 1 - f]) / len(f)
@@ -420,7 +425,7 @@ def _foreseen(f: Posteriors) -> tuple[Prevalences, _Spread | None]:
     return f.mean(axis=0), spread
 
 
-def _foreseen_by_held_out(
+def _expected_by_held_out(
     f: Posteriors, posteriors: ArrayLike, codes: ArrayLike, prevalence: ArrayLike | None
 ) -> tuple[Prevalences, _Spread | None]:
     """Expected prevalence and spread if each class has the posteriors of its held-out items."""

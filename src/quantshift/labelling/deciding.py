@@ -18,9 +18,10 @@ is rejected is the nearest of them. So
 
 Scores make the test shorter, right or wrong, as in `sequence`: the bet is on the residual of the
 label. Its stake is the distance of the shares divided by the variance of the residual, which is
-p (1 - p) less what the scores explain.
+p (1 - p) minus what the scores explain.
 
-A share halfway between the two may be decided for either; the interval of the audit tells.
+If the true share is halfway between the two, the test may decide for either; the interval of the
+audit shows where it is.
 `benchmarks/deciding_labels.py` measures errors and labels.
 
 Reference: A. Wald, "Sequential tests of statistical hypotheses", Ann. Math. Statist. 16 (1945).
@@ -40,7 +41,7 @@ from quantshift.labelling.sequence import Scores, capital
 FIRST, SECOND, NEITHER, OPEN = "first", "second", "neither", "open"
 
 ERROR = 0.05
-"""The most that the probability of rejecting the true share may be."""
+"""The largest probability of rejecting the true share."""
 
 ON_ANYTHING_ELSE = 0.1
 """The part of the capital that is not bet on the other share."""
@@ -86,27 +87,27 @@ def decide(
     """Which of two shares of a class the labels of random items settle.
 
     labels: 1 for items of the class, else 0, in the order of labelling. n_items: the size of the
-    sample they were drawn from, without replacement; None: a large population. scores: of the
-    class, at every label (`Scores.of`, with `TRUST`).
+    sample they were drawn from, without replacement; None: a large population. scores: those of
+    the class at every label (`Scores.of`, with `TRUST`).
     """
     y = np.asarray(labels, dtype=np.float64)
     if y.ndim != 1 or not np.isin(y, (0.0, 1.0)).all():
         raise DataError("labels that decide must be a vector of 0 and 1")
     if not (0 <= first <= 1 and 0 <= second <= 1 and first != second):
         raise UserError("labels decide between two different shares from 0 to 1")
-    known = Scores.none(len(y)) if scores is None else scores
+    used_scores = Scores.none(len(y)) if scores is None else scores
     nearest = [
         share + TOLERANCE * (other - share) for share, other in ((first, second), (second, first))
     ]
-    anything = capital(y, nearest, n_items, known)
+    anything = capital(y, nearest, n_items, used_scores)
     against = [
-        (1 - ON_ANYTHING_ELSE) * _bet_on(other, share, y, n_items, known)
+        (1 - ON_ANYTHING_ELSE) * _bet_on(other, share, y, n_items, used_scores)
         + ON_ANYTHING_ELSE * anything[:, i]
         for i, (share, other) in enumerate(zip(nearest, (second, first), strict=True))
     ]
-    rejected = [np.flatnonzero(path >= 1 / error) for path in against]
-    at = [int(found[0]) + 1 if len(found) else None for found in rejected]
-    return Decided(_outcome(*at), _decided_after(at, len(y)), *against)
+    crossings = [np.flatnonzero(path >= 1 / error) for path in against]
+    rejected_after = [int(rows[0]) + 1 if len(rows) else None for rows in crossings]
+    return Decided(_outcome(*rejected_after), _decided_after(rejected_after, len(y)), *against)
 
 
 def expected_labels(first: float, second: float, explained: float, error: float = ERROR) -> int:
@@ -118,10 +119,10 @@ def expected_labels(first: float, second: float, explained: float, error: float 
     >>> expected_labels(0.59, 0.35, 0.0), expected_labels(0.59, 0.35, 0.1)
     (33, 19)
     """
-    wanted = math.log(1 / error / (1 - ON_ANYTHING_ELSE))
+    log_capital = math.log(1 / error / (1 - ON_ANYTHING_ELSE))
     hardest = max(share * (1 - share) for share in (first, second))
     variance = max(hardest - explained, LEAST_VARIANCE)
-    return math.ceil(2 * wanted * variance / ((1 - TOLERANCE) * (first - second)) ** 2)
+    return math.ceil(2 * log_capital * variance / ((1 - TOLERANCE) * (first - second)) ** 2)
 
 
 def _outcome(first_rejected: int | None, second_rejected: int | None) -> str:
@@ -133,27 +134,27 @@ def _outcome(first_rejected: int | None, second_rejected: int | None) -> str:
 
 
 def _decided_after(rejected: list[int | None], n_labels: int) -> int:
-    known = [n for n in rejected if n is not None]
-    return max(known) if known else n_labels
+    decided = [n for n in rejected if n is not None]
+    return max(decided) if decided else n_labels
 
 
 def _bet_on(other: float, share: float, y: Reals, n_items: int | None, scores: Scores) -> Reals:
-    """The capital against a share of bets that another one is true, after every label."""
-    grown, log = np.empty(len(y)), 0.0
+    """The capital, after every label, of bets against a share that another one is true."""
+    capitals, log_capital = np.empty(len(y)), 0.0
     seen: Any = 0.0
     for t, label in enumerate(y):
-        left = math.inf if n_items is None else n_items - t
+        n_left = math.inf if n_items is None else n_items - t
         mu, expected = (
-            m if n_items is None else (n_items * m - seen) / left for m in (share, other)
+            m if n_items is None else (n_items * m - seen) / n_left for m in (share, other)
         )
         if not -1e-9 <= mu <= 1 + 1e-9:
             # So many items of the class, or so few, are impossible with this share.
-            grown[t:] = math.inf
-            return grown
-        log += _growth(label, mu, expected, scores, t)
-        grown[t] = math.exp(min(log, 600.0))
+            capitals[t:] = math.inf
+            return capitals
+        log_capital += _growth(label, mu, expected, scores, t)
+        capitals[t] = math.exp(min(log_capital, 600.0))
         seen += label
-    return grown
+    return capitals
 
 
 def _growth(label: float, mu: float, expected: float, scores: Scores, t: int) -> float:

@@ -26,8 +26,9 @@ limits coincide. Without N the items are assumed to be drawn from a large popula
 
 `benchmarks/audit_sequential.py` measures coverage at all looks and the price in width.
 
-Of labels that are only counted, `counted_sequence` has such limits in closed form: the candidates
-whose likelihood is not too small beside its mean under Jeffreys's prior (Robbins).
+For labels that are only counted, `counted_sequence` gives such limits in closed form: those of the
+candidates whose likelihood is not too small compared with its mean under Jeffreys's prior
+(Robbins).
 
 References: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by
 betting", JRSS B 86 (2024), sections 4 and 5 (without replacement); H. Robbins, "Statistical methods
@@ -98,20 +99,21 @@ class ConfidenceSequence:
         Widths are assumed to fall like those of a mean: as the square root of
         1 / n_labels - 1 / n_items.
         """
-        known = self.reached(precision)
-        if known is not None:
-            return known
+        reached = self.reached(precision)
+        if reached is not None:
+            return reached
         finite_sample = 0.0 if self.n_items is None else 1 / self.n_items
-        now = 1 / self.n_labels - finite_sample
-        wanted = finite_sample + now * (precision / self.half_width) ** 2
+        current = 1 / self.n_labels - finite_sample
+        reciprocal = finite_sample + current * (precision / self.half_width) ** 2
         most = math.inf if self.n_items is None else self.n_items
-        return int(min(math.ceil(1 / wanted), most))
+        return int(min(math.ceil(1 / reciprocal), most))
 
 
 def counted_sequence(seen: float, n: int, *, level: float) -> tuple[float, float]:
-    """Limits of a share of which `seen` of n independent labels are; valid at every n at once.
+    """Limits of the share of a class that `seen` of n labels have; valid at every n at once.
 
-    seen: also a sum of n independent numbers from 0 to 1; the limits are then those of their mean.
+    The labels are independent. seen: also a sum of n independent numbers from 0 to 1; the limits
+    are then those of their mean.
 
     >>> low, high = counted_sequence(90, 100, level=0.95)
     >>> round(low, 3), round(high, 3)
@@ -202,15 +204,15 @@ def capital(
     used_scores = Scores.none(len(y)) if scores is None else scores
     candidates = np.atleast_1d(np.asarray(m, dtype=np.float64))
     logs = np.zeros((2, len(FRACTIONS), len(candidates)))
-    grown = np.empty((len(y), len(candidates)))
+    capitals = np.empty((len(y), len(candidates)))
     seen: Any = 0.0
     for t, label in enumerate(y):
-        left = math.inf if n_items is None else n_items - t
-        mu = candidates if n_items is None else (n_items * candidates - seen) / left
+        n_left = math.inf if n_items is None else n_items - t
+        mu = candidates if n_items is None else (n_items * candidates - seen) / n_left
         logs += _growth(label, mu, used_scores, t)
-        grown[t] = _mean_capital(logs)
+        capitals[t] = _mean_capital(logs)
         seen = seen + label
-    return grown
+    return capitals
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,16 +304,16 @@ def _limits(y: Reals, n_items: int | None, scores: Scores, level: float) -> tupl
     exact = n_items is not None and n_items <= CANDIDATES
     seen = 0.0
     for t, label in enumerate(y):
-        left = math.inf if n_items is None else n_items - t
+        n_left = math.inf if n_items is None else n_items - t
         m = grid[candidates_left]
-        mu = m if n_items is None else (n_items * m - seen) / left
+        mu = m if n_items is None else (n_items * m - seen) / n_left
         logs += _growth(label, mu, scores, t)
         seen += label
-        kept = _mean_capital(logs) < 1 / (1 - level)
-        if not kept.any():
+        possible = _mean_capital(logs) < 1 / (1 - level)
+        if not possible.any():
             # The sequence has failed, or the share lies between two candidates: keep the best.
-            kept[np.argmin(_mean_capital(logs))] = True
-        first, last = np.flatnonzero(kept)[[0, -1]]
+            possible[np.argmin(_mean_capital(logs))] = True
+        first, last = np.flatnonzero(possible)[[0, -1]]
         candidates_left, logs = candidates_left[first : last + 1], logs[:, :, first : last + 1]
         # A limit between two candidates is put at the outer one, which is rejected.
         low[t] = grid[candidates_left[0]] if exact else grid[max(candidates_left[0] - 1, 0)]

@@ -1,6 +1,6 @@
 """Labels chosen by class, or from elsewhere: the joint posterior of prevalence and rates.
 
-Such labels say how often a class gets each verdict, R[y, c] = P(c | y), and nothing of how
+Such labels say how often a class gets each verdict, R[y, c] = P(c | y), and nothing about how
 frequent classes are. The verdicts of the other items have the shares q = p R. For F[y, c] labelled
 and N[c] unlabelled items, the posterior is
 
@@ -8,21 +8,22 @@ and N[c] unlabelled items, the posterior is
 
 The priors are Jeffreys's for p and for each row of R, times a power of the determinant: a judge
 that separates the classes is more likely. With a flat prior of p intervals hold 85% of the time
-for the rarest classes; without the determinant they are 10% wider where classes are alike frequent
-and hold no more often. The power e is 1 while the labels do not show that the judge separates the
-classes, and rises to 3 with the determinant's distance from 0 in standard deviations: few draws of
-such rates are near 0, and they alone make a tail that costs up to a tenth of the width. At once 3,
-intervals of weak judges (sensitivity and specificity together 1.3, 50 labels) would hold 87% of the
-time. (Settings of rates and prevalence of which none is among those of
-`benchmarks/judge_coverage.py`.)
+for the rarest classes; without the determinant they are 10% wider where classes are equally
+frequent and hold no more often. The power e is 1 while the labels do not show that the judge
+separates the classes, and rises to 3 with the determinant's distance from 0 in standard deviations:
+few draws of such rates are near 0, and they alone make a tail that costs up to a tenth of the
+width. With a power of 3 from the start, intervals of weak judges (sensitivity and specificity
+together 1.3, 50 labels) would hold 87% of the time. (These figures are of other settings of rates
+and prevalence than those of `benchmarks/judge_coverage.py`.)
 
-As many verdicts as classes: q determines p, and a change of variables turns it into an importance
-sample without a Markov chain, exact for any number of items: R ~ Dir(F + 1/2), q ~ Dir(N + 1),
-p = q R^-1, of weight |det R|^e * prod_y p_y ^ (-1/2) if p is a distribution and 0 otherwise.
-The draws of R serve all batches. If hardly any p is a distribution, verdicts as they are here do
-not come about with the rates of the labels, whatever the prevalence.
+With as many verdicts as classes, q determines p, and a change of variables turns it into an
+importance sample without a Markov chain, exact for any number of items: R ~ Dir(F + 1/2),
+q ~ Dir(N + 1), p = q R^-1, of weight |det R|^e * prod_y p_y ^ (-1/2) if p is a distribution and 0
+otherwise.
+The draws of R serve all batches. If hardly any p is a distribution, such
+verdicts cannot come about with the rates of the labels, whatever the prevalence.
 
-More verdicts than classes (bins of a score, several judges): each verdict stands for a point
+With more verdicts than classes (bins of a score, several judges), each verdict stands for a point
 between the classes (`directions`, such as the share of the judges that vote for each), and the mean
 point takes the place of the shares. It is R times the directions that is inverted, and the rest
 is the same: the adjusted count of posteriors (PACC), with the posterior distribution it has.
@@ -47,6 +48,7 @@ from quantshift.errors import DataError
 JEFFREYS = 0.5
 BLOCK = 4_000
 """Draws at a time."""
+
 MOST_BLOCKS = 6
 SINGULAR = 1e-9
 ENOUGH = 250.0
@@ -65,8 +67,9 @@ SMOOTHING = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Transferred:
-    """Of each batch of verdicts: prevalence, low, high (n_batches, n_classes).
+    """The prevalences of batches of verdicts.
 
+    prevalence, low, high: (n_batches, n_classes).
     possible: share of the draws whose prevalence is a distribution, (n_batches,); `fits` where it
     is not so small that the rates cannot be those of the batch. negative: share of the draws in
     which a class would have a negative prevalence, (n_batches, n_classes).
@@ -97,8 +100,8 @@ def prevalences(
     labelled: items of each class (rows) by their verdict (columns), (n_classes, n_verdicts);
     counts: items by verdict, (n_batches, n_verdicts). The answer for a batch depends on its counts
     and the seed, not on the other batches.
-    directions: what each verdict stands for, (n_verdicts, n_classes); found from the labelled items
-    where there are more verdicts than classes and none are given.
+    directions: what each verdict stands for, (n_verdicts, n_classes). By default they are learnt
+    from the labelled items, if there are more verdicts than classes.
     """
     F, N = np.asarray(labelled, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     if F.ndim != 2 or N.ndim != 2 or F.shape[1] != N.shape[1] or len(F) < 2:
@@ -106,8 +109,8 @@ def prevalences(
             "counts of labelled items are a table of classes by verdicts and counts of batches "
             f"one of batches by the same verdicts, got shapes {F.shape} and {N.shape}"
         )
-    sound = np.isfinite(F).all() and np.isfinite(N).all()
-    if not sound or F.min(initial=0) < 0 or N.min(initial=0) < 0:
+    finite = np.isfinite(F).all() and np.isfinite(N).all()
+    if not finite or F.min(initial=0) < 0 or N.min(initial=0) < 0:
         raise DataError("counts of items are finite numbers, 0 or more")
     G = None if directions is None else np.asarray(directions, dtype=np.float64)
     alpha, N, G = square(F, N, G)
@@ -124,12 +127,12 @@ def square(F: Reals, N: Reals, G: Reals | None) -> tuple[Reals, Reals, Reals | N
         F, N = np.pad(F, ((0, 0), (0, K - C))), np.pad(N, ((0, 0), (0, K - C)))
         G = None
     elif K < C and G is None:
-        G = found_directions(F)
+        G = learnt_directions(F)
     return F + JEFFREYS * min(1.0, K / F.shape[1]), N, G
 
 
-def found_directions(F: Reals) -> Reals:
-    """How much each verdict speaks for each class, classes being alike frequent."""
+def learnt_directions(F: Reals) -> Reals:
+    """How much each verdict speaks for each class, if all classes are equally frequent."""
     smoothed = F + SMOOTHING / F.shape[1]
     rates = smoothed / smoothed.sum(axis=1, keepdims=True)
     return np.asarray((rates / rates.sum(axis=0)).T)
@@ -169,7 +172,7 @@ def gain_of_known_items(alpha: Reals, directions: Reals | None, p: Prevalences) 
 
     The shares of verdicts vary because the classes of the items do and because the judge errs. For
     the shares among the items themselves only the latter counts: the variance of the shares p, by
-    items, falls from v + p (1 - p) to v. Of several classes it is the smallest gain.
+    items, falls from v + p (1 - p) to v. With several classes it is the smallest gain.
     """
     R = alpha / alpha.sum(axis=1, keepdims=True)
     G = np.eye(R.shape[1]) if directions is None else directions
@@ -179,7 +182,7 @@ def gain_of_known_items(alpha: Reals, directions: Reals | None, p: Prevalences) 
 
 
 def power_of(determinants: Reals) -> float:
-    """To which draws of the determinant are raised as weights."""
+    """The power of the determinant by which draws are weighted."""
     spread = float(determinants.std())
     distance = float(determinants.mean()) / spread if spread > 0 else CLEAR
     return float(np.interp(distance, [UNCLEAR, CLEAR], [LEAST_POWER, MOST_POWER]))
@@ -219,7 +222,7 @@ class _Rates:
     def inverse(self, number: int) -> tuple[Reals, Reals]:
         """Inverses (n_classes, n_classes, BLOCK), and weights by the determinants, (BLOCK,).
 
-        The latter are 0 of matrices without an inverse.
+        The weights of matrices without an inverse are 0.
         """
         while len(self._blocks) <= number:
             R = self.draw(len(self._blocks))
@@ -228,10 +231,10 @@ class _Rates:
             det = np.abs(np.linalg.det(R))
             regular = det > SINGULAR
             inverse = np.linalg.inv(np.where(regular[:, None, None], R, np.eye(R.shape[1])))
-            last = np.ascontiguousarray(np.moveaxis(inverse, 0, -1))
+            by_draw = np.ascontiguousarray(np.moveaxis(inverse, 0, -1))
             if self._power is None:
                 self._power = power_of(det)
-            self._blocks.append((last, np.where(regular, det**self._power, 0.0)))
+            self._blocks.append((by_draw, np.where(regular, det**self._power, 0.0)))
         return self._blocks[number]
 
 
@@ -266,7 +269,7 @@ def _draws(rates: _Rates, N: Reals, seed: int) -> tuple[Reals, Reals, int]:
 
 
 def dirichlet(alpha: Reals, size: int, rng: np.random.Generator) -> Reals:
-    """Draws of each row of alpha, (size, *alpha.shape)."""
+    """Draws from the distribution of each row of alpha, (size, *alpha.shape)."""
     drawn = rng.standard_gamma(alpha, size=(size, *alpha.shape))
     return np.asarray(drawn / np.maximum(drawn.sum(axis=-1, keepdims=True), 1e-300))
 
@@ -290,12 +293,12 @@ def _projected(p: Reals, tails: list[float]) -> tuple[Reals, Reals, Reals]:
 
 
 def interpolated_quantiles(values: Reals, weights: Reals, at: list[float]) -> Reals:
-    """Of each column of values, (len(at), n_columns)."""
-    keep = weights > 0
-    values, weights = values[keep], weights[keep]
+    """Weighted quantiles of each column of values, (len(at), n_columns)."""
+    positive = weights > 0
+    values, weights = values[positive], weights[positive]
     order = np.argsort(values, axis=0)
-    heights = np.cumsum(weights[order], axis=0)
-    heights /= heights[-1]
+    cumulative = np.cumsum(weights[order], axis=0)
+    cumulative /= cumulative[-1]
     return np.array(
-        [np.interp(at, heights[:, j], values[order[:, j], j]) for j in range(values.shape[1])]
+        [np.interp(at, cumulative[:, j], values[order[:, j], j]) for j in range(values.shape[1])]
     ).T

@@ -8,8 +8,8 @@ import polars as pl
 from quantshift.base.forks import uses_tables
 from quantshift.base.storage.files import Recognises, head, is_page, write_output
 from quantshift.leaderboard.contents import Contents, contents_of
-from quantshift.leaderboard.latex import MADE_BY, latex_tables
-from quantshift.leaderboard.page import render_page
+from quantshift.leaderboard.output.latex import MADE_BY, latex_tables
+from quantshift.leaderboard.output.page import render_page
 from quantshift.results.store import ResultStore
 
 PAGE, NUMBERS = "leaderboard.html", "leaderboard.csv"

@@ -1,10 +1,15 @@
-from .generated_items import (
+from .data.generated_items import (
     GeneratedItems as GeneratedItems,
     generate_labelled_items as generate_labelled_items,
 )
+from .data.label_data import LabelData as LabelData
+from .data.label_importing import import_labelled_items as import_labelled_items
+from .data.mulan import LabelledItems as LabelledItems, load_mulan as load_mulan
+from .data.packaged_items import (
+    PackagedItems as PackagedItems,
+    load_packaged_items as load_packaged_items,
+)
 from .label_by_label import LabelByLabel as LabelByLabel
-from .label_data import LabelData as LabelData
-from .label_importing import import_labelled_items as import_labelled_items
 from .label_intervals import (
     LabelIntervals as LabelIntervals,
     aggregate_label_intervals as aggregate_label_intervals,
@@ -15,14 +20,9 @@ from .label_samples import (
     samples_of_each_label as samples_of_each_label,
 )
 from .label_tables import LabelTable as LabelTable, label_table as label_table
-from .mulan import LabelledItems as LabelledItems, load_mulan as load_mulan
 from .multilabel_quantifier import (
     AbstractLabelAggregative as AbstractLabelAggregative,
     AbstractMultilabel as AbstractMultilabel,
-)
-from .packaged_items import (
-    PackagedItems as PackagedItems,
-    load_packaged_items as load_packaged_items,
 )
 from .regressed_shares import RegressedShares as RegressedShares
 from .sets_as_classes import SetsAsClasses as SetsAsClasses

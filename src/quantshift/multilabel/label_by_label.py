@@ -17,9 +17,9 @@ from quantshift.quantifiers.likelihood.sld import SLD
 
 
 class LabelByLabel(AbstractMultilabel):
-    """Each label on its own: has the item the label or not?
+    """Each label on its own: does the item have the label or not?
 
-    This is what users do without a method for several labels, and right if the labels are
+    This is what users do without a method for several labels. It is right if the labels are
     independent. If they are not, a label whose share changes takes others with it, and what holds
     for one label alone no longer holds for these.
 

@@ -28,11 +28,12 @@ PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 """The values of C that are tried."""
 
 MOST_CHOOSING, FEWEST_CHOOSING = 1500, 150
-"""Of more items, about the first number choose the penalty; of a rare label, at least the second
-number of items that have it, or all."""
+"""If there are more items, about the first number of them choose the penalty; for a rare label, at
+least the second number of items that have it, or all of them."""
 
 TOLERANCE, ROUGH = 1e-5, 1e-3
-"""Of the relative gap of each logistic regression; those of fewer items only choose a penalty."""
+"""The relative gaps at which a logistic regression has converged: the second one for those of fewer
+items, which only choose a penalty."""
 
 CLASSES = np.array([False, True])
 
@@ -97,7 +98,7 @@ class LogisticLabels(AbstractLabelModels):
     """Logistic regressions of all labels on the same features.
 
     coef: (n_features, n_labels); intercept: (n_labels,); centre, scale: of dense features, which
-    have been standardised; of sparse ones they do nothing.
+    have been standardised; for sparse ones they have no effect.
     """
 
     coef: Reals
@@ -142,10 +143,10 @@ def _fit_logistic_models(
         penalties: Sequence[float] = PENALTIES
         if n_items > MOST_CHOOSING:
             rows = _choosing_rows(has_label, folds.seed)
-            few = _cross_fitted(
+            chosen = _cross_fitted(
                 matrix[rows], has_label[rows], folds, counts[rows], PENALTIES, tol=ROUGH
             )
-            penalties = [few.penalty]
+            penalties = [chosen.penalty]
         fitted = _cross_fitted(matrix, has_label, folds, counts, penalties)
         held_out[:, j] = expit(fitted.scores)
         coef[:, j], intercept[j] = fitted.coef, fitted.intercept
@@ -186,14 +187,14 @@ def _cross_fitted(
     scores = scores[:, fold + 1, np.arange(n_items)]
     losses = np.logaddexp(0.0, np.where(has_label, -scores, scores)) @ counts
     best = int(np.argmin(losses))
-    whole = best * len(parts)
+    first = best * len(parts)
     return _CrossFitted(
-        penalties[best], fitted.coef[:, whole], float(fitted.intercept[whole]), scores[best]
+        penalties[best], fitted.coef[:, first], float(fitted.intercept[first]), scores[best]
     )
 
 
 def _choosing_rows(has_label: Flags, seed: int) -> Indices:
-    """The items that choose a penalty: as many with the label as in all, and of a rare one more."""
+    """The items that choose a penalty: as large a share has the label, or more if it is rare."""
     rng = generator(seed, draw="items that choose a penalty")
     sides = [rng.permutation(np.flatnonzero(side)) for side in (has_label, ~has_label)]
     share = MOST_CHOOSING / len(has_label)
@@ -242,7 +243,7 @@ def check_label_posteriors(posteriors: Any, n_labels: int) -> Posteriors:
 
 
 def check_not_empty(X: Any) -> None:
-    """Refuse items of which there are none."""
+    """Refuse a sample without items."""
     if n_rows(X) == 0:
         raise DataError("the sample is empty: a share needs at least one item")
 

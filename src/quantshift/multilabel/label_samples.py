@@ -25,8 +25,8 @@ def samples_of_each_label(
     """Samples in which the share of one label is set, for each label and share in turn.
 
     Items with the label and items without it are drawn at random; all other labels follow. Items
-    are repeated where there are too few, always if they have weights. A label that no item has, or
-    that all have, is left out.
+    are repeated where there are too few, and always if they have weights. A label that no item has,
+    or that all have, is left out.
 
     points: shares of a label, evenly spaced from 0 to 1; repeats: samples of each.
     Returns the positions of the items, (n_samples, size).
@@ -66,8 +66,6 @@ def natural_samples(
     )
 
 
-def _drawn(
-    rng: np.random.Generator, rows: Indices, number: int, weights: Weights | None
-) -> Indices:
-    chances = None if weights is None else weights[rows] / weights[rows].sum()
-    return rng.choice(rows, number, replace=number > len(rows) or weights is not None, p=chances)
+def _drawn(rng: np.random.Generator, rows: Indices, size: int, weights: Weights | None) -> Indices:
+    probabilities = None if weights is None else weights[rows] / weights[rows].sum()
+    return rng.choice(rows, size, replace=size > len(rows) or weights is not None, p=probabilities)

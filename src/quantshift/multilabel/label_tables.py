@@ -23,7 +23,7 @@ FEWEST = 2
 """Items with a label, and items without it, that are needed to learn it."""
 
 NAMED = 5
-"""Labels that a message names; of the others it gives the number."""
+"""The most labels that a message names; the others are counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,20 +68,22 @@ def label_table(Y: Any, names: Any = None) -> LabelTable:
     if hasattr(Y, "columns") and names is None:
         names = [str(name) for name in getattr(Y, "column_names", Y.columns)]
     has = _indicators(Y)
-    known = np.arange(has.shape[1]) if names is None else column(names, name="names of labels")
-    if len(known) != has.shape[1]:
-        raise DataError(f"{len(known)} names do not fit {has.shape[1]} columns of labels")
-    _check_names(known)
-    return LabelTable(has, known)
+    label_names = (
+        np.arange(has.shape[1]) if names is None else column(names, name="names of labels")
+    )
+    if len(label_names) != has.shape[1]:
+        raise DataError(f"{len(label_names)} names do not fit {has.shape[1]} columns of labels")
+    _check_names(label_names)
+    return LabelTable(has, label_names)
 
 
 def check_learnable(table: LabelTable, weights: Weights | None = None) -> None:
     """Refuse labels that cannot be learnt: those that (almost) no item has, or that all have."""
-    counted = table.has if weights is None else table.has[weights > 0]
-    counts = counted.sum(axis=0)
+    has = table.has if weights is None else table.has[weights > 0]
+    counts = has.sum(axis=0)
     for too_few, words in (
         (counts < FEWEST, "with"),
-        (len(counted) - counts < FEWEST, "without"),
+        (len(has) - counts < FEWEST, "without"),
     ):
         if too_few.any():
             raise DataError(
@@ -91,9 +93,9 @@ def check_learnable(table: LabelTable, weights: Weights | None = None) -> None:
 
 
 def _listed(names: NDArray[Any]) -> str:
-    shown = ", ".join(repr(name) for name in names[:NAMED].tolist())
+    text = ", ".join(repr(name) for name in names[:NAMED].tolist())
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"label{'s' if len(names) > 1 else ''} {shown}{more}"
+    return f"label{'s' if len(names) > 1 else ''} {text}{more}"
 
 
 def _are_sets(Y: Any) -> bool:
@@ -118,20 +120,20 @@ def _from_sets(sets: Sequence[Any], names: Any) -> LabelTable:
                 f"the labels of item {i} are {labels!r}: give a set of labels for each item, such "
                 f"as {{{labels!r}}}"
             )
-    found = [label for labels in sets for label in labels]
-    if names is None and not found:
+    occurring = [label for labels in sets for label in labels]
+    if names is None and not occurring:
         raise DataError("no item has a label: give the names of the labels, or items with some")
-    known = np.unique(column(found, name="labels")) if names is None else column(names)
-    _check_names(known)
-    place = {label: j for j, label in enumerate(known.tolist())}
-    has = np.zeros((len(sets), len(known)), dtype=bool)
+    label_names = np.unique(column(occurring, name="labels")) if names is None else column(names)
+    _check_names(label_names)
+    position_of = {label: j for j, label in enumerate(label_names.tolist())}
+    has = np.zeros((len(sets), len(label_names)), dtype=bool)
     for i, labels in enumerate(sets):
         for label in labels:
             value = label.item() if isinstance(label, np.generic) else label
-            if value not in place:
+            if value not in position_of:
                 raise DataError(f"item {i} has the label {label!r}, which is not among the names")
-            has[i, place[value]] = True
-    return LabelTable(has, known)
+            has[i, position_of[value]] = True
+    return LabelTable(has, label_names)
 
 
 def _indicators(Y: Any) -> Flags:

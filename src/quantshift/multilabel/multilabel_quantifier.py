@@ -56,13 +56,13 @@ class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
         table = label_table(Y)
         if n_rows(X) != len(table):
             raise DataError(f"X has {n_rows(X)} items but Y has {len(table)}: give one row each")
-        given = checked_weights(weights, len(table))
-        if given is not None and not given.all():
-            rows = np.flatnonzero(given)
-            X, table, given = take_rows(X, rows), table.take(rows), given[rows]
-        check_learnable(table, given)
-        self._set_labels(table, given)
-        self._fit(X, table, given)
+        item_weights = checked_weights(weights, len(table))
+        if item_weights is not None and not item_weights.all():
+            rows = np.flatnonzero(item_weights)
+            X, table, item_weights = take_rows(X, rows), table.take(rows), item_weights[rows]
+        check_learnable(table, item_weights)
+        self._set_labels(table, item_weights)
+        self._fit(X, table, item_weights)
         return self
 
     @abstractmethod
@@ -116,14 +116,14 @@ class AbstractLabelAggregative(AbstractMultilabel):
             raise DataError(
                 f"{len(checked)} posteriors do not fit the labels of {len(table)} items"
             )
-        given = checked_weights(weights, len(table))
-        if given is not None and not given.all():
-            rows = np.flatnonzero(given)
-            checked, table, given = checked[rows], table.take(rows), given[rows]
-        check_learnable(table, given)
-        self._set_labels(table, given)
+        item_weights = checked_weights(weights, len(table))
+        if item_weights is not None and not item_weights.all():
+            rows = np.flatnonzero(item_weights)
+            checked, table, item_weights = checked[rows], table.take(rows), item_weights[rows]
+        check_learnable(table, item_weights)
+        self._set_labels(table, item_weights)
         self.models_ = None
-        return self._set_fitted(np.array(checked), table, given)
+        return self._set_fitted(np.array(checked), table, item_weights)
 
     def predict(
         self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
@@ -162,10 +162,10 @@ class AbstractLabelAggregative(AbstractMultilabel):
         weights: Any,
         shape: tuple[int, ...],
     ) -> Reals:
-        """What `solve` makes of each sample, of this shape, in the order of the samples."""
+        """What `solve` returns for each sample, each of this shape, in the order of the samples."""
         pool = check_label_posteriors(posteriors, len(self.labels_))
-        given = checked_weights(weights, len(pool))
-        counts = np.ones(len(pool)) if given is None else given
+        item_weights = checked_weights(weights, len(pool))
+        counts = np.ones(len(pool)) if item_weights is None else item_weights
         if samples is None:
             blocks, n_samples = consecutive_blocks(1, len(pool)), 1
         else:
@@ -202,9 +202,9 @@ class AbstractLabelAggregative(AbstractMultilabel):
         )
 
     def parts(self) -> Iterator[tuple[Indices, Self]]:
-        """Labels that are estimated together, and a quantifier of these alone, of all labels.
+        """All labels, in parts that are estimated together, each with a quantifier of it alone.
 
-        One part, unless a method estimates groups of labels one after another.
+        There is one part, unless a method estimates groups of labels one after another.
         """
         self._check_fitted()
         yield np.arange(len(self.labels_)), self

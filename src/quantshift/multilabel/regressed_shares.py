@@ -20,7 +20,7 @@ from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.counting.counting import PCC
 
 PENALTIES = tuple(np.logspace(-4, 3, 15))
-"""Of the ridge regression; chosen by leave-one-out errors."""
+"""Those of the ridge regression that are tried; leave-one-out errors choose one."""
 
 
 class RegressedShares(AbstractLabelAggregative):
@@ -77,9 +77,9 @@ class RegressedShares(AbstractLabelAggregative):
                 ),
             ]
         )
-        known = table.has[index].mean(axis=1)
+        true_shares = table.has[index].mean(axis=1)
         estimates = self._one_by_one(posteriors, index, np.ones(len(table)))
-        self.regression_ = RidgeCV(PENALTIES).fit(estimates, known)
+        self.regression_ = RidgeCV(PENALTIES).fit(estimates, true_shares)
 
     def _solve(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
         estimates = self._one_by_one(posteriors, index, weights)

@@ -16,7 +16,7 @@ def related_groups(has: Flags, largest: int, weights: Weights | None = None) -> 
 
     Pairs of labels are joined in the order of their correlation, as long as the two groups
     together are small enough. Equal correlations are taken in the order of how frequent the labels
-    are, so that the order of the columns matters only for labels that are alike in every respect.
+    are, so that the order of the columns matters only for labels that are equal in every respect.
     """
     n_labels = has.shape[1]
     if n_labels <= largest:
@@ -49,9 +49,9 @@ def _correlations(has: Flags, weights: Weights | None) -> tuple[Reals, Reals]:
 def frequent_together(has: Flags, most: int) -> Indices:
     """The labels of the pairs that occur together most often, until there are enough.
 
-    This is how A. Moreo, M. Francisco and F. Sebastiani (TKDD 2023) reduce data sets. Of pairs that
-    are as frequent the last one comes first: with this order the errors of MLPE on birds, the only
-    set for development where it matters, are nearest to the printed ones.
+    This is how A. Moreo, M. Francisco and F. Sebastiani (TKDD 2023) reduce data sets. Among pairs
+    that are equally frequent the last one comes first: with this order the errors of MLPE on birds,
+    the only set for development where it matters, are nearest to the printed ones.
     """
     n_labels = has.shape[1]
     if n_labels <= most:

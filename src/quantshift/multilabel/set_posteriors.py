@@ -26,10 +26,10 @@ from quantshift.optimise.convex import newton_minimum
 from quantshift.prevalence.weights import Weights
 
 FARTHEST = 20.0
-"""Log-odds beyond this are no more certain."""
+"""Log-odds beyond this count as this."""
 
 CHUNK = 1 << 20
-"""Items times sets of labels that are looked at together."""
+"""Items times sets of labels that are handled at a time."""
 
 SLOPE, SLOPE_STRENGTH, INTERCEPT_STRENGTH = 0.5, 1.0, 0.1
 """Penalties of the fit: the diagonal of A is drawn to the first with the second, b to zero."""
@@ -39,12 +39,12 @@ STRENGTHS = (1e4, 100.0, 30.0, 10.0, 3.0)
 the spread of the log-odds, so that the scale of a classifier does not matter."""
 
 FOLDS, COMPARED = 5, 2000
-"""Of the cross-validation that chooses a strength, and how many items it looks at."""
+"""The folds of the cross-validation that chooses a strength, and how many items it uses."""
 
 
 EXACT, LAST_STEP, ROUGH = 1e-9, 1e-5, 1e-2
-"""Newton steps that are the last ones: of a fit to few items, to many, and to compare penalties.
-The step after one of 1e-5 would be about its square."""
+"""A Newton step this short is the last one: of a fit to few items, to many, and to compare
+penalties. The step after one of 1e-5 would be about its square."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,35 +76,35 @@ class SetPosteriors:
 
         strength: of the penalty outside of the diagonal; None: chosen by cross-validation.
         """
-        model, evidence, place = cls._unfitted(posteriors, has, weights)
+        model, evidence, item_sets = cls._unfitted(posteriors, has, weights)
         item_weights = np.ones(len(has)) if weights is None else weights
         near = None
-        if strength is None and len(place) >= 2 * COMPARED:
-            strength, near = model._best_of_many(evidence, place, item_weights)
+        if strength is None and len(item_sets) >= 2 * COMPARED:
+            strength, near = model._best_of_many(evidence, item_sets, item_weights)
         elif strength is None:
-            strength = model._best_strength(evidence, place, item_weights)
+            strength = model._best_strength(evidence, item_sets, item_weights)
         return model._fitted(
-            evidence, place, item_weights, strength, near, EXACT if near is None else LAST_STEP
+            evidence, item_sets, item_weights, strength, near, EXACT if near is None else LAST_STEP
         )
 
     def refit(self, posteriors: Posteriors, has: Flags, weights: Weights | None = None) -> Self:
         """A model of similar items, with the same penalty; the search begins at this model."""
-        model, evidence, place = self._unfitted(posteriors, has, weights)
+        model, evidence, item_sets = self._unfitted(posteriors, has, weights)
         item_weights = np.ones(len(has)) if weights is None else weights
-        return model._fitted(evidence, place, item_weights, self.strength, self, LAST_STEP)
+        return model._fitted(evidence, item_sets, item_weights, self.strength, self, LAST_STEP)
 
     @classmethod
     def _unfitted(
         cls, posteriors: Posteriors, has: Flags, weights: Weights | None
     ) -> tuple[Self, Reals, Ints]:
         """A model with the sets and shares of the items, their log-odds, and the set of each."""
-        sets, place, counts = distinct_sets(has, weights)
+        sets, item_sets, counts = distinct_sets(has, weights)
         n_labels = has.shape[1]
         centres = np.asarray(logit(np.average(has, axis=0, weights=weights)))
         model = cls(
             sets, counts / counts.sum(), SLOPE * np.eye(n_labels), np.zeros(n_labels), centres
         )
-        return model, log_odds(posteriors) - centres, place
+        return model, log_odds(posteriors) - centres, item_sets
 
     def scores(self, posteriors: Posteriors) -> Reals:
         """What each label adds to the log-posterior of the sets that have it, (..., n_labels)."""
@@ -127,26 +127,28 @@ class SetPosteriors:
     def _scored(self, evidence: Reals) -> Reals:
         return np.asarray(evidence @ self.slopes.T + self.intercepts)
 
-    def _best_strength(self, evidence: Reals, place: Ints, weights: Reals) -> float:
+    def _best_strength(self, evidence: Reals, item_sets: Ints, weights: Reals) -> float:
         """The strongest penalty that is not clearly worse than the best for held-out items."""
-        order = generator(0, draw="items that choose a penalty").permutation(len(place))
+        order = generator(0, draw="items that choose a penalty").permutation(len(item_sets))
         rows = np.sort(order[:COMPARED])
         folds = order[rows] % FOLDS
-        evidence, place, weights = evidence[rows], place[rows], weights[rows]
+        evidence, item_sets, weights = evidence[rows], item_sets[rows], weights[rows]
         logs = np.empty((len(STRENGTHS), len(rows)))
         for fold in range(FOLDS):
             held_out, model = folds == fold, self
             for number, strength in enumerate(STRENGTHS):
-                model = self._fitted(evidence, place, weights * ~held_out, strength, model)
-                logs[number, held_out] = model._log_likelihoods(evidence[held_out], place[held_out])
+                model = self._fitted(evidence, item_sets, weights * ~held_out, strength, model)
+                logs[number, held_out] = model._log_likelihoods(
+                    evidence[held_out], item_sets[held_out]
+                )
         return STRENGTHS[_strongest(logs, weights)]
 
-    def _best_of_many(self, evidence: Reals, place: Ints, weights: Reals) -> tuple[float, Self]:
-        """The same where items are many: two sets of them, each compared by fits to the other.
+    def _best_of_many(self, evidence: Reals, item_sets: Ints, weights: Reals) -> tuple[float, Self]:
+        """The same where there are many items: two halves, each compared by fits to the other.
 
         Also returns a model with that penalty, as a start for the fit to all items.
         """
-        order = generator(0, draw="items that choose a penalty").permutation(len(place))
+        order = generator(0, draw="items that choose a penalty").permutation(len(item_sets))
         halves = np.sort(order[:COMPARED]), np.sort(order[COMPARED : 2 * COMPARED])
         logs = np.empty((len(STRENGTHS), 2, COMPARED))
         models: list[Self] = []
@@ -154,25 +156,25 @@ class SetPosteriors:
             model = self
             for number, strength in enumerate(STRENGTHS):
                 model = self._fitted(
-                    evidence[fitted], place[fitted], weights[fitted], strength, model, ROUGH
+                    evidence[fitted], item_sets[fitted], weights[fitted], strength, model, ROUGH
                 )
-                logs[number, half] = model._log_likelihoods(evidence[compared], place[compared])
+                logs[number, half] = model._log_likelihoods(evidence[compared], item_sets[compared])
                 models.append(model)
-        every = np.concatenate(halves[::-1])
-        chosen = _strongest(logs.reshape(len(STRENGTHS), -1), weights[every])
+        compared_rows = np.concatenate(halves[::-1])
+        chosen = _strongest(logs.reshape(len(STRENGTHS), -1), weights[compared_rows])
         return STRENGTHS[chosen], models[chosen]
 
-    def _log_likelihoods(self, evidence: Reals, place: Ints) -> Reals:
-        """Of the set of labels that each item has."""
+    def _log_likelihoods(self, evidence: Reals, item_sets: Ints) -> Reals:
+        """The log-likelihood of the set of labels that each item has."""
         scores = self._scored(evidence)
         chances, largest = self._relative_chances(scores)
-        own = (scores * self.sets[place]).sum(axis=1) + np.log(self.shares)[place]
+        own = (scores * self.sets[item_sets]).sum(axis=1) + np.log(self.shares)[item_sets]
         return np.asarray(own - largest - np.log(chances.sum(axis=1)))
 
     def _fitted(
         self,
         evidence: Reals,
-        place: Ints,
+        item_sets: Ints,
         weights: Reals,
         strength: float,
         near: Self | None = None,
@@ -183,7 +185,7 @@ class SetPosteriors:
         near: one with similar parameters, to start from; negligible: length of the last step.
         """
         chunks = _chunks(np.flatnonzero(weights), len(self.sets))
-        loss = _Loss(self, evidence, place, weights, strength, chunks)
+        loss = _Loss(self, evidence, item_sets, weights, strength, chunks)
         start = self if near is None else near
         theta = newton_minimum(
             loss.value,
@@ -201,7 +203,7 @@ class _Loss:
 
     start: SetPosteriors
     evidence: Reals
-    place: Ints
+    item_sets: Ints
     weights: Reals
     strength: float
     chunks: list[Indices]
@@ -238,7 +240,7 @@ class _Loss:
         total = 0.5 * float(self.penalties @ (theta - self.target) ** 2)
         model = self.model(theta)
         for rows in self.chunks:
-            logs = model._log_likelihoods(self.evidence[rows], self.place[rows])
+            logs = model._log_likelihoods(self.evidence[rows], self.item_sets[rows])
             total -= float(self.weights[rows] @ logs)
         return total
 
@@ -261,7 +263,7 @@ class _Loss:
             weights = self.weights[rows, np.newaxis]
             posteriors = model.posteriors(model._scored(self.evidence[rows]))
             expected = posteriors @ sets
-            excess = (weights * (expected - sets[self.place[rows]])).T @ seen
+            excess = (weights * (expected - sets[self.item_sets[rows]])).T @ seen
             gradient += np.concatenate([excess[:, :-1].ravel(), excess[:, -1]])
             spread = posteriors @ pairs - expected[:, first] * expected[:, second]
             products += (weights * spread).T @ _all_pairs(seen, seen)
@@ -297,11 +299,11 @@ def _chunks(rows: Indices, n_sets: int) -> list[Indices]:
 
 
 def distinct_sets(has: Flags, weights: Weights | None = None) -> tuple[Reals, Ints, Reals]:
-    """The sets of labels that occur, that of each item, and the number of items of each."""
-    sets, place = np.unique(has, axis=0, return_inverse=True)
-    place = place.ravel().astype(np.int64)
-    counts = np.bincount(place, weights, minlength=len(sets)).astype(np.float64)
-    return sets.astype(np.float64), place, counts
+    """The sets of labels that occur, the number of each item's set, and the items of each set."""
+    sets, item_sets = np.unique(has, axis=0, return_inverse=True)
+    item_sets = item_sets.ravel().astype(np.int64)
+    counts = np.bincount(item_sets, weights, minlength=len(sets)).astype(np.float64)
+    return sets.astype(np.float64), item_sets, counts
 
 
 def log_odds(posteriors: Posteriors) -> Reals:

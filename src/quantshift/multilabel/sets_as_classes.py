@@ -21,9 +21,9 @@ from quantshift.quantifiers.likelihood.sld import SLD
 class SetsAsClasses(AbstractMultilabel):
     """Every set of labels that occurs is a class; rare sets share one.
 
-    The share of a label is the sum of the shares of the sets that have it. Right if the items of a
-    set look as they did in training, however the shares of the sets have changed; but the
-    classifier needs enough items of each set.
+    The share of a label is the sum of the shares of the sets that have it. This is right if the
+    items of a set look as they did in training, however the shares of the sets have changed; but
+    the classifier needs enough items of each set.
 
     quantifier: any quantifier of several classes, cloned; None: SLD.
     fewest: items of a set that make it a class of its own. The others are one class, whose labels
@@ -60,15 +60,15 @@ class SetsAsClasses(AbstractMultilabel):
         )
 
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
-        _, place, _ = distinct_sets(table.has)
-        counts = np.bincount(place)
+        _, item_sets, _ = distinct_sets(table.has)
+        counts = np.bincount(item_sets)
         frequent = np.flatnonzero(counts >= self.fewest)
         n_rare = int(counts[counts < self.fewest].sum())
         if 0 < n_rare < self.fewest and len(frequent) > 1:
             # Too few items for a class: the rarest of the other sets joins them.
             frequent = np.delete(frequent, np.argmin(counts[frequent]))
-        codes = np.searchsorted(frequent, place)
-        codes[~np.isin(place, frequent)] = len(frequent)
+        codes = np.searchsorted(frequent, item_sets)
+        codes[~np.isin(item_sets, frequent)] = len(frequent)
         kinds, codes = np.unique(codes, return_inverse=True)
         if len(kinds) < 2:
             raise DataError(

@@ -56,7 +56,7 @@ class TiltedLabelSets(AbstractLabelAggregative):
     groups_: list[Indices]
     powers_: list[float]
     _models: list[SetPosteriors]
-    """Of each group; of a single label there is none, but `_single`."""
+    """One for each group; none for a single label, which has `_single`."""
     _single: SLD
 
     def __init__(
@@ -169,7 +169,7 @@ class TiltedLabelSets(AbstractLabelAggregative):
         weights: Weights | None,
     ) -> float:
         """The power with the smallest errors on samples of known shares of the training items."""
-        kinds = (
+        kinds_of_samples = (
             samples_of_each_label(
                 table, TRIAL_SIZE, TRIAL_POINTS, 1, seed=self.seed, weights=weights
             ),
@@ -178,10 +178,10 @@ class TiltedLabelSets(AbstractLabelAggregative):
         scores, ones = model.scores(posteriors), np.ones(len(table))
         by_kind = [
             [
-                np.abs(found.labels - table.has[index].mean(axis=1)).mean()
-                for found in tilted_shares(model, scores, index, ones, POWERS)
+                np.abs(shares.labels - table.has[index].mean(axis=1)).mean()
+                for shares in tilted_shares(model, scores, index, ones, POWERS)
             ]
-            for index in kinds
+            for index in kinds_of_samples
         ]
         return POWERS[int(np.argmin(np.mean(by_kind, axis=0)))]
 
@@ -199,8 +199,8 @@ class TiltedLabelSets(AbstractLabelAggregative):
     ) -> TiltedShares:
         group, model = self.groups_[number], self._models[number]
         scores = model.scores(posteriors[:, group])
-        (found,) = tilted_shares(model, scores, index, weights, [self.powers_[number]])
-        return found
+        (shares,) = tilted_shares(model, scores, index, weights, [self.powers_[number]])
+        return shares
 
     def _solve_pairs(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
         if not self._models:
@@ -213,12 +213,12 @@ class TiltedLabelSets(AbstractLabelAggregative):
         ]
         for sample, rows in enumerate(index):
             counts = weights[rows, np.newaxis] / weights[rows].sum()
-            probable = np.empty((len(rows), n_labels))
+            probabilities = np.empty((len(rows), n_labels))
             for group, model, shares in zip(self.groups_, self._models, solved, strict=True):
                 scores = model.scores(posteriors[np.ix_(rows, group)])[np.newaxis]
                 tilt = shares.tilts[sample : sample + 1]
-                probable[:, group] = tilted_labels(model, scores, tilt)[0]
-            pairs[sample] = (probable * counts).T @ probable
+                probabilities[:, group] = tilted_labels(model, scores, tilt)[0]
+            pairs[sample] = (probabilities * counts).T @ probabilities
             for group, model, shares in zip(self.groups_, self._models, solved, strict=True):
                 within = (model.sets * shares.sets[sample][:, np.newaxis]).T @ model.sets
                 pairs[sample][np.ix_(group, group)] = within

@@ -28,13 +28,14 @@ from quantshift.base.types import Flags, Indices, Reals
 from quantshift.multilabel.set_posteriors import SetPosteriors
 
 SCALE = 0.15
-"""Of the Cauchy prior: half of the labels move by a factor of less than exp(0.15) of their odds."""
+"""The scale of the Cauchy prior: half of the labels move by a factor of less than exp(0.15) of
+their odds."""
 
 START = 10.0
 """Precision of the normal prior at the start."""
 
 LONGEST_STEP = 2.0
-"""Of a Newton step, for every label."""
+"""The longest Newton step, for every label."""
 
 CLOSE = 0.1
 """A step shorter than this is replaced by one with the curvature of the Cauchy prior itself: the
@@ -44,16 +45,16 @@ NEGLIGIBLE = 1e-5
 """A step this short ends the search: shares are then right to about a millionth."""
 
 MOST_STEPS = 60
-"""Of each of the two searches."""
+"""The most steps of each of the two searches."""
 
 MOST_HALVINGS = 30
-"""Of a step; after these it is not taken."""
+"""How often a step is halved before it is given up."""
 
 ROUNDING = 1e-12
-"""A fall of the objective by less than this part of it is none."""
+"""A fall of the objective by less than this part of it counts as rounding."""
 
-KEPT = 1 << 20
-"""Items times sets whose posteriors are kept in memory; those of more are computed in chunks."""
+MOST_IN_MEMORY = 1 << 20
+"""Items times sets whose posteriors are kept in memory; others are computed again, in chunks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ def tilted_shares(
     scores: of the labels of all items, by `model.scores`, (n_items, n_labels); weights: of all
     items.
     """
-    step = max(1, KEPT // (index.shape[1] * len(model.sets)))
+    step = max(1, MOST_IN_MEMORY // (index.shape[1] * len(model.sets)))
     searches = (
         TiltSearch(model, scores, index[start : start + step], weights)
         for start in range(0, len(index), step)
@@ -118,18 +119,18 @@ class _Moments:
     squares: Reals
 
     def take(self, chosen: Flags | Indices) -> "_Moments":
-        """Of some of the samples."""
+        """The moments of some of the samples."""
         return _Moments(self.log_likelihood[chosen], self.set_totals[chosen], self.squares[chosen])
 
     def put(self, rows: Indices, others: "_Moments") -> None:
-        """Those of some samples in place of what there is."""
+        """Replace the moments of some samples."""
         self.log_likelihood[rows] = others.log_likelihood
         self.set_totals[rows] = others.set_totals
         self.squares[rows] = others.squares
 
 
 class TiltSearch:
-    """Newton steps for several samples together, each of which ends when it has arrived.
+    """Newton steps for several samples together; each sample stops when it has converged.
 
     scores: of the labels of all items, by `model.scores`, (n_items, n_labels); index: the items of
     each sample, (n_samples, size); weights: of all items.
@@ -145,9 +146,13 @@ class TiltSearch:
         # Whether a set has both labels of a pair.
         self.pairs = (model.sets[:, :, np.newaxis] * model.sets[:, np.newaxis]).reshape(n_sets, -1)
         size = index.shape[1]
-        step = size if len(index) * size * n_sets <= KEPT else max(1, KEPT // n_sets)
+        step = (
+            size
+            if len(index) * size * n_sets <= MOST_IN_MEMORY
+            else max(1, MOST_IN_MEMORY // n_sets)
+        )
         self.chunks = [slice(start, start + step) for start in range(0, size, step)]
-        self.kept = self._posteriors(slice(None), self.chunks[0])
+        self.first_chunk = self._posteriors(slice(None), self.chunks[0])
 
     def _posteriors(self, rows: int | slice, chunk: slice) -> Reals:
         return self.model.posteriors(self.scores[self.index[rows, chunk]])
@@ -155,12 +160,12 @@ class TiltSearch:
     def _parts(self, row: int) -> Iterator[tuple[Reals, Reals]]:
         """Posteriors of the sets, and weights, of the items of a sample, a chunk at a time."""
         for number, chunk in enumerate(self.chunks):
-            posteriors = self._posteriors(row, chunk) if number else self.kept[row]
+            posteriors = self._posteriors(row, chunk) if number else self.first_chunk[row]
             yield posteriors, self.weights[row, chunk]
 
     @cached_property
     def _untilted(self) -> _Moments:
-        """Where every search begins."""
+        """The moments at which every search begins."""
         return self._moments(np.zeros((len(self.index), self.scores.shape[1])), self._all)
 
     @property
@@ -177,47 +182,47 @@ class TiltSearch:
         return TiltedShares(sets @ self.model.sets, sets, tilts)
 
     def _moments(self, tilts: Reals, rows: Indices) -> _Moments:
-        """Of the samples in these rows, at their tilts."""
+        """The moments of the samples in these rows, at their tilts."""
         exponents = tilts @ self.model.sets.T
         factors = np.exp(exponents - exponents.max(axis=1, keepdims=True))
         n_samples, n_labels = tilts.shape
         value = -self.totals[rows] * np.log(factors @ self.model.shares)
         set_totals = np.zeros((n_samples, len(self.model.sets)))
         squares = np.zeros((n_samples, n_labels, n_labels))
-        for place, row in enumerate(rows):
-            tilted = factors[place][:, np.newaxis] * self.columns
+        for i, row in enumerate(rows):
+            tilted = factors[i][:, np.newaxis] * self.columns
             for posteriors, weights in self._parts(int(row)):
                 # Sums over the sets of an item are products of matrices; nothing else is kept.
                 sums = posteriors @ tilted
                 norms = sums[:, 0]
                 expected = sums[:, 1:] / norms[:, np.newaxis]
-                value[place] += weights @ np.log(norms)
-                set_totals[place] += (weights / norms) @ posteriors
-                squares[place] += (expected.T * weights) @ expected
+                value[i] += weights @ np.log(norms)
+                set_totals[i] += (weights / norms) @ posteriors
+                squares[i] += (expected.T * weights) @ expected
         return _Moments(value, set_totals * factors, squares)
 
     def _run(
         self, tilts: Reals, moments: _Moments, power: float, *, cauchy: bool
     ) -> tuple[Reals, _Moments]:
         """The tilts at the maxima that Newton steps from these tilts lead to, and the moments."""
-        tilts, known, rows = tilts.copy(), moments.take(self._all), self._all
+        tilts, latest, rows = tilts.copy(), moments.take(self._all), self._all
         objective = _objective(tilts, moments, power, cauchy=cauchy)
         for _ in range(MOST_STEPS):
             steps = self._steps(tilts[rows], rows, moments, power, cauchy=cauchy)
             moved, objective, moments = self._moved(
                 tilts[rows], rows, steps, objective, power, cauchy=cauchy
             )
-            on_the_way = np.abs(moved - tilts[rows]).max(axis=1) > NEGLIGIBLE
+            is_moving = np.abs(moved - tilts[rows]).max(axis=1) > NEGLIGIBLE
             tilts[rows] = moved
-            known.put(rows, moments)
-            if not on_the_way.any():
+            latest.put(rows, moments)
+            if not is_moving.any():
                 break
             rows, objective, moments = (
-                rows[on_the_way],
-                objective[on_the_way],
-                moments.take(on_the_way),
+                rows[is_moving],
+                objective[is_moving],
+                moments.take(is_moving),
             )
-        return tilts, known
+        return tilts, latest
 
     def _steps(
         self, tilts: Reals, rows: Indices, moments: _Moments, power: float, *, cauchy: bool
@@ -290,5 +295,5 @@ def _uphill(
     """
     total = curvature + precisions[:, :, np.newaxis] * np.eye(precisions.shape[1])
     values, vectors = np.linalg.eigh(total)
-    turned = (gradient[:, np.newaxis, :] @ vectors)[:, 0] / np.maximum(values, floor)
-    return (vectors @ turned[:, :, np.newaxis])[:, :, 0], values[:, 0]
+    rotated = (gradient[:, np.newaxis, :] @ vectors)[:, 0] / np.maximum(values, floor)
+    return (vectors @ rotated[:, :, np.newaxis])[:, :, 0], values[:, 0]

@@ -25,6 +25,7 @@ from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import column, encode_labels
 from quantshift.shifts.given import Given
 from quantshift.shifts.parts.coordinates import (
+    REPEAT,
     SEPARATION,
     TRAIN_COORDINATES,
     checked_coordinates,
@@ -50,7 +51,6 @@ from quantshift.tables.columns.names import NO_NAME
 
 GROUP_TRAIN = Coordinate("group_train", "train", "string", "training groups")
 GROUP_TEST = Coordinate("group_test", "test", "string", "test group")
-REPEAT = Coordinate("repeat", "test", "int", "repeat")
 
 FEWEST_OF_CLASS = 10
 """The fewest items of every class that a training set needs."""

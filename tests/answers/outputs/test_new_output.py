@@ -105,5 +105,5 @@ def test_without_the_entry_there_is_no_such_option(tables, quantshift):
 
 
 def test_an_output_that_leaves_something_out_is_refused() -> None:
-    with pytest.raises(TypeError, match="Nameless does not say its name, help"):
+    with pytest.raises(TypeError, match="Nameless does not declare its name, help"):
         type("Nameless", (AbstractOutput,), {"noun": "message", "endings": ("json",)})

@@ -94,6 +94,24 @@ def test_where_prior_shift_explains_most_its_number_stays_and_the_range_spans_th
     assert grounds.low[1] <= y.mean() <= grounds.high[1]
 
 
+def test_the_mean_of_calibrated_members_is_pcc_by_each_model(causes):
+    X, _ = caused(300, 1)
+    items = causes.items(X)
+    calibrated = causes.calibrated_members(items)
+    committee = causes.unguarded_items(items).committee
+    assert calibrated.shape == committee.shape
+    members = causes.estimate(X).diagnostics["members"]
+    np.testing.assert_allclose(calibrated.mean(axis=1), members, atol=1e-12)
+
+
+def test_the_reference_holds_the_positions_of_the_training_items(causes):
+    X, _ = caused(1500, 0)
+    standardised = (X - X.mean(axis=0)) / X.std(axis=0)
+    np.testing.assert_allclose(causes.reference_.position, standardised)
+    np.testing.assert_allclose(causes.positions(causes.items(X)), standardised)
+    assert causes.training_positions()[0] is causes.reference_.position
+
+
 def test_samples_of_the_training_distribution_are_rarely_refuted(causes):
     X, _ = caused(40 * 300, 2)
     samples = np.arange(len(X)).reshape(40, 300)

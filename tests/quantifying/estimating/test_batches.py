@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from quantshift.answers.events import EVENTS
+from quantshift.answers.conditions import EVENTS
 from quantshift.intervals.engine import SMALL
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifying import quantify

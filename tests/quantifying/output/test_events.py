@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from quantshift.answers.events import check_events
+from quantshift.answers.conditions import check_events
 from quantshift.answers.shares import Share
 from quantshift.errors import UserError
 from quantshift.quantifying.output.events import failures, is_unreliable

@@ -7,7 +7,7 @@ from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
 
 MARK = "quantshift"
-"""The name of the suite, by which a file is known as ours."""
+"""The name of the suite, by which a file is recognised as ours."""
 
 
 class JUnit(AbstractOutput):

@@ -7,10 +7,10 @@ from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
 
 MARK = "<!-- quantshift -->"
-"""The first line, by which a file or a comment is known as ours."""
+"""The first line, by which a file or a comment is recognised as ours."""
 
 MARKUP = "|*_`[]#"
-"""Signs that mean something in Markdown."""
+"""Characters that mean something in Markdown."""
 
 
 class Markdown(AbstractOutput):
@@ -51,8 +51,8 @@ class Markdown(AbstractOutput):
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    shown = [[_escaped(cell) for cell in row] for row in rows]
-    lines = ["| " + " | ".join(row) + " |" for row in shown]
+    cells = [[_escaped(cell) for cell in row] for row in rows]
+    lines = ["| " + " | ".join(row) + " |" for row in cells]
     return [lines[0], "|" + "---|" * len(rows[0]), *lines[1:]] if lines else []
 
 

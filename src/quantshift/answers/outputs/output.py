@@ -11,7 +11,7 @@ from quantshift.answers.conditions import Condition
 
 @dataclass(frozen=True)
 class Circumstances:
-    """How an answer came about, for outputs that tell.
+    """How an answer came about, for outputs that say so.
 
     conditions: those that the caller checks. provenance: such as the command and the seed, each
     with its name.
@@ -40,7 +40,7 @@ class AbstractOutput(ABC):
     def __init_subclass__(cls) -> None:
         missing = [name for name in AbstractOutput.__annotations__ if not getattr(cls, name, None)]
         if missing:
-            raise TypeError(f"{cls.__name__} does not say its {', '.join(missing)}")
+            raise TypeError(f"{cls.__name__} does not declare its {', '.join(missing)}")
         super().__init_subclass__()
 
     @abstractmethod

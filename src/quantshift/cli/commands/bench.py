@@ -10,9 +10,9 @@ from rich.console import Console
 from quantshift.base.nouns import counted
 from quantshift.base.shell import command_line
 from quantshift.base.text_tables import text_table
-from quantshift.cli.commands.cells import cell_progress
-from quantshift.cli.commands.label_suite import run_label_suite, without_label_suite
+from quantshift.cli.cell_progress import cell_progress
 from quantshift.cli.commands.run import resume_command, tell_summary
+from quantshift.cli.label_suite import run_label_suite, without_label_suite
 from quantshift.cli.machine import load_average, n_cores
 from quantshift.cli.outputs import DryRun, ResultsFolder
 from quantshift.cli.progress import say

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Container
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,15 +47,15 @@ from quantshift.data.importing.table import import_arrays, import_columns
 from quantshift.data.packaged.packaged import PACKAGED
 from quantshift.data.sources import source_at
 from quantshift.errors import UserError
-from quantshift.multilabel.label_data import (
+from quantshift.multilabel.data.label_data import (
     LABEL_DATA,
     LabelData,
     described_parts,
     find_label_data,
     render_label_data,
 )
-from quantshift.multilabel.label_importing import ImportedLabels, import_labels_of
-from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
+from quantshift.multilabel.data.label_importing import ImportedLabels, import_labels_of
+from quantshift.multilabel.data.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.tables.formats import PACKAGE_ENDINGS
 from quantshift.tables.reading import Progress
 
@@ -170,61 +170,135 @@ def import_(
 
     quantshift data import --layout labels movie-genres --out movies
     """
+    call = _ImportCall(
+        context, out, tuple(files or ()), layout, columns, arrays, images, limits, reading, options
+    )
     if layout is Layout.LABELS:
+        items = call.items_with_labels(labels)
+        name, content, text = items.name, items.hash, render_label_data(items.manifest)
+    else:
+        _refuse(context, "it is about several labels; add --layout labels", labels)
+        data = call.data_set()
+        name, content, text = data.name, data.hash, render(describe(data))
+    typer.echo(text)
+    typer.echo(f"\ndata set {name} ({content[:12]}) in {out}")
+
+
+@dataclass(frozen=True)
+class _ImportCall:
+    """A call of `import`: what to import, by which options."""
+
+    context: typer.Context
+    out: Path
+    files: tuple[str, ...]
+    layout: Layout | None
+    columns: ImportedColumns
+    arrays: ImportedArrays
+    images: ImageClasses
+    limits: ReviewLimits
+    reading: ReadingOptions
+    options: ImportOptions
+
+    def items_with_labels(self, labels: ImportedLabels) -> LabelData:
+        """Import items with several labels."""
         reason = "items with several labels have no such options"
-        _refuse(context, reason, arrays, limits, columns, allowed=("label", "drop"))
-        data_of_labels = import_labels_of(
-            files or (), out, columns, labels, options, lenient=reading.lenient
+        self._refuse(reason, self.arrays, self.limits, self.columns, allowed=("label", "drop"))
+        lenient = self.reading.lenient
+        return import_labels_of(
+            self.files, self.out, self.columns, labels, self.options, lenient=lenient
         )
-        typer.echo(render_label_data(data_of_labels.manifest))
-        typer.echo(f"\ndata set {data_of_labels.name} ({data_of_labels.hash[:12]}) in {out}")
-        return
-    _refuse(context, "it is about several labels; add --layout labels", labels)
-    if files and len(files) > 1 and layout is None:
-        raise UserError(
-            f"{files[1]}: a second table; import one at a time, or files of reviews with --layout "
-            "reviews"
+
+    def data_set(self) -> DataFolder:
+        """Import whatever has one label, by the layout or by what the path is."""
+        if len(self.files) > 1 and self.layout is None:
+            raise UserError(
+                f"{self.files[1]}: a second table; import one at a time, or files of reviews with "
+                "--layout reviews"
+            )
+        if self.layout is not Layout.REVIEWS:
+            self._refuse("it filters reviews; add --layout reviews", self.limits)
+        table = Path(self.files[0]) if self.files else None
+        has_images = table is not None and self.layout is None and is_idx(table)
+        if not has_images:
+            self._refuse("it names the labels of images in IDX files", self.images)
+        with share_progress(Console(stderr=True)) as progress:
+            if self.layout is Layout.REVIEWS:
+                return self._reviews(progress)
+            if self.layout is Layout.MAILS:
+                return self._mails(progress)
+            if table is None:
+                return self._arrays(progress)
+            if is_lequa(table):
+                return self._lequa_task(table, progress)
+            return self._images(table, progress) if has_images else self._table(table, progress)
+
+    def _reviews(self, progress: Progress) -> DataFolder:
+        reason = "reviews have stars and texts, and their categories are named with the files"
+        self._refuse(reason, self.arrays, self.columns, allowed=("text", "label"))
+        reviews = [ReviewFile.parse(file) for file in self.files]
+        columns = _review_columns(self.columns, lenient=self.reading.lenient)
+        return import_limited(
+            reviews, self.out, self.limits, columns, self.options, progress=progress
         )
-    if layout is not Layout.REVIEWS:
-        _refuse(context, "it filters reviews; add --layout reviews", limits)
-    table = Path(files[0]) if files else None
-    has_images = table is not None and layout is None and is_idx(table)
-    if not has_images:
-        _refuse(context, "it names the labels of images in IDX files", images)
-    with share_progress(Console(stderr=True)) as progress:
-        if layout is Layout.REVIEWS:
-            _refuse(
-                context,
-                "reviews have stars and texts, and their categories are named with the files",
-                arrays,
-                columns,
-                allowed=("text", "label"),
-            )
-            reviews = [ReviewFile.parse(file) for file in files or ()]
-            review_columns = _review_columns(columns, lenient=reading.lenient)
-            data = import_limited(reviews, out, limits, review_columns, options, progress=progress)
-        elif layout is Layout.MAILS:
-            _refuse(context, "mails have labels and texts of their own", arrays, columns)
-            mails = [MailFolder.parse(text) for text in files or ()]
-            data = import_mails(mails, out, options=options, progress=progress)
-        elif table is not None and is_lequa(table):
-            reason = "the folder of a LeQua task already defines its labels and columns"
-            _refuse(context, reason, arrays, columns)
-            data = import_lequa(table, out, options=options, progress=progress)
-        elif table is not None and has_images:
-            _refuse(context, "images in IDX files have labels and pixels", arrays, columns)
-            data = import_idx(
-                table, out, class_names=images.class_names, options=options, progress=progress
-            )
-        elif table is not None:
-            _refuse(context, "a table needs no arrays; name its label column with --label", arrays)
-            data = import_columns(
-                table, out, columns, options, lenient=reading.lenient, progress=progress
-            )
-        else:
-            data = _import_arrays(context, arrays, columns, out, options, progress)
-    typer.echo(render(describe(data)))
-    typer.echo(f"\ndata set {data.name} ({data.hash[:12]}) in {out}")
+
+    def _mails(self, progress: Progress) -> DataFolder:
+        self._refuse("mails have labels and texts of their own", self.arrays, self.columns)
+        folders = [MailFolder.parse(file) for file in self.files]
+        return import_mails(folders, self.out, options=self.options, progress=progress)
+
+    def _images(self, folder: Path, progress: Progress) -> DataFolder:
+        self._refuse("images in IDX files have labels and pixels", self.arrays, self.columns)
+        return import_idx(
+            folder,
+            self.out,
+            class_names=self.images.class_names,
+            options=self.options,
+            progress=progress,
+        )
+
+    def _lequa_task(self, folder: Path, progress: Progress) -> DataFolder:
+        reason = "the folder of a LeQua task already defines its labels and columns"
+        self._refuse(reason, self.arrays, self.columns)
+        return import_lequa(folder, self.out, options=self.options, progress=progress)
+
+    def _table(self, table: Path, progress: Progress) -> DataFolder:
+        self._refuse("a table needs no arrays; name its label column with --label", self.arrays)
+        return import_columns(
+            table,
+            self.out,
+            self.columns,
+            self.options,
+            lenient=self.reading.lenient,
+            progress=progress,
+        )
+
+    def _arrays(self, progress: Progress) -> DataFolder:
+        """Import arrays; the columns are those of categories and groups."""
+        arrays, columns = self.arrays, self.columns
+        if arrays.features is None and arrays.posteriors is None:
+            raise UserError("nothing to import: give a table, --features or --posteriors")
+        if arrays.labels is None:
+            raise UserError("arrays need --labels: a column as TABLE:COL, or a .npy file")
+        reason = "it names a column of a table; for arrays, use --labels FILE"
+        self._refuse(reason, columns, allowed=("categories", "groups"))
+        labels = arrays.labels
+        return import_arrays(
+            self.out,
+            labels=labels,
+            features=arrays.features,
+            posteriors=arrays.posteriors,
+            categories=_file_or_label_column(columns.categories, labels)
+            if columns.categories
+            else None,
+            groups=[_file_or_label_column(group, labels) for group in columns.groups],
+            options=self.options,
+            progress=progress,
+        )
+
+    def _refuse(
+        self, reason: str, *declared: "DataclassInstance", allowed: Container[str] = ()
+    ) -> None:
+        _refuse(self.context, reason, *declared, allowed=allowed)
 
 
 @app.command("classify")
@@ -450,36 +524,6 @@ def _review_columns(columns: ImportedColumns, *, lenient: bool) -> ReviewColumns
     roles = {"text": columns.text, "stars": columns.label}
     return ReviewColumns(
         **{role: name for role, name in roles.items() if name is not None}, lenient=lenient
-    )
-
-
-def _import_arrays(
-    context: typer.Context,
-    arrays: ImportedArrays,
-    columns: ImportedColumns,
-    out: Path,
-    options: ImportOptions,
-    progress: Progress,
-) -> DataFolder:
-    """Import arrays; the columns are those of categories and groups."""
-    if arrays.features is None and arrays.posteriors is None:
-        raise UserError("nothing to import: give a table, --features or --posteriors")
-    if arrays.labels is None:
-        raise UserError("arrays need --labels: a column as TABLE:COL, or a .npy file")
-    reason = "it names a column of a table; for arrays, use --labels FILE"
-    _refuse(context, reason, columns, allowed=("categories", "groups"))
-    labels = arrays.labels
-    return import_arrays(
-        out,
-        labels=labels,
-        features=arrays.features,
-        posteriors=arrays.posteriors,
-        categories=_file_or_label_column(columns.categories, labels)
-        if columns.categories
-        else None,
-        groups=[_file_or_label_column(group, labels) for group in columns.groups],
-        options=options,
-        progress=progress,
     )
 
 

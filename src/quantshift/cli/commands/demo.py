@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from quantshift.cli.commands.cells import cell_progress
+from quantshift.cli.cell_progress import cell_progress
 from quantshift.cli.commands.report import report
 from quantshift.cli.declared import Only
 from quantshift.cli.demonstration import DEFAULT_METHOD, error_table, run_demo

@@ -1,6 +1,5 @@
 """`quantshift report`: from a store of results to a page, tables and figures."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,14 +12,12 @@ from rich.markup import escape
 from quantshift.base.nouns import counted
 from quantshift.base.options import as_keywords
 from quantshift.cli.machine import n_cores
-from quantshift.cli.progress import say
+from quantshift.cli.progress import line_reporter, say
 from quantshift.experiments.planning import planned
 from quantshift.report.options import ReportOptions
 from quantshift.results.description import REPORT
 from quantshift.results.predictions import write_predictions
 from quantshift.results.store import ResultStore
-
-LINE_EVERY_SECONDS = 5.0
 
 
 def report(
@@ -99,19 +96,8 @@ def report(
 def _report_progress(console: Console) -> Iterator[Callable[[str], None]]:
     """A function that shows the current step: a live line on a terminal, otherwise plain lines."""
     if not console.is_terminal:
-        yield _line_reporter(console)
+        report_line = line_reporter(console)
+        yield lambda item: report_line(f"working on {item}")
         return
     with console.status("reading") as status:
         yield lambda item: status.update(f"working on {escape(item)}")
-
-
-def _line_reporter(console: Console) -> Callable[[str], None]:
-    last = time.monotonic()
-
-    def report(item: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= LINE_EVERY_SECONDS:
-            last = time.monotonic()
-            say(console, f"working on {item}")
-
-    return report

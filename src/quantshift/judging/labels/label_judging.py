@@ -10,8 +10,9 @@ from typing import Any
 
 from quantshift.answers.batch_names import batches_in_order
 from quantshift.answers.kinds import CANNOT
-from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.repeated_warnings import names_by_sentence
 from quantshift.answers.shares import share_of
+from quantshift.answers.words import some_names
 from quantshift.base.options import as_names
 from quantshift.errors import UserError
 from quantshift.judging.items.inputs import NO_VERDICT
@@ -257,5 +258,5 @@ def _warnings(answers: Mapping[str, Judgement]) -> Iterator[str]:
             ]
         )
     ]
-    for names, warning in said_of(about):
+    for names, warning in names_by_sentence(about):
         yield warning if len(names) == len(answers) else f"{some_names(names)}: {warning}"

@@ -22,12 +22,13 @@ from quantshift.base.options import as_names
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.tables.cells import ListedCells
 from quantshift.tables.chunks import Chunk, OpenTable
-from quantshift.tables.columns.cell_names import Cell, shown
+from quantshift.tables.columns.cell_names import Cell
 from quantshift.tables.columns.labels import (
     MISSING_LABELS,
     TRUTHS,
     check_separator,
     labels_of_cells,
+    no_truth_value,
 )
 from quantshift.tables.columns.spelling import usual_spellings
 
@@ -190,11 +191,7 @@ def _labels(names: Texts, pair: LabelPair, where: str) -> Texts:
     wrong = (row for row, name in enumerate(names) if name is not None and classes[row] is None)
     row = next(wrong, None)
     if row is not None:
-        raise DataError(
-            f"{where.format(row + 1)}: {shown(names[row])} does not say whether the item has the "
-            "label; write 0 or 1, yes or no, true or false",
-            arguments=["pairs"],
-        )
+        raise no_truth_value(where.format(row + 1), names[row], ["pairs"])
     return classes
 
 

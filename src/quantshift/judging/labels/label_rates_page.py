@@ -9,10 +9,9 @@ from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import is_range
 from quantshift.answers.page import data_links
 from quantshift.answers.rows import rows_text
-from quantshift.answers.words import shortened
+from quantshift.answers.words import about_limits, level_of_each, shortened
 from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement
 from quantshift.judging.labels.label_rates_text import (
-    FOR_ALL,
     alarms,
     headline,
     judge_texts,
@@ -45,8 +44,7 @@ def render_page(
         quantshift.quantifying.labels.__name__,
         look_of=(quantshift.answers.__name__,),
         title=headline(result),
-        lead=f"Limits hold for each label at {100 * result.level:g}% and, wider, for all labels of "
-        "a batch at once; limits that are marked as a range are what remains possible.",
+        lead=about_limits(result.level),
         about_labels=ABOUT_LABELS,
         details_title="Judges and labels",
         about_details=ABOUT_JUDGES,
@@ -63,7 +61,7 @@ def render_page(
         columns=[],
         rows=[rows_text(rows) for rows in result.first.rows],
         facts=[
-            ("Limits", f"{FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"),
+            ("Limits", level_of_each(result.level_for_all)),
             *provenance,
         ],
         legend=[],

@@ -4,18 +4,24 @@ from collections.abc import Callable, Iterator, Sequence
 
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.repeated_warnings import names_by_sentence
 from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, headed, some
-from quantshift.answers.words import estimates_and_limits, one_line, percent, percents, shortened
+from quantshift.answers.words import (
+    FOR_ALL,
+    estimates_and_limits,
+    level_of_each,
+    one_line,
+    percent,
+    percents,
+    shortened,
+    some_names,
+)
 from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
 from quantshift.judging.output.text import design_text
 from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
-
-FOR_ALL = "for all labels at once"
-"""The header of the limits that hold for all labels."""
 
 
 def render_text(result: LabelJudgement) -> str:
@@ -29,7 +35,7 @@ def render_text(result: LabelJudgement) -> str:
     lines += headed("Labels", _sentences(result, lambda batch: [design_text(batch)]))
     lines += headed("Assumed", _sentences(result, lambda batch: [batch.assumed]))
     lines += rows_of_tables(result.first.rows)
-    lines += [f"Limits   {FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"]
+    lines += [f"Limits   {level_of_each(result.level_for_all)}"]
     lines += some(f"Warning  {warning}" for warning in result.warnings)
     lines += [f"Next     {line}" for line in _sentences(result, lambda batch: batch.advice)]
     return "\n".join(map(one_line, lines))
@@ -171,5 +177,5 @@ def _sentences(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[st
     ]
     return [
         text if len(names) == len(result.labels) else f"{some_names(names)}: {text}"
-        for names, text in said_of(about)
+        for names, text in names_by_sentence(about)
     ]

@@ -14,7 +14,7 @@ from quantshift.answers.repeated_warnings import merged
 from quantshift.answers.rows import row_warnings, rows_text
 from quantshift.answers.shares import Share, share_of
 from quantshift.answers.text import estimate_text, shown
-from quantshift.answers.words import limits, one_line, percent, shortened
+from quantshift.answers.words import limits, one_line, percent, sentence, shortened
 from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.output.comparisons import (
@@ -80,7 +80,7 @@ def render_page(
         differences=_differences(result),
         compared=_compared(result),
         compared_how=_compared_how(result),
-        about_judges=[_sentence(line) for _, lines in about_judges(result) for line in lines],
+        about_judges=[sentence(line) for _, lines in about_judges(result) for line in lines],
         judges=[_judge(result, judge) for judge in overall.judges if judge.rates],
         state=_state(overall),
         check=overall.labels.sentence,
@@ -294,12 +294,8 @@ def _compared_how(result: Judgement) -> str:
         f"{how}: the true share in {shortened(first.system)} minus that in "
         f"{shortened(first.other)}, in points of a percentage"
         f"{', and the same of the means' if result.mean_difference else ''}. "
-        f"{_sentence(which_is_better(result))}"
+        f"{sentence(which_is_better(result))}"
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def _state(batch: JudgedBatch) -> tuple[str, str, str]:

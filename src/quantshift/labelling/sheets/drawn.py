@@ -58,18 +58,18 @@ class DrawnSheet:
         escaped; `quantify` and `judge` undo this when they read the sheet.
         """
         check_sheet(path, inputs=self.inputs, overwrite=overwrite)
-        chosen = () if self.probabilities is None else (PROBABILITY,)
-        own = {*OWN, *chosen}
-        shown = [name for name in self.table.columns if name != self.label]
-        names = [in_the_table(name) if name in own else name for name in shown]
-        header = [escaped(name) for name in (ITEM, self.label, *names, *chosen, PLAN, PLACE, CHECK)]
+        added = () if self.probabilities is None else (PROBABILITY,)
+        own = {*OWN, *added}
+        columns = [name for name in self.table.columns if name != self.label]
+        names = [in_the_table(name) if name in own else name for name in columns]
+        header = [escaped(name) for name in (ITEM, self.label, *names, *added, PLAN, PLACE, CHECK)]
         encode = _writer(Path(path))
-        encoded = encode(Path(path).suffix.lower(), header, list(self._lines(shown)))
+        encoded = encode(Path(path).suffix.lower(), header, list(self._lines(columns)))
         write_output(path, encoded, inputs=self.inputs, overwrite=overwrite, ours=is_blank_sheet)
 
-    def _lines(self, shown: Sequence[str]) -> Iterator[list[str | None]]:
-        """The cells of the rows, escaped; shown: the columns of the table that are on the sheet."""
-        cells_of = self._cells(shown)
+    def _lines(self, columns: Sequence[str]) -> Iterator[list[str | None]]:
+        """The cells of the rows, escaped. columns: those of the table that are on the sheet."""
+        cells_of = self._cells(columns)
         chances = self.probabilities or [None] * len(self.rows)
         plan = named_plan(
             [str(item), cells_of[item][1], chance or ""]
@@ -83,19 +83,21 @@ class DrawnSheet:
             line += [plan, str(place), row_check(digest, plan, item, place, chance)]
             yield [None if cell is None else escaped(cell) for cell in line]
 
-    def _cells(self, shown: Sequence[str]) -> dict[int, tuple[Sequence[str | None], str]]:
+    def _cells(self, columns: Sequence[str]) -> dict[int, tuple[Sequence[str | None], str]]:
         """The cells of each row as texts, and the digest of its content."""
         rows = set(self.rows)
         cells_of: dict[int, tuple[Sequence[str | None], str]] = {}
         with closing(self.table.chunks(self.table.columns)) as chunks:
             for chunk in chunks:
-                kept = [i for i in range(len(chunk)) if chunk.first + i in rows]
-                if not kept:
+                positions = [i for i in range(len(chunk)) if chunk.first + i in rows]
+                if not positions:
                     continue
-                columns = taken({n: chunk.cells.values(n) for n in self.table.columns}, kept)
-                checks = content_check({name: columns[name] for name in self.content})
-                for place, (i, check) in enumerate(zip(kept, checks, strict=True)):
-                    texts = [text_of(columns[name][place]) for name in shown]
+                chunk_columns = taken(
+                    {n: chunk.cells.values(n) for n in self.table.columns}, positions
+                )
+                checks = content_check({name: chunk_columns[name] for name in self.content})
+                for j, (i, check) in enumerate(zip(positions, checks, strict=True)):
+                    texts = [text_of(chunk_columns[name][j]) for name in columns]
                     cells_of[chunk.first + i] = texts, check
         return cells_of
 

@@ -31,7 +31,7 @@ from quantshift.tables.spreadsheet_cells import unescaped
 Key = TypeVar("Key", bound=Hashable)
 
 BIASED = "the audit is biased"
-"""How warnings end of labels that may not be those of random items."""
+"""How warnings about labels that may not be those of random items end."""
 
 MOST_GAPS = 3
 """Places without a label that a message names."""
@@ -57,10 +57,10 @@ class FilledSheet:
 def is_drawn(table: OpenTable, own_columns: Iterable[str]) -> bool:
     """Whether this is a sheet of a plan. own_columns: those of the tables it may be drawn from."""
     names = names_on_sheet(table)
-    shown = [names[name] for name in (PLAN, CHECK) if name in names]
-    with closing(table.chunks(shown or table.columns[:1])) as chunks:
+    columns = [names[name] for name in (PLAN, CHECK) if name in names]
+    with closing(table.chunks(columns or table.columns[:1])) as chunks:
         first = next(iter(chunks), None)
-    cells = {} if first is None else {name: first.cells.values(name) for name in shown}
+    cells = {} if first is None else {name: first.cells.values(name) for name in columns}
     return is_sheet(names, cells, own_columns)
 
 
@@ -71,21 +71,23 @@ def read_sheet(
     # A sheet that quantshift wrote is escaped, headers too; a user's own table is not.
     is_escaped = CHECK in table.columns
     names = names_on_sheet(table)
-    shown = [label, *(name for name in beside if name in names)]
-    raw = [names.get(name, name) for name in dict.fromkeys(shown)]
+    columns = [label, *(name for name in beside if name in names)]
+    raw = [names.get(name, name) for name in dict.fromkeys(columns)]
     numbers: list[int] = []
-    names_given: list[str] = []
+    label_names: list[str] = []
     cells: dict[str, list[str | None]] = {name: [] for name in raw}
     unlabelled = 0
     with closing(table.chunks(raw)) as chunks:
         for chunk in chunks:
-            given = chunk.cells.values(names.get(label, label))
+            label_cells = chunk.cells.values(names.get(label, label))
             if is_escaped:
-                given = [unescaped(cell) if isinstance(cell, str) else cell for cell in given]
-            labels = labels_of_cells(given, missing)
+                label_cells = [
+                    unescaped(cell) if isinstance(cell, str) else cell for cell in label_cells
+                ]
+            labels = labels_of_cells(label_cells, missing)
             labelled = [i for i, name in enumerate(labels) if name is not None]
             unlabelled += len(labels) - len(labelled)
-            names_given += [name for name in labels if name is not None]
+            label_names += [name for name in labels if name is not None]
             numbers += [chunk.first + i for i in labelled]
             for name, texts in cells.items():
                 values = chunk.cells.values(name)
@@ -96,7 +98,7 @@ def read_sheet(
             for name, texts in cells.items()
         }
     del cells[label]
-    return FilledSheet(table.name, numbers, names_given, cells, unlabelled)
+    return FilledSheet(table.name, numbers, label_names, cells, unlabelled)
 
 
 def names_on_sheet(table: OpenTable) -> dict[str, str]:
@@ -125,17 +127,23 @@ def in_order_of_places(sheet: FilledSheet, *, drawn_by: str) -> FilledSheet:
             f"{sheet.name}: a sequential audit needs the order of labelling: label a sheet of "
             f"{drawn_by}, or number the items in a column {PLACE!r}, from 1"
         )
-    places = []
-    for number, cell in zip(sheet.numbers, sheet.cells[PLACE], strict=True):
-        place = whole_number(cell)
-        if place is None:
-            raise DataError(
-                f"{sheet.name}: row {number}: {(cell or '')[:20]!r} is not a place in the order of "
-                "labelling; number the items from 1"
-            )
-        places.append(place)
+    places = [
+        place_in_order(f"{sheet.name}: row {number}", cell)
+        for number, cell in zip(sheet.numbers, sheet.cells[PLACE], strict=True)
+    ]
     rows_by_key(sheet, places, lambda place: f"place {place}")
     return _sorted(sheet, places)
+
+
+def place_in_order(where: str, cell: str | None) -> int:
+    """The number in a cell. where: a table and its row, for the error if there is no number."""
+    place = whole_number(cell)
+    if place is None:
+        raise DataError(
+            f"{where}: {(cell or '')[:20]!r} is not a place in the order of labelling; number the "
+            "items from 1"
+        )
+    return place
 
 
 def _sorted(sheet: FilledSheet, places: Sequence[int]) -> FilledSheet:
@@ -170,7 +178,7 @@ def left_open(sheet: FilledSheet) -> list[str]:
 
 
 def without_labels(name: str, n_rows: int) -> str:
-    """The warning of rows of an audited table that have no label."""
+    """The warning about rows of an audited table that have no label."""
     return f"{name}: {n_rows} rows have no label; if these are the hard ones, {BIASED}"
 
 
@@ -198,14 +206,17 @@ def require_no_gaps(name: str, labelled: Iterable[int]) -> None:
 
 
 def rows_by_key(
-    sheet: FilledSheet, keys: Sequence[Key], shown: Callable[[Key], str]
+    sheet: FilledSheet, keys: Sequence[Key], describe: Callable[[Key], str]
 ) -> dict[Key, int]:
-    """The keys and the rows of the sheet that have them; no key may occur twice."""
+    """The keys and the rows of the sheet that have them; no key may occur twice.
+
+    describe: a key in the words of a message.
+    """
     rows: dict[Key, int] = {}
     for number, key in zip(sheet.numbers, keys, strict=True):
         if key in rows:
             raise DataError(
-                f"{sheet.name}: {shown(key)} is labelled twice (rows {rows[key]} and {number}); "
+                f"{sheet.name}: {describe(key)} is labelled twice (rows {rows[key]} and {number}); "
                 "remove one"
             )
         rows[key] = number

@@ -15,7 +15,7 @@ from quantshift.tables.columns.cell_names import Cell, names_of_cells
 from quantshift.tables.reading import OpenTable
 from quantshift.tables.spreadsheet_cells import comparable
 
-Place = tuple[int, int]
+Location = tuple[int, int]
 """A table's position among several, and a row in it, from 1."""
 
 
@@ -36,24 +36,24 @@ def rows_by_number(
     numbers = rows_by_key(sheet, rows, lambda row: f"item {row}")
     reserved = {*OWN, label}
     shared = [n for n in columns if n in sheet.cells and n not in reserved]
-    content, found, n_rows = _rows_of(sample, columns, numbers.keys())
+    content, positions, n_rows = _rows_of(sample, columns, numbers.keys())
     for number, row in zip(sheet.numbers, rows, strict=True):
-        if row not in found:
+        if row not in positions:
             raise DataError(
                 f"{sheet.name}: row {number}: item {row} of a sample of {n_rows} rows; "
                 f"{_cure(drawn_by)}"
             )
-    sample_content = taken(content, [found[row] for row in rows])
+    sample_content = taken(content, [positions[row] for row in rows])
     return rows, _compared(sheet, rows, sample_content, shared, drawn_by)
 
 
 def rows_by_id(
     sheet: FilledSheet, column: str, samples: Sequence[OpenTable], *, drawn_by: str
-) -> list[Place]:
-    """The places of the items whose ids are on the sheet."""
+) -> list[Location]:
+    """The locations of the items whose ids are on the sheet."""
     ids = [name or "" for name in names_of_cells(sheet.cells[column])]
     labelled = rows_by_key(sheet, ids, lambda id_: f"id {id_!r}")
-    found: dict[str, Place] = {}
+    locations: dict[str, Location] = {}
     for position, table in enumerate(samples):
         with closing(table.chunks([column])) as chunks:
             for chunk in chunks:
@@ -61,25 +61,25 @@ def rows_by_id(
                 for row, name in enumerate(names, start=chunk.first):
                     if not name or name not in labelled:
                         continue
-                    if name in found:
+                    if name in locations:
                         raise DataError(
                             f"{table.name}: row {row}: duplicate id {name!r}; ids of audited items "
                             "must be unique"
                         )
-                    found[name] = (position, row)
+                    locations[name] = (position, row)
     for number, name in zip(sheet.numbers, ids, strict=True):
-        if name not in found:
+        if name not in locations:
             raise DataError(
                 f"{sheet.name}: row {number}: there is no id {name!r} in the sample; "
                 f"{_cure(drawn_by)}"
             )
-    return [found[name] for name in ids]
+    return [locations[name] for name in ids]
 
 
 def rows_by_content(
     sheet: FilledSheet, content: Sequence[str], samples: Sequence[OpenTable], *, drawn_by: str
-) -> list[Place]:
-    """The places of the items with the same cells in the columns of the content."""
+) -> list[Location]:
+    """The locations of the items with the same cells in the columns of the content."""
     for name in content:
         if name not in sheet.cells:
             raise DataError(
@@ -87,23 +87,23 @@ def rows_by_content(
                 f"items by; {_cure(drawn_by)}"
             )
     keys = content_keys({name: sheet.cells[name] for name in content})
-    labelled, places = set(keys), defaultdict(list)
+    labelled, locations = set(keys), defaultdict(list)
     for position, table in enumerate(samples):
         with closing(table.chunks(content)) as chunks:
             for chunk in chunks:
                 row_keys = content_keys({name: chunk.cells.values(name) for name in content})
                 for row, key in enumerate(row_keys, start=chunk.first):
                     if key in labelled:
-                        places[key].append((position, row))
-    located = []
+                        locations[key].append((position, row))
+    matched = []
     for number, key in zip(sheet.numbers, keys, strict=True):
         # Items with equal content get their labels in the order of the sheet.
-        if not places[key]:
+        if not locations[key]:
             raise DataError(
                 f"{sheet.name}: row {number} is not an item of the sample; {_cure(drawn_by)}"
             )
-        located.append(places[key].pop(0))
-    return located
+        matched.append(locations[key].pop(0))
+    return matched
 
 
 def _compared(
@@ -122,7 +122,7 @@ def _compared(
         agree[:, j] = [on_sheet == in_sample for on_sheet, in_sample in both]
     exact = agree.all(axis=1) if shared else np.zeros(len(rows), dtype=bool)
     checks = zip(content_check(sample_content), sheet.cells[CHECK], strict=True)
-    exact |= np.array([check == content_of(given) for check, given in checks])
+    exact |= np.array([check == content_of(written) for check, written in checks])
     # A few cells may have been edited, or changed by a spreadsheet; most rows must be unchanged.
     close = agree.mean(axis=1) >= 0.5 if shared else exact
     acceptable = exact | (close & (exact.mean() >= 0.5))
@@ -142,19 +142,19 @@ def _compared(
 def _rows_of(
     table: OpenTable, columns: Sequence[str], numbers: Set[int]
 ) -> tuple[dict[str, list[Cell]], dict[int, int], int]:
-    """Rows of a table in columns, their places there by number, and how many rows it has."""
+    """Some rows of a table, their positions among these by number, and how many rows it has."""
     content: dict[str, list[Cell]] = {name: [] for name in columns}
-    places: dict[int, int] = {}
+    positions: dict[int, int] = {}
     last = 0
     with closing(table.chunks(columns)) as chunks:
         for chunk in chunks:
             last = chunk.first + len(chunk) - 1
             rows = [row for row in range(chunk.first, last + 1) if row in numbers]
-            places |= {row: len(places) + i for i, row in enumerate(rows)}
+            positions |= {row: len(positions) + i for i, row in enumerate(rows)}
             for name in columns if rows else ():
                 values = chunk.cells.values(name)
                 content[name] += [values[row - chunk.first] for row in rows]
-    return content, places, last
+    return content, positions, last
 
 
 def _cure(drawn_by: str) -> str:

@@ -45,18 +45,18 @@ def named_plan(rows: Iterable[Sequence[str]]) -> str:
 
 def row_check(content: str, plan: str, item: int, place: int, probability: str | None) -> str:
     """The check of a row. content: the digest of the item's content."""
-    chosen = "" if probability is None else f"{float(probability):.6g}"
-    return f"{content}-{_digest([plan, str(item), str(place), chosen], 3)}"
+    rounded = "" if probability is None else f"{float(probability):.6g}"
+    return f"{content}-{_digest([plan, str(item), str(place), rounded], 3)}"
 
 
 def content_of(check: str | None) -> str:
-    """The digest of the item's content, of a check."""
-    found = _CHECK.fullmatch(check or "")
-    return found[1] if found else ""
+    """The digest of the item's content that is part of a check."""
+    match = _CHECK.fullmatch(check or "")
+    return match[1] if match else ""
 
 
 def whole_number(cell: str | None) -> int | None:
-    """A whole number from 1, perhaps written as 1.0; None if it is none.
+    """A whole number from 1, perhaps written as 1.0; None for anything else.
 
     >>> whole_number("12"), whole_number("3.0"), whole_number("1.7"), whole_number(None)
     (12, 3, None, None)
@@ -131,7 +131,8 @@ def places_in_plan(
 
 
 def _columns(names: Sequence[str]) -> str:
-    return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
+    noun = "column" if len(names) == 1 else "columns"
+    return f"{noun} {', '.join(map(repr, names))}"
 
 
 def _goes_together(
@@ -151,8 +152,8 @@ def _goes_together(
 
 
 def _n_rows(plan: str) -> int:
-    found = _PLAN.fullmatch(plan)
-    return 0 if found is None else int(found[1])
+    match = _PLAN.fullmatch(plan)
+    return 0 if match is None else int(match[1])
 
 
 def _digest(parts: Sequence[str], size: int) -> str:

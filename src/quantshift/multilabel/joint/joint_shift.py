@@ -52,7 +52,7 @@ BOOTSTRAPS, OF_EACH = 15, 14
 1 / 211."""
 
 MOST_ITEMS, MOST_TRAINED = 2000, 5000
-"""Of a larger sample, and of more training items, this many are drawn at random."""
+"""From a larger sample, and from more training items, this many are drawn at random."""
 
 STRETCHED = 1.3
 """What the distances of the limits are multiplied by, since no shift is exactly a joint one. Where
@@ -121,9 +121,9 @@ class JointFinding:
     @cached_property
     def doubles(self) -> float:
         """How likely a selection of items would look this much like a joint shift."""
-        known, rivals = self.shift, self.shift.selections
-        by_tilt = known.simulated(rivals.tilted(self.selection.tilts[0]), self.size, "tilt")
-        by_step = known.simulated(rivals.stepped(int(self.selection.steps[0])), self.size, "step")
+        shift, rivals = self.shift, self.shift.selections
+        by_tilt = shift.simulated(rivals.tilted(self.selection.tilts[0]), self.size, "tilt")
+        by_step = shift.simulated(rivals.stepped(int(self.selection.steps[0])), self.size, "step")
         return max(
             p_value(by_tilt.over_tilt, self.over_tilt),
             p_value(by_step.over_step, self.over_step),
@@ -186,9 +186,9 @@ class JointShift:
             rng = generator(seed, draw="items of the joint model")
             drawn = rng.choice(len(has), MOST_TRAINED, replace=False)
             rows = np.sort(with_every_label(drawn, has, rng))
-        chosen = None if weights is None else weights[rows]
+        item_weights = None if weights is None else weights[rows]
         quantifier = TiltedLabelSets(largest_group=has.shape[1], seed=seed)
-        quantifier.fit_posteriors(posteriors[rows], has[rows], weights=chosen)
+        quantifier.fit_posteriors(posteriors[rows], has[rows], weights=item_weights)
         return cls(
             quantifier,
             posteriors[rows],
@@ -235,7 +235,7 @@ class JointShift:
         weights = weights * (sample.size / weights.sum())
         model = self._whole.model
         scores, together = model.scores(pooled), np.arange(len(pooled))[np.newaxis]
-        found, likeliest = self._solved(model, scores, together, weights)
+        shares, likeliest = self._solved(model, scores, together, weights)
         (by_member,) = tilted_shares(
             model,
             scores,
@@ -246,63 +246,67 @@ class JointShift:
         ranks, steps = self.selections.described(self.selections.ranks(pooled), weights)
         selection = self.selections.fits(ranks[np.newaxis], steps[np.newaxis], sample.size)
         fit = self._whole.log_likelihoods(likeliest.tilts, scores, together, weights)[0]
-        modelled = self._whole.weights_under(found)[0]
+        modelled = self._whole.weights_under(shares)[0]
         null = self.simulated(modelled, sample.size, "joint shift")
-        away = np.average(sample.position, axis=0, weights=sample.weights)
-        away = away - modelled @ self.position / modelled.sum()
+        difference = np.average(sample.position, axis=0, weights=sample.weights)
+        difference = difference - modelled @ self.position / modelled.sum()
         over_tilt, over_step = fit - selection.by_tilt[0], fit - selection.by_step[0]
         p_values = {"score": p_value(-null.over_tilt, -over_tilt)}
         if self.tests_columns:
-            p_values |= _column_p_values(null.away, away)
-        apart, before = (
+            p_values |= _column_p_values(null.away, difference)
+        separation, before = (
             self.reference.separation(
                 sample.position, weights=training, other_weights=sample.weights
             )
-            for training in (self._all_modelled(found), self.all_weights)
+            for training in (self._all_modelled(shares), self.all_weights)
         )
         return JointFinding(
             shift=self,
             size=sample.size,
-            estimate=found.labels[0],
+            estimate=shares.labels[0],
             members=by_member.labels,
             errors=null.errors,
-            auc=apart.auc,
-            z=apart.z,
-            explained=float(np.clip(1 - (apart.auc - 0.5) / max(before.auc - 0.5, 1e-9), 0, 1)),
+            auc=separation.auc,
+            z=separation.z,
+            explained=float(
+                np.clip(1 - (separation.auc - 0.5) / max(before.auc - 0.5, 1e-9), 0, 1)
+            ),
             p_values=p_values,
             over_tilt=float(over_tilt),
             over_step=float(over_step),
             selection=selection,
         )
 
-    def _all_modelled(self, found: TiltedShares) -> Weights:
+    def _all_modelled(self, shares: TiltedShares) -> Weights:
         """Weights of all training items under the estimated shares of sets."""
         model = self._whole.model
-        ratios = np.append((found.sets / model.shares)[0], 0.0)
-        weights = np.maximum(ratios[_places(model, self.all_has)], LEAST_WEIGHT)
+        ratios = np.append((shares.sets / model.shares)[0], 0.0)
+        weights = np.maximum(ratios[_item_sets(model, self.all_has)], LEAST_WEIGHT)
         return np.asarray(weights * self.all_weights)
 
-    def simulated(self, modelled: Reals, size: int, what: str) -> "_Simulated":
+    def simulated(self, modelled: Reals, size: int, purpose: str) -> "_Simulated":
         """Samples of training items that are drawn with these weights."""
-        parts = list(self._drawn(modelled, size, what))
+        parts = list(self._drawn(modelled, size, purpose))
         return _Simulated(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
-    def _drawn(self, modelled: Reals, size: int, what: str) -> "Iterator[tuple[Reals, ...]]":
+    def _drawn(self, modelled: Reals, size: int, purpose: str) -> "Iterator[tuple[Reals, ...]]":
         for number, refit in enumerate(self._refits):
-            rng = generator(self.seed, draw=what, number=number, n_items=size)
-            chances = modelled[refit.unseen]
-            index = rng.choice(refit.unseen, (OF_EACH, size), p=chances / chances.sum())
+            rng = generator(self.seed, draw=purpose, number=number, n_items=size)
+            probabilities = modelled[refit.unseen]
+            index = rng.choice(refit.unseen, (OF_EACH, size), p=probabilities / probabilities.sum())
             ones = np.ones(len(self.has))
-            found, likeliest = self._solved(refit.model, refit.scores, index, ones)
+            shares, likeliest = self._solved(refit.model, refit.scores, index, ones)
             fit = refit.log_likelihoods(likeliest.tilts, refit.scores, index, ones)
             counts = _counted(index, len(ones)) / size
             # Selections of the same items as the model, so that what these happen to be cancels.
-            known = Selections(self.posteriors, refit.counts / refit.counts.sum())
-            selection = known.fits(counts @ known.own_ranks, counts @ known.own_steps, size)
-            weights = refit.weights_under(found)
+            selections = Selections(self.posteriors, refit.counts / refit.counts.sum())
+            selection = selections.fits(
+                counts @ selections.own_ranks, counts @ selections.own_steps, size
+            )
+            weights = refit.weights_under(shares)
             expected = weights @ self.position / weights.sum(axis=1, keepdims=True)
             yield (
-                self.has[index].mean(axis=1) - found.labels,
+                self.has[index].mean(axis=1) - shares.labels,
                 fit - selection.by_tilt,
                 fit - selection.by_step,
                 counts @ self.position - expected,
@@ -313,21 +317,21 @@ class JointShift:
     ) -> tuple[TiltedShares, TiltedShares]:
         """The estimate, and the joint shift of the largest likelihood."""
         powers = [self.power, LIKELIEST] if self.power != LIKELIEST else [LIKELIEST]
-        found = tilted_shares(model, scores, index, weights, powers)
-        return found[0], found[-1]
+        by_power = tilted_shares(model, scores, index, weights, powers)
+        return by_power[0], by_power[-1]
 
 
 @dataclass(frozen=True, eq=False)
 class _Refit:
     """A model of the sets of labels that was fitted on some of the training items.
 
-    scores: of all training items; place: the set of each, or -1 for one that the model does not
+    scores: of all training items; item_sets: the set of each, or -1 for one that the model does not
     know; counts: how often each was among those of the fit.
     """
 
     model: SetPosteriors
     scores: Reals
-    place: Indices
+    item_sets: Indices
     counts: Reals
 
     @property
@@ -337,17 +341,17 @@ class _Refit:
 
     @classmethod
     def of(cls, shift: JointShift, model: SetPosteriors, rows: Indices) -> Self:
-        place = _places(model, shift.has)
+        item_sets = _item_sets(model, shift.has)
         counts = np.bincount(rows, minlength=len(shift.has)) * shift.weights
-        return cls(model, model.scores(shift.posteriors), place, counts)
+        return cls(model, model.scores(shift.posteriors), item_sets, counts)
 
-    def weights_under(self, found: TiltedShares) -> Reals:
+    def weights_under(self, shares: TiltedShares) -> Reals:
         """Weights of the training items under estimated shares of sets, (n_samples, n_items)."""
-        ratios = found.sets / self.model.shares
-        return np.where(self.place >= 0, ratios[:, self.place], 0.0) * self.counts
+        ratios = shares.sets / self.model.shares
+        return np.where(self.item_sets >= 0, ratios[:, self.item_sets], 0.0) * self.counts
 
     def log_likelihoods(self, tilts: Reals, scores: Reals, index: Indices, weights: Reals) -> Reals:
-        """Of samples under tilts: log density ratios to the training items, added up."""
+        """Log-likelihoods of samples under tilts, relative to that of the training distribution."""
         factors = np.exp(tilts @ self.model.sets.T)
         of_training = self.model.posteriors(self.scores) @ factors.T
         norms = np.log(self.counts @ of_training / self.counts.sum())
@@ -373,20 +377,20 @@ class _Simulated:
     away: Reals
 
 
-def _column_p_values(null: Reals, away: Reals) -> dict[str, float]:
-    """Of the largest difference between means of features, and of the sum of their squares."""
+def _column_p_values(null: Reals, difference: Reals) -> dict[str, float]:
+    """P-values of the largest difference between means of features, and of the sum of squares."""
     centre, spread = null.mean(axis=0), np.maximum(null.std(axis=0), 1e-9)
-    known, z = (null - centre) / spread, (away - centre) / spread
+    null_z, z = (null - centre) / spread, (difference - centre) / spread
     return {
-        "column": p_value(np.abs(known).max(axis=1), float(np.abs(z).max())),
-        "columns": p_value(np.square(known).sum(axis=1), float(np.square(z).sum())),
+        "column": p_value(np.abs(null_z).max(axis=1), float(np.abs(z).max())),
+        "columns": p_value(np.square(null_z).sum(axis=1), float(np.square(z).sum())),
     }
 
 
-def _places(model: SetPosteriors, has: Flags) -> Indices:
+def _item_sets(model: SetPosteriors, has: Flags) -> Indices:
     """The set of each item, or -1 if the model does not know it."""
-    known = {labels.tobytes(): number for number, labels in enumerate(model.sets > 0)}
-    return np.array([known.get(labels.tobytes(), -1) for labels in np.ascontiguousarray(has)])
+    numbers = {labels.tobytes(): number for number, labels in enumerate(model.sets > 0)}
+    return np.array([numbers.get(labels.tobytes(), -1) for labels in np.ascontiguousarray(has)])
 
 
 def _counted(index: Indices, n_items: int) -> Reals:

@@ -25,7 +25,7 @@ RIDGE = 0.05
 """Penalty of the squared coefficients of a tilt, so that there always is a best one."""
 
 LONGEST_STEP, MOST_STEPS, NEGLIGIBLE = 5.0, 40, 1e-4
-"""Of the search for a tilt: the longest step, how many, and the one that ends it."""
+"""The longest step of the search for a tilt, the most steps, and the length of the last one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,16 +54,16 @@ class Selections:
     def ranks(self, posteriors: Posteriors) -> Reals:
         """The share of training items below each posterior, from 0 to 1; ties count half."""
         columns = []
-        for known, new in zip(self.posteriors.T, posteriors.T, strict=True):
-            order = np.argsort(known, kind="stable")
+        for training, others in zip(self.posteriors.T, posteriors.T, strict=True):
+            order = np.argsort(training, kind="stable")
             total = np.concatenate([[0.0], np.cumsum(self.weights[order])])
-            sides = (np.searchsorted(known[order], new, side) for side in ("left", "right"))
+            sides = (np.searchsorted(training[order], others, side) for side in ("left", "right"))
             columns.append(sum(total[side] for side in sides) / 2)
         return np.column_stack(columns)
 
     @cached_property
     def own_ranks(self) -> Reals:
-        """Those of the training items."""
+        """The ranks of the training items."""
         return self.ranks(self.posteriors)
 
     @cached_property

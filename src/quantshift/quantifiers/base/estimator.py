@@ -40,7 +40,7 @@ from quantshift.classify.classifier import (
     set_columns,
 )
 from quantshift.classify.folds import folds_of
-from quantshift.classify.posteriors import check_posteriors, check_shape
+from quantshift.classify.posteriors import EMPTY, check_posteriors, check_shape
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import declared_order, encode_labels
@@ -67,8 +67,6 @@ Diagnostics = Mapping[str, NDArray[Any]]
 
 CV, SEED = 5, 0
 """Folds of the out-of-fold posteriors, and their seed, if a method has no such options."""
-
-EMPTY = "the sample is empty: a prevalence needs at least one item"
 
 ROUNDING = 1e-6
 """How far an estimate may be from the simplex."""

@@ -22,7 +22,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.types import Flags, Prevalences, Reals
+from quantshift.base.types import Codes, Flags, Posteriors, Prevalences, Reals
+from quantshift.classify.separation import Reference
 from quantshift.quantifiers.base.answer_kinds import AGREEMENT as AGREEMENT
 from quantshift.quantifiers.base.answer_kinds import CANNOT as CANNOT
 from quantshift.quantifiers.base.answer_kinds import CONFIDENCE_INTERVAL as CONFIDENCE_INTERVAL
@@ -197,6 +198,30 @@ class AbstractGuarded(AbstractQuantifier):
     @abstractmethod
     def unguarded_items(self, items: Items) -> Items:
         """The items (as `items(X)` returns them) as `unguarded_` sees them."""
+
+    @abstractmethod
+    def calibrated_members(self, items: Items) -> Posteriors:
+        """Calibrated posteriors of the items by each model of the classifier that is used.
+
+        (n_members, n_items, n_classes); the models are those of the committee of
+        `unguarded_items`, in the same order.
+        """
+
+    @property
+    @abstractmethod
+    def reference_(self) -> Reference:
+        """The training items that a sample is compared with, by their features."""
+
+    @abstractmethod
+    def training_positions(self) -> tuple[Reals, Codes] | None:
+        """The standardised features of the training items, and their codes.
+
+        None if those of other items differ from them even if nothing has changed.
+        """
+
+    @abstractmethod
+    def positions(self, items: Items) -> Reals:
+        """The features of other items, standardised in the same way."""
 
     @abstractmethod
     def grounds(self, estimate: Estimate) -> Grounds:

@@ -352,6 +352,16 @@ class GuardedSLD(AbstractGuarded):
         best = seen.committees[self.chosen_]
         return Items(best.mean(axis=0), best, seen.clusters, items.weights)
 
+    def calibrated_members(self, items: Items) -> Posteriors:
+        """Posteriors for PCC by each model of that classifier, (n_members, n_items, n_classes)."""
+        members = self._seen(items).committees[self.chosen_]
+        return np.stack([self.plain_.calibrator_(member) for member in members])
+
+    @property
+    def reference_(self) -> Reference:
+        """The training items that the test by a classifier compares a sample with."""
+        return self.training_.reference
+
     def training_positions(self) -> tuple[Reals, Codes] | None:
         """The standardised features of the training items, and their codes.
 
@@ -360,7 +370,7 @@ class GuardedSLD(AbstractGuarded):
         """
         if self.mode_ != "columns":
             return None
-        return self.training_.reference.position, self.training_.codes
+        return self.reference_.position, self.training_.codes
 
     def positions(self, items: Items) -> Reals:
         """The features of other items, standardised in the same way."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quantshift.answers.repeated_warnings import TO_A_LESSER_DEGREE, some_names
+from quantshift.answers.repeated_warnings import TO_A_LESSER_DEGREE
+from quantshift.answers.words import some_names
 from quantshift.base.types import Flags, Reals
 from quantshift.diagnosis.column_changes import (
     FEWEST_ROWS,

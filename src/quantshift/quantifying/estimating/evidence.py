@@ -27,6 +27,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import chdtri
 
 from quantshift.answers.kinds import RANGE
+from quantshift.answers.shares import by_class
 from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
@@ -203,7 +204,7 @@ def _taught_by_groups(model: Model, evidence: Evidence) -> Evidence:
     p_hat = lesson.estimate(np.asarray(model.base.prior_), covariate, prior)
     low, high = lesson.limits(p_hat, interval.level, interval.low, interval.high)
     name = LIKE_PERIODS if lesson.in_time else LIKE_GROUPS
-    learnt = Assumption(name, model.method, _by_label(model, p_hat))
+    learnt = Assumption(name, model.method, by_class(model.classes, p_hat))
     return replace(
         evidence,
         interval=replace(interval, prevalence=p_hat, low=low, high=high),
@@ -378,7 +379,7 @@ class _Weighed:
             Assumption(
                 kind,
                 model.method,
-                _by_label(model, self.prevalence[k]),
+                by_class(model.classes, self.prevalence[k]),
                 float(self.weight[k]),
                 refuted=bool(self.refuted[k]),
                 for_comparison=bool(self.for_comparison[k]),
@@ -390,7 +391,7 @@ class _Weighed:
 def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Assumption, ...]:
     """The method's own estimate, and those of two that stand for kinds of shift."""
     if not model.is_trained:
-        return (Assumption("covariate shift", model.method, _by_label(model, p_hat)),)
+        return (Assumption("covariate shift", model.method, by_class(model.classes, p_hat)),)
     estimates = {
         type(model.base).__name__: ("prior shift", model.base.aggregate(posteriors)),
         IF_COVARIATE_SHIFT.__name__: ("covariate shift", posteriors.mean(axis=0)),
@@ -398,13 +399,9 @@ def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[As
     if model.method not in estimates:
         estimates = {model.method: (f"as {model.method} assumes", p_hat), **estimates}
     return tuple(
-        Assumption(name, method, _by_label(model, p), for_comparison=method != model.method)
+        Assumption(name, method, by_class(model.classes, p), for_comparison=method != model.method)
         for method, (name, p) in estimates.items()
     )
-
-
-def _by_label(model: Model, p: Prevalences) -> dict[str, float]:
-    return dict(zip(model.classes, map(float, p), strict=True))
 
 
 def with_adjusted_p_values(evidence: Sequence[Evidence]) -> list[Evidence]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from quantshift.answers.shares import by_class
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Prevalences, Reals
@@ -131,7 +132,7 @@ class GuardedSamples:
         labels, refuted = self.model.classes, str(grounds.reason) == REFUTED
 
         def under(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
-            return Assumption(name, method, dict(zip(labels, map(float, p), strict=True)), **marks)
+            return Assumption(name, method, by_class(labels, p), **marks)
 
         by_prior = under(
             "prior shift", type(self.model.base).__name__, grounds.prior, refuted=refuted

@@ -7,7 +7,7 @@ from quantshift.adapting.correction import Correction
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.base.types import Indices
-from quantshift.diagnosis.unseen_class import OffersPositions, unlike_every_class
+from quantshift.diagnosis.unseen_class import unlike_every_class
 from quantshift.quantifying.audits.audited import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.changes import with_changes
@@ -144,7 +144,7 @@ class RowSample(AbstractSample):
     def _unlike(self, samples: Sequence[Indices], seed: int) -> Sequence[float | None]:
         """The share of items like those of no class in each batch; the same at every level."""
         guard = self.model.guard
-        if not isinstance(guard, OffersPositions):
+        if guard is None:
             return [None] * len(samples)
         if seed not in self._shares_unlike:
             self._shares_unlike[seed] = unlike_every_class(

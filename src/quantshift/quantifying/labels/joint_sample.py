@@ -45,10 +45,10 @@ from quantshift.quantifiers.base.guarding import (
     NORMAL,
     REFUTED,
     WIDEST,
+    AbstractGuarded,
     covariate_limits,
 )
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
 from quantshift.quantifying.estimating.decision import JOINT, JOINT_SHIFT, Decision, Evidence
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
@@ -125,9 +125,7 @@ class LabelsTogether:
     def can_help(self, model: Model, options: EstimationOptions) -> bool:
         """Whether the labels can be answered together: nothing else is known or declared."""
         return (
-            options.declared.assumption == AUTO
-            and model.groups is None
-            and isinstance(model.guard, GuardedSLD)
+            options.declared.assumption == AUTO and model.groups is None and model.guard is not None
         )
 
     def evidence(
@@ -167,9 +165,9 @@ class LabelsTogether:
         rng = generator(self.seed, purpose="labels together: items", n_items=len(rows))
         return np.sort(rng.choice(rows, MOST_ITEMS, replace=False))
 
-    def _guard(self, j: int) -> GuardedSLD:
+    def _guard(self, j: int) -> AbstractGuarded:
         guard = self.models.models[j].guard
-        assert isinstance(guard, GuardedSLD)
+        assert guard is not None
         return guard
 
     def _fitted(self, group: Indices) -> JointShift:
@@ -178,7 +176,7 @@ class LabelsTogether:
         return JointShift.fit(
             np.column_stack(held_out),
             self._has[:, group],
-            guard.training_.reference,
+            guard.reference_,
             weights=guard.held_out_.weights,
             tests_columns=guard.training_positions() is not None,
             seed=self.seed,
@@ -194,7 +192,7 @@ class LabelsTogether:
             assert committee is not None
             committees.append(committee[:, :, 1])
             calibrated.append(
-                np.stack([guard.plain_.calibrator_(member)[:, 1] for member in committee])
+                np.stack([member[:, 1] for member in guard.calibrated_members(items)])
             )
         # Rare labels have fewer folds: their models take part more than once.
         most = max(map(len, committees))

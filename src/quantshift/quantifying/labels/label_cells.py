@@ -18,15 +18,14 @@ import polars as pl
 
 from quantshift.answers.rows import NO_LABEL
 from quantshift.base.types import Flags
-from quantshift.errors import DataError, UserError
+from quantshift.errors import UserError
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.quantifying.columns import TableItems, total
 from quantshift.quantifying.options import ColumnOptions, LabelOptions
 from quantshift.quantifying.training.train import FEWEST_OF_A_CLASS
 from quantshift.quantifying.training.training_warnings import doubts_about_labels
-from quantshift.tables.columns.cell_names import shown
 from quantshift.tables.columns.kinds import label_names
-from quantshift.tables.columns.labels import TRUTHS, check_separator
+from quantshift.tables.columns.labels import TRUTHS, check_separator, no_truth_value
 from quantshift.tables.columns.spelling import usual_spellings
 from quantshift.tables.reading import OpenTable
 
@@ -108,11 +107,8 @@ class IndicatorColumns(AbstractLabelCells):
         wrong = truths.is_null() & names.is_not_null()
         if wrong.any():
             i = int(wrong.arg_true()[0])
-            raise DataError(
-                f"{table.name}: row {items.rows[i]}, column {name!r}: {shown(names[i])} does not "
-                "say whether the item has the label; write 0 or 1, yes or no, true or false",
-                arguments=["label", "separator"],
-            )
+            where = f"{table.name}: row {items.rows[i]}, column {name!r}"
+            raise no_truth_value(where, names[i], ["label", "separator"])
         return truths.alias(name)
 
 

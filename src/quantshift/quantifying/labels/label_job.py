@@ -13,8 +13,9 @@ from pathlib import Path
 from scipy.special import ndtri
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.repeated_warnings import names_by_sentence
 from quantshift.answers.shares import Share, share_of
+from quantshift.answers.words import some_names
 from quantshift.base.progress import OnProgress, silent, within
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifying.estimating.batches import allow_for_left_out
@@ -294,5 +295,5 @@ def _warnings(answers: Mapping[str, Quantification]) -> list[str]:
     ]
     return [
         warning if len(names) == len(answers) else f"{some_names(names)}: {warning}"
-        for names, warning in said_of(about)
+        for names, warning in names_by_sentence(about)
     ]

@@ -9,7 +9,7 @@ from quantshift.answers.kinds import is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.page import data_links
 from quantshift.answers.rows import rows_text
-from quantshift.answers.words import shortened
+from quantshift.answers.words import about_limits, shortened
 from quantshift.quantifying.labels.label_result import LabelBatch, LabelQuantification
 from quantshift.quantifying.labels.label_text import (
     alarms,
@@ -47,15 +47,11 @@ def render_page(
     conditions: those that hold are named. provenance: how the result was made, such as the command
     and the seed, each with its name.
     """
-    lead = (
-        f"Limits hold for each label at {100 * result.level:g}% and, wider, for all labels of a "
-        "batch at once; limits that are marked as a range are what remains possible."
-    )
     return render_shell(
         __package__,
         look_of=(quantshift.answers.__name__,),
         title=headline(result),
-        lead=lead,
+        lead=about_limits(result.level),
         about_labels=ABOUT_LABELS,
         details_title="What the tests say of each label",
         about_details=ABOUT_TESTS,

@@ -6,10 +6,18 @@ from collections.abc import Iterator, Sequence
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import said_of, some_names
+from quantshift.answers.repeated_warnings import names_by_sentence
 from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, more_lines, some
-from quantshift.answers.words import estimates_and_limits, one_line, percents, shortened
+from quantshift.answers.words import (
+    FOR_ALL,
+    estimates_and_limits,
+    level_of_each,
+    one_line,
+    percents,
+    shortened,
+    some_names,
+)
 from quantshift.base.nouns import counted
 from quantshift.quantifying.labels.label_result import LabelAnswer, LabelBatch, LabelQuantification
 from quantshift.quantifying.labels.label_training import LabelModels, LeftOutLabel, beside_labels
@@ -17,9 +25,6 @@ from quantshift.quantifying.output.text import column_lines, declared_line, mark
 
 MOST_BATCHES = 6
 """Of more batches only the last ones are printed, unless all are asked for."""
-
-FOR_ALL = "for all labels at once"
-"""The header of the limits that hold for all labels."""
 
 
 def render_text(result: LabelQuantification, *, verbose: bool = False) -> str:
@@ -132,7 +137,7 @@ def label_model_lines(models: LabelModels) -> Iterator[str]:
     yield from column_lines(first.columns.used, beside_labels(first.columns.left_out))
     yield from (f"Warning  {line}" for line in _not_learnt(models.left_out))
     notes = [(model.headline, note) for model in models.models for note in model.training.notes]
-    for names, note in said_of(notes):
+    for names, note in names_by_sentence(notes):
         about = "" if len(names) == len(models.labels) else f"{some_names(names)}: "
         yield f"Warning  {about}{note}"
     if first.declared.sentence:
@@ -205,7 +210,7 @@ def _said(result: LabelQuantification, what: str) -> list[str]:
     n_all = len(result.labels) * len(result.batches)
     return [
         text if len(names) == n_all else f"{some_names(names)}: {text}"
-        for names, text in said_of(sentences)
+        for names, text in names_by_sentence(sentences)
     ]
 
 
@@ -233,6 +238,6 @@ def method_facts(result: LabelQuantification) -> list[tuple[str, str]]:
     return [
         *facts,
         ("Assumes", first.plain_assumption),
-        ("Limits", f"{FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"),
+        ("Limits", level_of_each(result.level_for_all)),
         ("Trained", f"on {first.training.n_items:,} rows of {first.training.source}"),
     ]

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from quantshift.answers.kinds import WIDE
 from quantshift.answers.shares import Share
-from quantshift.answers.words import listed, percent, shortened
-from quantshift.base.nouns import counted
+from quantshift.answers.words import percent, shortened
+from quantshift.base.nouns import counted, listed
 from quantshift.intervals.engine import SMALL
 from quantshift.labelling.audit import FEWEST_LABELS
 from quantshift.labelling.deciding import NEITHER, OPEN
@@ -111,9 +111,10 @@ def batch_warnings(
     separate from another.
     """
     if confused:
+        names = listed([repr(label) for label in confused])
         yield (
-            f"in cross-validation the classifier cannot tell {listed(confused)} apart better "
-            "than chance: the items say nothing about their shares"
+            f"in cross-validation the classifier cannot tell {names} apart better than chance: the "
+            "items say nothing about their shares"
         )
     if n_items < SMALL:
         yield f"only {counted(n_items, 'item')}: the interval is wide"

@@ -7,7 +7,7 @@ from statistics import median
 
 from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
-from quantshift.answers.repeated_warnings import batches_text, merged, said_of
+from quantshift.answers.repeated_warnings import batches_text, merged, names_by_sentence
 from quantshift.answers.rows import Rows, besides_rows, is_much, row_warnings, rows_of_tables
 from quantshift.answers.shares import headline_first, headline_share, share_of
 from quantshift.answers.text import (
@@ -356,7 +356,7 @@ def _shifts_in_short(result: Quantification, shifted: Sequence[Batch]) -> Iterat
 def _advice_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str]:
     """What to do next, and for which batches unless for all."""
     advices = ((batch.name, advice) for batch in result.batches for advice in batch.advice)
-    for names, advice in said_of(advices):
+    for names, advice in names_by_sentence(advices):
         which = "" if len(names) == len(result.batches) else f"{column_names(names)}: "
         yield f"Next     {which}{advice}"
     commands = [f"         $ {batch.command}" for batch in result.batches if batch.command]

@@ -16,7 +16,7 @@ from quantshift.errors import UserError
 from quantshift.quantifying.reading.pool import open_samples, read_pool
 from quantshift.quantifying.rows.rows_file import check_rows_file, write_rows
 from quantshift.quantifying.rows.spool import RowSpool
-from quantshift.quantifying.training.model import Model
+from quantshift.quantifying.training.model import Model, given_model
 from quantshift.tables.reading import Source
 
 
@@ -50,15 +50,8 @@ def score(
     inputs = [sample, model]
     check_rows_file(out, inputs=inputs, overwrite=overwrite)
     tables = open_samples(sample, lenient=lenient)
-    fitted = model if isinstance(model, Model) else _loaded(model)
+    fitted = given_model(model)
     with RowSpool(fitted, tuple(dict.fromkeys(as_names(keep)))) as spool:
         pool = read_pool(tables, fitted, None, seed=0, progress=progress or silent, spool=spool)
         write_rows(spool, out, inputs=inputs, overwrite=overwrite)
     return Scored(pool.rows, pool.warnings)
-
-
-def _loaded(folder: Source) -> Model:
-    # Imported here because the validation of a model's description is slow to import.
-    from quantshift.quantifying.training.folder import load_model
-
-    return load_model(folder)

@@ -1,14 +1,13 @@
 """What is learnt from the items of a labelled table: preparation, classifier and quantifier."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from quantshift.base.nouns import counted
+from quantshift.base.nouns import counted, listed
 from quantshift.base.types import Codes, Indices
 from quantshift.classify.folds import grouped_folds
 from quantshift.errors import DataError
@@ -218,7 +217,7 @@ def _how(column: Column, n_special: int) -> str:
     elif column.kind == TRUTH:
         parts = ["as 0 and 1"]
     elif column.kind == DATE:
-        parts = [f"by {_listed(column.parts)}"]
+        parts = [f"by {listed(column.parts)}"]
     elif column.kind == TEXT:
         parts = ["words, weighted by rarity (tf-idf)"]
     else:
@@ -235,8 +234,3 @@ def _how(column: Column, n_special: int) -> str:
     elif column.gaps:
         parts.append(f"{counted(column.gaps, 'missing value')} filled with the median and flagged")
     return "; ".join(parts)
-
-
-def _listed(words: Sequence[str]) -> str:
-    *others, last = words
-    return f"{', '.join(others)} and {last}" if others else last

@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import NO_GROUP
+from quantshift.answers.shares import by_class
 from quantshift.base.nouns import counted
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
@@ -269,8 +270,8 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
         name=name,
         n_items=len(rows),
         n_trained=len(train),
-        prevalence=_by_label(data, truth),
-        estimates={m: _by_label(data, p) for m, p in shares.items()},
+        prevalence=by_class(data.classes, truth),
+        estimates={m: by_class(data.classes, p) for m, p in shares.items()},
         errors={m: float(np.abs(p - truth).mean()) for m, p in shares.items()},
         refuted=refuted,
     )
@@ -310,10 +311,6 @@ def _scores(guarded: AbstractGuarded, items: Items) -> Posteriors:
     scores = guarded.unguarded_items(items).posteriors
     assert scores is not None
     return scores
-
-
-def _by_label(data: Labelled, shares: Prevalences) -> dict[str, float]:
-    return dict(zip(data.classes, map(float, shares), strict=True))
 
 
 def _input_kind(data: Labelled) -> str:

@@ -33,6 +33,7 @@ from quantshift.quantifying.training.methods import (
 )
 from quantshift.tables.columns.kinds import CATEGORY, DATE
 from quantshift.tables.formats.frames import given_frame, plain
+from quantshift.tables.reading import Source
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,16 @@ class Model:
         from quantshift.quantifying.output.summaries import model_lines
 
         return "\n".join(model_lines(self))
+
+
+def given_model(model: Model | Source) -> Model:
+    """The model itself, or the one in a folder."""
+    if isinstance(model, Model):
+        return model
+    # Imported here because the validation of a model's description is slow to import.
+    from quantshift.quantifying.training.folder import load_model
+
+    return load_model(model)
 
 
 def without_training(posteriors: Sequence[str], *, label: str | None = None) -> Model:

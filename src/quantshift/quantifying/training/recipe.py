@@ -6,9 +6,9 @@ from quantshift.base.progress import OnProgress
 from quantshift.errors import UserError
 from quantshift.quantifying.options import AUTO, Grouping, Recipe, Sources
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT, name_of
-from quantshift.quantifying.training.model import Model, without_training
+from quantshift.quantifying.training.model import Model, given_model, without_training
 from quantshift.quantifying.training.train import train_on_table
-from quantshift.tables.reading import OpenTable, Source, open_table
+from quantshift.tables.reading import OpenTable, open_table
 
 
 def model_for(
@@ -20,7 +20,7 @@ def model_for(
     if model is not None:
         if train is not None:
             raise UserError("give a training table or a model, not both")
-        fitted = model if isinstance(model, Model) else _loaded(model)
+        fitted = given_model(model)
         check_same(fitted, recipe)
         return fitted
     if train is None:
@@ -71,13 +71,6 @@ def _check_untrained(method: str) -> None:
             "the method out (the mean of the posteriors)",
             arguments=["train", "method"],
         )
-
-
-def _loaded(folder: Source) -> Model:
-    # Imported here because the validation of a model's description is slow to import.
-    from quantshift.quantifying.training.folder import load_model
-
-    return load_model(folder)
 
 
 def check_same(model: Model, recipe: Recipe) -> None:

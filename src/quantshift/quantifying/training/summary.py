@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from quantshift.answers.rows import NOT_DRAWN, is_much, row_warnings, undecodable_warning
+from quantshift.answers.shares import by_class
 from quantshift.quantifying.estimating.batches import histograms
 from quantshift.quantifying.output.result import TrainingSide
 from quantshift.quantifying.reading.pool import Pool
@@ -38,7 +39,7 @@ def training_side(model: Model) -> TrainingSide:
 def _prevalence(model: Model) -> dict[str, float]:
     if not model.is_trained:
         return {}
-    return dict(zip(model.classes, model.base.prior_.tolist(), strict=True))
+    return by_class(model.classes, model.base.prior_)
 
 
 def _separation(model: Model) -> float:

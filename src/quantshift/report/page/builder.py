@@ -165,7 +165,7 @@ def _section(
         "title": section.title,
         "summary": section.summary,
         "facts": " · ".join(counted(number, noun) for number, noun in counts),
-        "gap": _sentence(provenance.gap(section.experiment)),
+        "gap": _capitalised(provenance.gap(section.experiment)),
         "entry": entry,
         "views": [view for view in _VIEWS if entry["degrees"] or view[0] in ("boxes", "diagonal")],
         "tables": _tables(section, contents),
@@ -308,5 +308,5 @@ def _mean(values: pl.Series) -> float:
     return float(mean) if isinstance(mean, int | float) else float("nan")
 
 
-def _sentence(text: str) -> str:
+def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]

@@ -5,8 +5,14 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 
 from quantshift import __version__
+from quantshift.base.dask_cluster import (
+    check_workers,
+    dask_client,
+    no_scheduler_left,
+    problem_of_version,
+    unlogged,
+)
 from quantshift.errors import UserError
-from quantshift.experiments.executors import dask_client, unlogged
 from quantshift.sketches.counting.making import Columns, Counter, count_file, stored_rows
 from quantshift.sketches.sketch_table import Sketch
 from quantshift.tables.places import is_piped
@@ -28,7 +34,7 @@ def sketch_on_cluster(
     tasks = [task for file in files for task in _tasks(file)]
     counter = Counter(columns, bins)
     with unlogged(), dask_client(address) as client:
-        _check_workers(client, address)
+        check_workers(client, address, problem_of_version, __version__)
         from distributed import KilledWorker
         from distributed.client import as_completed
         from distributed.comm import CommClosedError
@@ -48,9 +54,7 @@ def sketch_on_cluster(
                 "workers of the cluster died while counting (out of memory?); nothing was written"
             ) from None
         except (CommClosedError, CancelledError):
-            raise UserError(
-                f"the Dask scheduler at {address} stopped responding; nothing was written"
-            ) from None
+            raise no_scheduler_left(address, "nothing was written") from None
     return counter.sketch()
 
 
@@ -82,21 +86,3 @@ def _tasks(file: Source) -> list[tuple[str, list[int] | None]]:
             parts.append((path, groups))
             groups, rows = [], 0
     return parts or [(path, None)]
-
-
-def _check_workers(client: object, address: str) -> None:
-    versions = client.run(worker_version, on_error="return")  # type: ignore[attr-defined]
-    if not versions:
-        raise UserError(
-            f"the cluster has no workers: start some with `dask worker {address} --nthreads 1`"
-        )
-    for worker, version in versions.items():
-        if version != __version__:
-            raise UserError(
-                f"worker {worker} cannot count ({version}): install quantshift {__version__} there"
-            )
-
-
-def worker_version() -> str:
-    """Runs on a worker: the version of its quantshift, so that all workers count alike."""
-    return __version__

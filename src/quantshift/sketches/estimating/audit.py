@@ -9,8 +9,13 @@ import numpy as np
 
 from quantshift.base.types import Codes, Posteriors, Reals
 from quantshift.errors import DataError
-from quantshift.labelling.sheets.filled import BIASED, require_no_gaps, without_labels
-from quantshift.labelling.sheets.sheet_columns import PLACE, whole_number
+from quantshift.labelling.sheets.filled import (
+    BIASED,
+    place_in_order,
+    require_no_gaps,
+    without_labels,
+)
+from quantshift.labelling.sheets.sheet_columns import PLACE
 from quantshift.quantifying.training.model import Model
 from quantshift.sketches.about import CELL
 from quantshift.sketches.cells import rounded
@@ -213,12 +218,7 @@ def _require_places(files: Sequence[Source]) -> None:
 
 
 def _checked_place(cell: str | None, taken: Container[int]) -> int:
-    place = whole_number(cell)
-    if place is None:
-        raise DataError(
-            f"the audit: {(cell or '')[:20]!r} is not a place in the order of labelling; number "
-            "the items from 1"
-        )
+    place = place_in_order("the audit", cell)
     if place in taken:
         raise DataError(f"the audit: place {place} is labelled twice; number the items from 1")
     return place

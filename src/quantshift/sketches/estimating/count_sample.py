@@ -8,6 +8,7 @@ import numpy as np
 
 from quantshift.answers.kinds import RANGE
 from quantshift.answers.rows import Rows
+from quantshift.answers.shares import by_class
 from quantshift.base.progress import OnProgress
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifiers.base.estimator import AbstractClassifying
@@ -235,7 +236,7 @@ def _assumptions(
         Assumption(
             name,
             method,
-            dict(zip(model.classes, map(float, p), strict=True)),
+            by_class(model.classes, p),
             for_comparison=method != model.method,
         )
         for method, (name, p) in estimates.items()

@@ -25,6 +25,7 @@ from quantshift.quantifying.training.model import (
     Model,
     Training,
     column_order,
+    given_model,
     posterior_columns,
     without_training,
 )
@@ -59,9 +60,7 @@ def untrained_model(names: Sequence[str], method: str) -> Model:
 
 def saved_model(source: Model | str | Path, sample: Sketch, method: str) -> Model:
     """A trained model whose scores are those that the sketch has counted."""
-    from quantshift.quantifying.training.folder import load_model
-
-    model = source if isinstance(source, Model) else load_model(source)
+    model = given_model(source)
     if model.scorer is not None:
         raise UserError(
             "the model makes its scores from columns, which a sketch does not have: train it on "

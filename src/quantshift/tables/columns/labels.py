@@ -45,6 +45,15 @@ def label_name(value: Any) -> str | None:
     return labels_of_cells([cell_of(value)])[0]
 
 
+def no_truth_value(where: str, cell: object, arguments: Sequence[str]) -> DataError:
+    """The error for a cell of a label that says neither yes nor no. where: its row and column."""
+    return DataError(
+        f"{where}: {shown(cell)} does not say whether the item has the label; write 0 or 1, yes or "
+        "no, true or false",
+        arguments=arguments,
+    )
+
+
 def check_separator(where: str, separator: str, cells: Sequence[str]) -> None:
     """Refuse a separator that no cell contains, if another one divides cells.
 

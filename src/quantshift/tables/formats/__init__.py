@@ -6,10 +6,10 @@ for all commands.
 """
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from quantshift.base.nouns import listed
 from quantshift.errors import UserError
 from quantshift.tables.formats.arff import ARFF
 from quantshift.tables.formats.csv import CSV
@@ -86,15 +86,10 @@ def sheet_of(source: str | Path) -> tuple[Path, str]:
     return Path(source), ""
 
 
-def _listed(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def known_endings(*, whole: bool = False) -> str:
     """The endings of tables in words, for messages and help."""
     endings = [e for f in _FORMATS for e in (*f.endings, *(f.frame_endings if whole else ()))]
-    return f"{', '.join(endings)}, and .gz after {_listed(f.name for f in _FORMATS if f.gzipped)}"
+    return f"{', '.join(endings)}, and .gz after {listed([f.name for f in _FORMATS if f.gzipped])}"
 
 
 PACKAGE_ENDINGS = known_endings(whole=True)

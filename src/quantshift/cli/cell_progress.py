@@ -1,6 +1,5 @@
 """Progress of a run in cells: a live line on a terminal, otherwise a line every 10 seconds."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,9 +8,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from quantshift.base.nouns import counted
+from quantshift.cli.progress import line_reporter
 from quantshift.experiments.runner import RunProgress
-
-LINE_EVERY_SECONDS = 10.0
 
 STARTING = "starting workers; the first run on a machine also compiles, about 30 s"
 
@@ -20,7 +18,11 @@ STARTING = "starting workers; the first run on a machine also compiles, about 30
 def cell_progress(console: Console) -> Iterator[Callable[[RunProgress], None]]:
     """A function that reports the progress of a run."""
     if not console.is_terminal:
-        yield _line_reporter(console)
+        report_line = line_reporter(console)
+        yield lambda progress: report_line(
+            f"{progress.done}/{counted(progress.total, 'cell')}, {progress_note(progress)}",
+            at_once=progress.done == progress.total,
+        )
         return
     columns = (
         TextColumn("cells"),
@@ -50,20 +52,3 @@ def progress_note(progress: RunProgress) -> str:
     clock = "" if left is None else f", {int(left) // 60}:{int(left) % 60:02d} left"
     failed = f", {len(progress.failures)} failed" if progress.failures else ""
     return f"{progress.rate:.2f} cells/s{clock}, {counted(progress.n_workers, 'worker')}{failed}"
-
-
-def _line_reporter(console: Console) -> Callable[[RunProgress], None]:
-    last = time.monotonic()
-
-    def report(progress: RunProgress) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= LINE_EVERY_SECONDS or progress.done == progress.total:
-            last = now
-            console.print(
-                f"{progress.done}/{counted(progress.total, 'cell')}, {progress_note(progress)}",
-                markup=False,
-                highlight=False,
-            )
-
-    return report

@@ -2,8 +2,8 @@
 
 A label is a column of 0 and 1 (yes and no, true and false), or a word in the cells of one column.
 Mulan's files are ARFF tables and an XML file that names the columns of the labels. A second table
-has the test items; of a single one, some items are kept for testing. The name of a data set of
-another package stands for its table.
+has the test items; if there is only one table, some of its items are kept for testing. The name of
+a data set of another package stands for its table.
 """
 
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ from quantshift.base.types import Indices
 from quantshift.data.importing.options import ImportedColumns, ImportOptions
 from quantshift.data.importing.table import source_of
 from quantshift.errors import DataError, UserError
-from quantshift.multilabel.label_data import LABEL_DATA, LabelData, write_label_data
-from quantshift.multilabel.labelled_rows import (
+from quantshift.multilabel.data.label_data import LABEL_DATA, LabelData, write_label_data
+from quantshift.multilabel.data.labelled_rows import (
     LabelCells,
     LabelledRows,
     prepared_items,
     random_split,
     with_used_labels,
 )
-from quantshift.multilabel.mulan import LabelledItems, load_mulan, read_label_names
-from quantshift.multilabel.packaged_items import is_packaged_name, load_packaged_items
+from quantshift.multilabel.data.mulan import LabelledItems, load_mulan, read_label_names
+from quantshift.multilabel.data.packaged_items import is_packaged_name, load_packaged_items
 from quantshift.tables.columns.names import check_data_set_name, folder_name
 from quantshift.tables.reading import read_frame
 
@@ -38,8 +38,8 @@ RAGGED = "have too many or too few cells"
 
 @dataclass(frozen=True)
 class ImportedLabels:
-    """Which labels items have. label: the columns; separator: what is between labels in a cell;
-    most_labels: how many of them are used."""
+    """Which labels items have. separator: what is between labels in a cell; most_labels: how many
+    labels are used."""
 
     separator: str | None = option(
         None,
@@ -74,7 +74,7 @@ def import_labelled_items(
     files: a table, or one of training and one of test items; for data of Mulan also the XML file
         that names the columns of the labels. Or the name of a data set of another package.
     label: the columns of the labels, instead; or the one that holds all of them, with `separator`.
-    most_labels: use at most so many labels, those of the pairs that occur together most often.
+    most_labels: use at most this many labels, those of the pairs that occur together most often.
     drop: columns to leave out. options: test_share (a third, if there is one table), split_seed,
         name, title, overwrite.
     """
@@ -170,9 +170,9 @@ def _sorted_files(
             "which columns are the labels? name them, or give the XML file of Mulan that does",
             arguments=["label"],
         )
-    twice = next((name for name in label if label.count(name) > 1), None)
-    if twice is not None:
-        raise UserError(f"the label {twice!r} is named twice; name it once", arguments=["label"])
+    repeated = next((name for name in label if label.count(name) > 1), None)
+    if repeated is not None:
+        raise UserError(f"the label {repeated!r} is named twice; name it once", arguments=["label"])
     if separator is not None and len(label) != 1:
         raise UserError(
             "a separator divides the cells of one column; name the one that holds all labels",
@@ -187,14 +187,14 @@ def _arff_parts(
     """The items of ARFF files, whose header declares the values of every column."""
     if drop:
         raise UserError("columns of ARFF files cannot be left out", arguments=["drop"])
-    read = [load_mulan(table, names) for table in tables]
-    if len(read) == 1:
-        return [_taken(read[0], rows) for rows in random_split(len(read[0].labels), options)]
-    if read[0].features != read[1].features:
+    parts = [load_mulan(table, names) for table in tables]
+    if len(parts) == 1:
+        return [_taken(parts[0], rows) for rows in random_split(len(parts[0].labels), options)]
+    if parts[0].features != parts[1].features:
         raise DataError(
             f"{tables[0].name} and {tables[1].name} have different columns; they need the same ones"
         )
-    return read
+    return parts
 
 
 def _table_rows(

@@ -7,7 +7,7 @@ from quantshift.base.nouns import counted
 from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.leaderboard.contents import Contents
 from quantshift.leaderboard.origin import origin_facts, quick_experiments
-from quantshift.leaderboard.payload import payload_of
+from quantshift.leaderboard.output.payload import payload_of
 from quantshift.report.page.provenance import dataset_facts, duration, facts
 from quantshift.report.page.shell import render_shell
 

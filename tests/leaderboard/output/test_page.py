@@ -6,7 +6,7 @@ import pytest
 
 from quantshift.analysis import rank_stability
 from quantshift.leaderboard.contents import contents_of
-from quantshift.leaderboard.page import render_page
+from quantshift.leaderboard.output.page import render_page
 from tests.leaderboard.conftest import make_store
 
 METHODS = ("ACC", "CC", "PCC")

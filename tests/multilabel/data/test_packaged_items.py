@@ -18,7 +18,7 @@ from quantshift.data.packaged.packaged_file import AbstractPackaged
 from quantshift.errors import DataError, MissingPackageError, UserError
 from quantshift.experiments.label_running import label_problems
 from quantshift.multilabel import LabelData, import_labelled_items, load_packaged_items
-from quantshift.multilabel.label_data import content_hash
+from quantshift.multilabel.data.label_data import content_hash
 
 GENRES = LABEL_TABLES["movie-genres"].labels
 ROWS = 60

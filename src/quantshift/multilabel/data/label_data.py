@@ -28,8 +28,8 @@ from quantshift.base.storage.manifests import FolderKind, manifest_format
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.description import Listed
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.multilabel.data.mulan import LabelledItems
 from quantshift.multilabel.label_tables import LabelTable
-from quantshift.multilabel.mulan import LabelledItems
 from quantshift.prevalence.sparse_matrices import checked_sparse
 
 LABEL_DATA = FolderKind(
@@ -125,7 +125,7 @@ def write_label_data(
 
     about: name, title, notes and sources.
     """
-    described = {
+    manifest = {
         "quantshift": importlib.metadata.version("quantshift"),
         **about,
         **described_parts(parts),
@@ -140,7 +140,7 @@ def write_label_data(
                         np.save(folder / f"{part}-{name}.npy", getattr(items.X, name))
                 else:
                     np.save(folder / f"{part}-features.npy", np.asarray(items.X))
-            LABEL_DATA.write(folder, described, sorted(folder.iterdir()))
+            LABEL_DATA.write(folder, manifest, sorted(folder.iterdir()))
         # Checked again: the folder may have been created while the data was written.
         LABEL_DATA.check_free(out, overwrite=overwrite)
         LABEL_DATA.put_in_place(folder, out)
@@ -201,12 +201,12 @@ def render_label_data(manifest: Mapping[str, Any], format: str = "text") -> str:
     return "\n\n".join(lines)
 
 
-def find_label_data(places: Iterable[Path]) -> list[Listed]:
+def find_label_data(folders: Iterable[Path]) -> list[Listed]:
     """The data sets with several labels in the folders: themselves, or their subfolders."""
     listed = []
-    for place in places:
-        own = manifest_format(place) == LABEL_DATA.format
-        for folder in [place] if own else sorted(place.iterdir()):
+    for path in folders:
+        is_data_set = manifest_format(path) == LABEL_DATA.format
+        for folder in [path] if is_data_set else sorted(path.iterdir()):
             if manifest_format(folder) == LABEL_DATA.format and not folder.name.startswith("."):
                 listed.append(_listed(folder))
     return listed

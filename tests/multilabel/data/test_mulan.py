@@ -6,7 +6,7 @@ from scipy.sparse import issparse
 
 from quantshift.errors import UserError
 from quantshift.multilabel import load_mulan
-from quantshift.multilabel.mulan import read_label_names
+from quantshift.multilabel.data.mulan import read_label_names
 
 XML = """<?xml version="1.0" encoding="utf-8"?>
 <labels xmlns="http://mulan.sourceforge.net/labels">

@@ -8,8 +8,8 @@ from quantshift.base.forks import uses_tables
 from quantshift.data.importing.options import ImportOptions
 from quantshift.data.packaged.label_tables import LABEL_TABLES, packaged_labels
 from quantshift.errors import unknown_name
-from quantshift.multilabel.labelled_rows import LabelCells, prepared_items, with_used_labels
-from quantshift.multilabel.mulan import LabelledItems
+from quantshift.multilabel.data.labelled_rows import LabelCells, prepared_items, with_used_labels
+from quantshift.multilabel.data.mulan import LabelledItems
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class PackagedItems:
 
 
 def is_packaged_name(files: Sequence[str | Path]) -> bool:
-    """Whether this is the name of such a data set, and no file or folder is called so."""
+    """Whether this is the name of such a data set, and not that of a file or folder."""
     return len(files) == 1 and str(files[0]) in LABEL_TABLES and not Path(files[0]).exists()
 
 
@@ -40,7 +40,7 @@ def load_packaged_items(
 ) -> PackagedItems:
     """Training and test items of a data set of another package with several labels.
 
-    most_labels: use at most so many labels, those of the pairs that occur together most often.
+    most_labels: use at most this many labels, those of the pairs that occur together most often.
     drop: columns to leave out. options: test_share (a third) and split_seed.
     """
     data_set = packaged_labels(name)

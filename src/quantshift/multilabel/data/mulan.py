@@ -50,9 +50,9 @@ def load_mulan(arff: str | Path, labels: str | Path | Sequence[str]) -> Labelled
 
     labels: the XML file that names the label columns, or their names.
 
-    All other columns are features. Numbers stay as they are. Of a column with two declared values
-    the second one is 1; with more values, every value is a column of its own, so that files with
-    the same header give the same columns. X is sparse if the rows of the file are.
+    All other columns are features. Numbers stay as they are. In a column with two declared values
+    the second one becomes 1; with more values, every value becomes a column of its own, so that
+    files with the same header give the same columns. X is sparse if the rows of the file are.
     """
     names = read_label_names(labels) if isinstance(labels, str | Path) else list(labels)
     with explained(str(arff)):
@@ -87,7 +87,7 @@ def load_mulan(arff: str | Path, labels: str | Path | Sequence[str]) -> Labelled
 
 
 def read_label_names(xml: str | Path) -> list[str]:
-    """The names of the labels in an XML file of Mulan, in its order, with those within others."""
+    """The names of the labels in an XML file of Mulan, nested ones too, in its order."""
     path = Path(xml)
     with explained(str(path)):
         content = path.read_bytes()
@@ -102,9 +102,9 @@ def read_label_names(xml: str | Path) -> list[str]:
     unnamed = next((i for i, name in enumerate(names, start=1) if not name), None)
     if unnamed is not None:
         raise DataError(f"{path}: label {unnamed} has no name")
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise DataError(f"{path}: label {twice!r} is named twice")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise DataError(f"{path}: label {repeated!r} is named twice")
     return [str(name) for name in names]
 
 

@@ -15,32 +15,31 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices
 from quantshift.data.importing.options import ImportOptions
 from quantshift.errors import DataError, UserError
+from quantshift.multilabel.data.mulan import LabelledItems
 from quantshift.multilabel.label_tables import FEWEST, LabelTable
-from quantshift.multilabel.mulan import LabelledItems
 from quantshift.multilabel.related_labels import frequent_together
-from quantshift.tables.columns.cell_names import shown
 from quantshift.tables.columns.kinds import choose, label_names
-from quantshift.tables.columns.labels import TRUTHS, check_separator
+from quantshift.tables.columns.labels import TRUTHS, check_separator, no_truth_value
 from quantshift.tables.preparation import TablePreparation
 
 TEST_SHARE = 1 / 3
-"""Of the items of a single table, if the user does not say."""
+"""The share of the items of a single table that are test items, unless the user gives another."""
 
 NAMED = 5
-"""Labels that a note names; of the others it gives the number."""
+"""The most labels that a note names; the others are counted."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows of a table with their labels; name: of the table."""
+    """Rows of a table with their labels. name: of the table."""
 
     name: str
     rows: pl.DataFrame
     labels: list[set[str]]
 
-    def take(self, places: Indices) -> "LabelledRows":
+    def take(self, rows: Indices) -> "LabelledRows":
         """Some of the rows."""
-        return LabelledRows(self.name, self.rows[places], [self.labels[i] for i in places])
+        return LabelledRows(self.name, self.rows[rows], [self.labels[i] for i in rows])
 
 
 @dataclass(frozen=True)
@@ -51,30 +50,30 @@ class LabelCells:
     separator: str | None
 
     def labelled(self, name: str, rows: pl.DataFrame) -> "LabelledRows":
-        """The rows of a table that say their labels; name: of the table."""
-        sets, known = self.read(name, rows)
-        kept = np.flatnonzero(known)
-        if not len(kept):
+        """The rows of a table whose cells say which labels they have. name: of the table."""
+        sets, is_labelled = self.read(name, rows)
+        positions = np.flatnonzero(is_labelled)
+        if not len(positions):
             raise DataError(
                 f"{name}: no row says its labels in {listed([*map(repr, self.columns)])}"
             )
-        return LabelledRows(name, rows[kept], [sets[i] for i in kept])
+        return LabelledRows(name, rows[positions], [sets[i] for i in positions])
 
     def read(self, name: str, frame: pl.DataFrame) -> tuple[list[set[str]], Flags]:
-        """The labels of every row, and which rows say them."""
+        """The labels of every row, and which rows have cells that say so."""
         if self.separator is None:
             truths = [self._truths(name, frame[column]) for column in self.columns]
-            known = np.logical_and.reduce([t.is_not_null().to_numpy() for t in truths])
+            is_labelled = np.logical_and.reduce([t.is_not_null().to_numpy() for t in truths])
             rows = zip(*(t.to_list() for t in truths), strict=True)
             sets = [{n for n, has in zip(self.columns, row, strict=True) if has} for row in rows]
-            return sets, known
+            return sets, is_labelled
         cells = frame[self.columns[0]]
         texts = label_names(cells, ())
-        said = label_names(cells).is_not_null() | texts.is_null()
+        is_labelled = label_names(cells).is_not_null() | texts.is_null()
         filled = texts.fill_null("").to_list()
         check_separator(f"{name}: column {self.columns[0]!r}", self.separator, filled)
         sets = [{p.strip() for p in cell.split(self.separator) if p.strip()} for cell in filled]
-        return sets, said.to_numpy()
+        return sets, is_labelled.to_numpy()
 
     def names(self, sets: Sequence[set[str]]) -> list[str]:
         """The labels: those of the columns, or those that occur."""
@@ -88,11 +87,8 @@ class LabelCells:
         wrong = (truths.is_null() & names.is_not_null()).arg_true()
         if len(wrong):
             row = int(wrong[0])
-            raise DataError(
-                f"{name}: row {row + 1}, column {column.name!r}: {shown(names[row])} does not say "
-                "whether the item has the label; write 0 or 1, yes or no, true or false",
-                arguments=["label", "separator"],
-            )
+            where = f"{name}: row {row + 1}, column {column.name!r}"
+            raise no_truth_value(where, names[row], ["label", "separator"])
         return truths
 
 
@@ -103,7 +99,7 @@ def prepared_items(
     options: ImportOptions,
     notes: list[str],
 ) -> list[LabelledItems]:
-    """Training and test items; of a single table, some rows are kept for testing.
+    """Training and test items; if there is only one table, some of its rows are test items.
 
     drop: columns to leave out. What was done with columns is added to the notes.
     """
@@ -141,7 +137,7 @@ def random_split(n_items: int, options: ImportOptions) -> tuple[Indices, Indices
 def with_used_labels(
     parts: Sequence[LabelledItems], most: int | None, notes: list[str]
 ) -> list[LabelledItems]:
-    """The parts with the labels that are used: at most so many, and those that can be learnt."""
+    """The parts with the labels that are used: at most this many that can be learnt."""
     has, names = parts[0].labels.has, parts[0].labels.names
     if len(has) == 0 or len(parts[1].labels) == 0:
         raise DataError("no items are left for training or for testing")
@@ -157,11 +153,11 @@ def with_used_labels(
             f"too few training items with or without them to learn, and not used: "
             f"{', '.join(map(str, unlearnable[:NAMED]))}{more}"
         )
-    kept = chosen[learnable]
-    if not len(kept):
+    used = chosen[learnable]
+    if not len(used):
         raise DataError("no label has enough training items with and without it to be learnt")
     return [
-        replace(part, labels=LabelTable(part.labels.has[:, kept], part.labels.names[kept]))
+        replace(part, labels=LabelTable(part.labels.has[:, used], part.labels.names[used]))
         for part in parts
     ]
 

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from quantshift.data.importing.options import ImportOptions
 from quantshift.errors import UserError
 from quantshift.multilabel import LabelData, import_labelled_items, load_mulan
-from quantshift.multilabel.label_data import find_label_data, render_label_data
+from quantshift.multilabel.data.label_data import find_label_data, render_label_data
 
 HEADER = """@relation r
 @attribute x numeric

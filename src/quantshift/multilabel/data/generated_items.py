@@ -21,7 +21,7 @@ from quantshift.multilabel.label_tables import LabelTable
 NAMES = ("account", "billing", "delivery", "quality", "refund")
 N_FEATURES = 8
 NOISE = 1.5
-"""The standard deviation of every feature around what the labels of an item add up to."""
+"""The standard deviation of every feature around the sum of what the labels of an item add."""
 
 _EFFECTS = (-1.4, -1.0, -0.9, -1.2, -1.9)
 _PAIRS = {(0, 1): 0.8, (0, 2): -1.0, (1, 4): 1.2, (2, 4): 1.5, (3, 4): 1.3, (2, 3): -0.4}
@@ -61,8 +61,8 @@ def generate_labelled_items(
     """Items with any of five labels, the same on every machine for a seed.
 
     set_shares: the probability of each set of labels, in the order of `GeneratedItems.sets`; by
-        default that of the model. Shares that differ make a shift in which the items of a set look
-        as they did before.
+        default that of the model. Other shares are a shift in which the items of a set look as they
+        did before.
 
     >>> items = generate_labelled_items(500)
     >>> items.X.shape, items.labels.names.tolist()

@@ -1,0 +1,1 @@
+"""How a leaderboard is shown: one page with its data, and LaTeX tables."""
