@@ -9,6 +9,7 @@ from quantshift.answers.page import render_answer, thresholds
 from quantshift.answers.words import one_line, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
+from quantshift.history.judged import JUDGE
 from quantshift.history.judges import judges_over_time
 from quantshift.history.record import MEAN
 from quantshift.history.rendering import (
@@ -169,7 +170,11 @@ def _models(calls: list["HistoryEntry"]) -> list[tuple[str, str, str]]:
         (
             call.time[:16].replace("T", " "),
             digest[:8],
-            f"{call.model.method}, {call.model.classifier}"
+            (
+                f"verdicts of {call.model.classifier}"
+                if call.model.method == JUDGE
+                else f"{call.model.method}, {call.model.classifier}"
+            )
             + (
                 f"; {call.model.n_items:,} rows of {shortened(call.model.trained_on)}"
                 if call.model.n_items

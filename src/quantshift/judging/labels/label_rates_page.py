@@ -21,7 +21,7 @@ from quantshift.judging.labels.label_rates_text import (
     people_text,
 )
 from quantshift.judging.output.text import design_text
-from quantshift.report.page.shell import render_shell
+from quantshift.report.page.shell import Charts, render_shell
 
 ABOUT_LABELS = (
     "A bar goes from the lower to the upper limit, dashed if it is a range; its line is the "
@@ -44,6 +44,7 @@ def render_page(
     return render_shell(
         quantshift.quantifying.labels.__name__,
         look_of=(quantshift.answers.__name__,),
+        charts=Charts.NONE,
         title=headline(result),
         lead=f"Limits hold for each label at {100 * result.level:g}% and, wider, for all labels of "
         "a batch at once; limits that are marked as a range are what remains possible.",
@@ -60,7 +61,8 @@ def render_page(
         alarms=list(alarms(result)),
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=list(result.warnings),
-        columns=[],
+        used=[],
+        left_out_columns=[],
         rows=[rows_text(rows) for rows in result.first.rows],
         facts=[
             ("Limits", f"{FOR_ALL}: at the level {100 * result.level_for_all:.4g}% (Bonferroni)"),
