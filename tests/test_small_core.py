@@ -1,4 +1,4 @@
-"""`judge` works without the packages of any extra; what needs one says so in a line."""
+"""`judge` and `example` work without the packages of any extra; the others name it in a line."""
 
 import ast
 import copy
@@ -282,6 +282,28 @@ def test_several_judges_and_scores_need_no_extra(tables, verdicts):
     assert small.stdout == run(COMMAND, *asked, folder=tables, blocked={"nothing"}).stdout
 
 
+def test_the_example_of_a_judge_needs_no_extra(tmp_path):
+    other = tmp_path / "whole"
+    other.mkdir()
+    small = run(COMMAND, "example", folder=tmp_path)
+    whole = run(COMMAND, "example", folder=other, blocked={"nothing"})
+    assert (small.stderr, whole.stderr) == ("", "")
+    for file in (tmp_path / "examples").iterdir():
+        assert file.read_bytes() == (other / "examples" / file.name).read_bytes(), file.name
+    lines = small.stdout.splitlines()
+    installed = [line for line in lines if "pip install" in line]
+    assert [line for line in lines if line not in installed] == whole.stdout.splitlines()
+    assert [line.split()[2] for line in installed] == [
+        "'quantshift[quantify]'",
+        "'quantshift[quantify]'",
+        "'quantshift[parquet,quantify,report]'",
+    ]
+    (command,) = (line for line in lines if "quantshift judge" in line)
+    answer = run(COMMAND, *command.split()[1:], folder=tmp_path)
+    assert answer.stderr == ""
+    assert answer.stdout.startswith("good: 67.8% of the 2,000 items in verdicts.csv")
+
+
 @pytest.mark.parametrize("verb", ["--help", "judge --help", "doctor", "sketch --help"])
 def test_other_commands_of_the_core(tmp_path, verb):
     answer = run(COMMAND, *verb.split(), folder=tmp_path)
@@ -313,11 +335,6 @@ def test_other_commands_of_the_core(tmp_path, verb):
             f"judge duckdb:///a.db?table=t {' '.join(ASKED)}",
             "duckdb:///a.db?table=t: reading from a database needs its driver; install it with: "
             "pip install 'quantshift[warehouse]'",
-        ),
-        (
-            "example",
-            "quantshift example needs polars, which is not installed: pip install "
-            "'quantshift[quantify]'",
         ),
         (
             "run all",

@@ -38,7 +38,11 @@ class AbstractAnswer(ABC):
 
     @abstractmethod
     def records(self) -> Iterator[dict[str, Any]]:
-        """One row per batch and class."""
+        """One row per batch and class.
+
+        Each has `batch`, `items`, `class`, `estimate` (None if only limits are known), `low`,
+        `high` and `can_be_estimated`; the other fields depend on the answer.
+        """
 
     @abstractmethod
     def page(

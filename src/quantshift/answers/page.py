@@ -16,7 +16,7 @@ MOST_BYTES = 1_500_000
 
 def render_answer(package: str, **content: Any) -> str:
     """A page with the look and the charts of all answers. package: the one with its templates."""
-    return render_shell(package, look_of=(__package__,), charts=True, **content)
+    return render_shell(package, look_of=(__package__,), **content)
 
 
 def data_links(json: str, csv: str) -> list[tuple[str, str, str]]:

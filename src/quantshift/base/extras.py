@@ -1,14 +1,16 @@
 """Packages that a small installation leaves out, and the extra that installs each of them.
 
-`pip install quantshift` is enough for `judge`; everything else needs an extra. A missing package is
-one line that names it.
+`pip install quantshift` is enough for `judge` and `example`; everything else needs an extra. A
+missing package is one line that names it.
 """
+
+import importlib.util
 
 import lazy_loader
 
 TYPE_CHECKING = False  # as in typing, which `import quantshift` does not import
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from quantshift.errors import MissingPackageError
@@ -64,6 +66,18 @@ def missing_package(
         f"{work} {package}, which is not installed: pip install 'quantshift[{extra}]'",
         name=error.name,
     )
+
+
+def extras_to_install(modules: "Iterable[str]") -> list[str]:
+    """The extras, in alphabetical order, that install those of the modules that are missing."""
+    return sorted({EXTRA_OF[module][1] for module in modules if not _is_installed(module)})
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def attach(

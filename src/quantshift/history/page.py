@@ -14,6 +14,7 @@ from quantshift.answers.text import shown
 from quantshift.answers.words import one_line, sentence, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
+from quantshift.history.judged import JUDGE
 from quantshift.history.judges import judges_over_time
 from quantshift.history.record import ACCURACY, MEAN
 from quantshift.history.rendering import (
@@ -185,7 +186,11 @@ def _models(calls: list["HistoryEntry"]) -> list[tuple[str, str, str]]:
         (
             call.time[:16].replace("T", " "),
             digest[:8],
-            f"{call.model.method}, {call.model.classifier}"
+            (
+                f"verdicts of {call.model.classifier}"
+                if call.model.method == JUDGE
+                else f"{call.model.method}, {call.model.classifier}"
+            )
             + (
                 f"; {call.model.n_items:,} rows of {shortened(call.model.trained_on)}"
                 if call.model.n_items

@@ -19,9 +19,11 @@ class ChatMessage(AbstractOutput):
     help = "Also write a message for a chat."
 
     def render(self, answer, circumstances):
-        first, rows = answer.summary().notes[0], list(answer.records())
+        fields = ("batch", "items", "class", "estimate", "low", "high", "can_be_estimated")
+        rows = [{name: row[name] for name in fields} for row in answer.records()]
         failing = [condition.text for condition in circumstances.conditions]
-        return json.dumps({"text": first, "rows": len(rows), "conditions": failing})
+        first = answer.summary().notes[0]
+        return json.dumps({"text": first, "rows": rows, "conditions": failing})
 
     def is_ours(self, path):
         return path.read_bytes().startswith(b'{"text": ')
@@ -63,7 +65,7 @@ def test_quantify_and_judge_write_it(chat, tables, quantshift):
     assert code == 0
     assert said.endswith("message in q.json\n")
     message = json.loads((tables / "q.json").read_text())
-    assert message["rows"] == 2
+    assert [row["class"] for row in message["rows"]] == ["no", "yes"]
     assert message["conditions"] == ["yes>99%"]
     code, said, _ = quantshift(*JUDGE, "--chat", "j.json")
     assert code == 0

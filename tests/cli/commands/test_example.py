@@ -49,6 +49,19 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(quantshift, tmp_path, mon
     assert err.startswith("error: examples is a file where a folder is needed")
 
 
+def test_what_is_missing_is_installed_first(monkeypatch):
+    first, judged, _, last = QUESTIONS
+    assert next(first.typed("examples")).startswith("quantshift quantify")
+    installed = {"jinja2"}
+    monkeypatch.setattr(
+        "quantshift.base.extras.importlib.util.find_spec",
+        lambda name: name if name in installed else None,
+    )
+    assert next(first.typed("examples")).startswith("pip install 'quantshift[quantify]' ")
+    assert next(judged.typed("examples")).startswith("quantshift judge")
+    assert next(last.typed("examples")).startswith("pip install 'quantshift[parquet,quantify]' ")
+
+
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.text)
 def test_the_first_page_follows_the_commands(question):
     page = START.read_text(encoding="utf-8")

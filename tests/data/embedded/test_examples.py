@@ -17,7 +17,7 @@ PERCENT = {question.text: question.truth for question in QUESTIONS}
 
 @pytest.fixture(scope="module")
 def tables():
-    return {name: table.draw() for name, table in EXAMPLES.items()}
+    return {name: pl.DataFrame(table.draw()) for name, table in EXAMPLES.items()}
 
 
 def share(column: pl.Series, value: str) -> str:
@@ -73,7 +73,8 @@ def test_customers_have_gaps_categories_and_months(tables):
 
 
 def test_the_truth_about_customers():
-    outcome = examples._customers().with_columns(month=pl.col("date").str.slice(0, 7))
+    customers = pl.DataFrame(examples._customers("2023-01", "2023-04"))
+    outcome = customers.with_columns(month=pl.col("date").str.slice(0, 7))
     *first, last = (
         share(outcome.filter(pl.col("month") == f"2023-0{month}")["left"], "yes")
         for month in (1, 2, 3)
@@ -94,6 +95,11 @@ def test_the_files_are_the_same_everywhere(tmp_path):
         "customers.csv": "f094685b29fd",
         "new-customers.csv": "77b4eb92e396",
     }
+
+
+def test_the_files_are_what_polars_writes(tables, tmp_path):
+    for file in write_examples(tmp_path):
+        assert file.read_text(encoding="utf-8") == tables[file.name].write_csv(), file.name
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -69,7 +69,72 @@ def test_the_subject_and_the_text_are_kept_and_nothing_else(tmp_path):
     assert read_mail(file).endswith("été")
 
 
-@pytest.mark.parametrize("content", [b"", b"no headers at all", b"\x89PNG\r\n\x1a\n"])
+PLAIN_VERSION = "Content-Type: text/plain\n\nMeet at noon.\n"
+HTML_VERSION = "Content-Type: text/html\n\n<p>Meet at <b>noon</b>, in colour.</p>\n"
+
+
+def multipart(kind, *parts):
+    boundary = f"of-{kind}"
+    inner = "".join(f"--{boundary}\n{part}" for part in parts)
+    return f"Content-Type: multipart/{kind}; boundary={boundary}\n\n{inner}--{boundary}--\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (multipart("alternative", PLAIN_VERSION, HTML_VERSION), "Meet at noon."),
+        (multipart("alternative", HTML_VERSION, PLAIN_VERSION), "Meet at noon."),
+        (multipart("alternative", HTML_VERSION), "Meet at noon , in colour."),
+        # A plain version without a word is none.
+        (
+            multipart("alternative", "Content-Type: text/plain\n\n \n", HTML_VERSION),
+            "Meet at noon , in colour.",
+        ),
+        (multipart("alternative", "Content-Type: image/png\n\nxyz\n"), ""),
+        # Versions can be made of parts: a page with its pictures.
+        (
+            multipart(
+                "mixed",
+                multipart("alternative", PLAIN_VERSION, multipart("related", HTML_VERSION)),
+                "Content-Type: text/plain\n\nSent by phone.\n",
+            ),
+            "Meet at noon. Sent by phone.",
+        ),
+        (
+            multipart("alternative", multipart("related", HTML_VERSION), PLAIN_VERSION),
+            "Meet at noon.",
+        ),
+        # Parts that are no versions of one another count once each.
+        (
+            multipart("mixed", PLAIN_VERSION, HTML_VERSION),
+            "Meet at noon. Meet at noon , in colour.",
+        ),
+        # A mail that is passed on is part of the text.
+        (
+            multipart("mixed", f"Content-Type: message/rfc822\n\nSubject: Old\n{PLAIN_VERSION}"),
+            "Meet at noon.",
+        ),
+    ],
+)
+def test_versions_of_a_text_count_once(tmp_path, body, words):
+    file = tmp_path / "mail"
+    file.write_text(f"Subject: Today\nMIME-Version: 1.0\n{body}")
+    assert " ".join(read_mail(file).split()) == f"Today {words}".strip()
+
+
+NESTED = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no headers at all",
+        b"\x89PNG\r\n\x1a\n",
+        b"".join(NESTED % (depth, depth) for depth in range(3000)),
+    ],
+    ids=["empty", "text", "picture", "parts within parts"],
+)
 def test_what_is_no_mail_is_refused_by_its_name(content, folders, tmp_path):
     (tmp_path / "hard" / "00001.txt").write_bytes(content)
     with pytest.raises(DataError, match=r"00001.txt: not a mail"):

@@ -1,6 +1,7 @@
 """Several labels with verdicts of their own: each is judged as if it were alone."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,17 @@ def test_every_output_names_every_label(found: LabelJudgement) -> None:
     assert "spam" in repr(found)
     assert "<table" in found._repr_html_()
     assert found.plot().get_xlim() == (0, 1)
+
+
+def test_the_page_is_small_and_stresses_the_shares(found: LabelJudgement) -> None:
+    """It held a chart library without a chart, and stressed the share by the verdicts alone."""
+    page = found.page()
+    assert len(page) < 200_000
+    stressed = re.findall(r'<td class="number strong">(.*?)</td>', page)
+    rates = [rate for batch in found.batches for rate in batch.labels]
+    assert stressed == [f"{100 * rate.estimate:.1f}%" for rate in rates]
+    # Nothing may make code from text where no chart needs that.
+    assert "unsafe-eval" not in page
 
 
 def test_json_is_as_its_schema_says(found: LabelJudgement) -> None:

@@ -8,6 +8,7 @@ from quantshift.analysis.ranks import rank_datasets
 from quantshift.leaderboard.build import build_leaderboard
 from quantshift.leaderboard.pairs import compare_scores
 from quantshift.leaderboard.scores import score_table
+from tests.accessibility import grave_violations
 from tests.leaderboard.conftest import make_store
 
 DRAWN = "['ranks', 'time'].every((id) => document.getElementById(`plot-${id}`).dataset.drawn)"
@@ -117,6 +118,7 @@ def test_a_click_shows_the_samples_of_a_number(visit):
     # A point for each of the 12 samples, and the diagonal.
     assert page.locator("#plot-samples .mark-symbol path").count() == 12
     assert page.locator("#samples-table tbody tr").count() == 10
+    assert grave_violations(page) == []
     page.locator("#samples-choice select").select_option(index=1)
     page.keyboard.press("Escape")
     assert dialog.is_hidden()

@@ -13,7 +13,7 @@ from quantshift.cli.machine import n_cores
 REQUIRED = ("lazy-loader", "numpy", "psutil", "pydantic", "rich", "typer")
 OPTIONAL_PACKAGES = {
     "numba": "quantify, and every quantifier (extra quantify)",
-    "polars": "everything but judge and its history (extra quantify)",
+    "polars": "everything but example, judge and its history (extra quantify)",
     "scikit-learn": "quantify, and every quantifier (extra quantify)",
     "scipy": "quantify, and every quantifier (extra quantify)",
     "skops": "saved models (extra quantify)",

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from quantshift.base.extras import extras_to_install
 from quantshift.base.shell import command_line
 from quantshift.data.embedded.examples import EXAMPLES, write_examples
 
@@ -19,14 +20,21 @@ class Question:
     text: as a user would ask it.
     truth: the right answer, which is known because the tables are drawn.
     commands: what to type, word by word; words that name a table of the examples have {folder}.
+    needs: modules of packages that a small installation leaves out, one of each extra.
     """
 
     text: str
     truth: str
     commands: tuple[tuple[str, ...], ...]
+    needs: tuple[str, ...] = ()
 
     def typed(self, folder: str | Path) -> Iterator[str]:
-        """The commands for tables that were written to this folder."""
+        """The commands for tables that were written to this folder.
+
+        The first one installs what is missing.
+        """
+        if extras := extras_to_install(self.needs):
+            yield f"pip install 'quantshift[{','.join(extras)}]'    # this needs more packages"
         for words in self.commands:
             yield command_line(
                 str(Path(word.format(folder=folder))) if "{folder}" in word else word
@@ -47,6 +55,7 @@ QUESTIONS = (
                 *("--label", "sentiment", "--text", "review"),
             ),
         ),
+        needs=("sklearn",),
     ),
     Question(
         "The judge has passed 74% of the answers. How many are good?",
@@ -67,6 +76,7 @@ QUESTIONS = (
                 *("--label", "left", "--by", "date", "--every", "month", "--columns", "causes"),
             ),
         ),
+        needs=("sklearn",),
     ),
     Question(
         "Which method suits such customers?",
@@ -81,6 +91,7 @@ QUESTIONS = (
                 *("--methods", _METHODS, "--out", "{folder}/leaderboard"),
             ),
         ),
+        needs=("jinja2", "pyarrow", "sklearn"),
     ),
 )
 """What to try with the tables, in the order of a first tour."""
@@ -94,7 +105,8 @@ def example(
 ) -> None:
     """Write small tables to try quantshift on, and say what to type for each.
 
-    The tables are made up, so that the right answers are known. No file is ever replaced.
+    The tables are made up, so that the right answers are known. No file is ever replaced. Where an
+    answer needs packages that are not installed, the command that installs them comes first.
 
     Examples:
 

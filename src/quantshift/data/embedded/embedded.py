@@ -15,7 +15,8 @@ import polars as pl
 
 from quantshift.base.seeding import generator
 from quantshift.data.content import Content
-from quantshift.data.embedded.mixed_columns import CLASSES, mixed_table
+from quantshift.data.embedded.customers import CLASSES
+from quantshift.data.embedded.mixed_columns import mixed_table
 from quantshift.errors import unknown_name
 
 FRIED_ITEMS, FRIED_BINS, FRIED_RANGE = 40_768, 10, (-0.523, 30.054)

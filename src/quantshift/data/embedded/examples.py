@@ -3,19 +3,21 @@
 The tables are the same on every machine.
 """
 
+import csv
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-import polars as pl
 
-from quantshift.base.forks import uses_tables
 from quantshift.base.storage.files import check_writable, make_folder, write_output
-from quantshift.data.embedded.mixed_columns import mixed_table
+from quantshift.data.embedded.customers import draw_customers
 from quantshift.data.embedded.synthetic import generate
 from quantshift.errors import UserError
+from quantshift.tables.cells import Columns, taken
+from quantshift.tables.columns.cell_names import Cell
 
 _REVIEWS, _POSITIVE, _NEGATIVE = 2000, 100, 400
 _ANSWERS, _LABELLED = 2000, 120
@@ -31,25 +33,25 @@ class ExampleTable:
     """
 
     content: str
-    draw: Callable[[], pl.DataFrame]
+    draw: Callable[[], Columns]
 
 
-def labelled_reviews() -> pl.DataFrame:
+def labelled_reviews() -> Columns:
     """2,000 reviews with a label, 76% of them positive."""
-    return _reviews()[:_REVIEWS]
+    return taken(_reviews(), range(_REVIEWS))
 
 
-def new_reviews() -> pl.DataFrame:
+def new_reviews() -> Columns:
     """500 reviews without a label, 100 of them positive."""
-    rest = _reviews()[_REVIEWS:]
-    positive, negative = (
-        rest.filter(pl.col("sentiment") == name) for name in ("positive", "negative")
-    )
-    new = pl.concat([positive[:_POSITIVE], negative[:_NEGATIVE]]).drop("sentiment")
-    return new[np.random.default_rng(0).permutation(len(new))]
+    reviews = _reviews()
+    is_positive = np.array(reviews["sentiment"][_REVIEWS:]) == "positive"
+    positive, negative = (_REVIEWS + np.flatnonzero(rows) for rows in (is_positive, ~is_positive))
+    new = np.concatenate([positive[:_POSITIVE], negative[:_NEGATIVE]])
+    order = np.random.default_rng(0).permutation(len(new))
+    return taken({"review": reviews["review"]}, new[order].tolist())
 
 
-def verdicts() -> pl.DataFrame:
+def verdicts() -> Columns:
     """2,000 answers with a judge's verdict; 120 random ones have the label of a person.
 
     70% of the answers are expected to be good. The judge passes 95% of these, and a quarter of the
@@ -58,26 +60,25 @@ def verdicts() -> pl.DataFrame:
     rng = np.random.default_rng(0)
     is_good = rng.random(_ANSWERS) < 0.7
     passes = np.where(is_good, rng.random(_ANSWERS) < 0.95, rng.random(_ANSWERS) < 0.25)
-    chosen = rng.choice(_ANSWERS, _LABELLED, replace=False)
-    label = pl.Series(np.where(is_good, "good", "bad"))
-    return pl.DataFrame(
-        {
-            "question": [f"q{number}" for number in range(_ANSWERS)],
-            "judge": np.where(passes, "pass", "fail"),
-            "human": label.set(pl.Series(~np.isin(np.arange(_ANSWERS), chosen)), None),
-        }
-    )
+    human: list[Cell] = [None] * _ANSWERS
+    for chosen in rng.choice(_ANSWERS, _LABELLED, replace=False).tolist():
+        human[chosen] = "good" if is_good[chosen] else "bad"
+    return {
+        "question": [f"q{number}" for number in range(_ANSWERS)],
+        "judge": np.where(passes, "pass", "fail").tolist(),
+        "human": human,
+    }
 
 
-def labelled_customers() -> pl.DataFrame:
+def labelled_customers() -> Columns:
     """1,500 customers of 2022, and whether they left: numbers, categories, dates and gaps."""
-    return _customers().filter(pl.col("date") < "2023")[:_CUSTOMERS]
+    return taken(_customers("2022", "2023"), range(_CUSTOMERS))
 
 
-def new_customers() -> pl.DataFrame:
+def new_customers() -> Columns:
     """Customers of the first three months of 2023, without the outcome."""
-    in_time = (pl.col("date") >= "2023-01") & (pl.col("date") < "2023-04")
-    return _customers().filter(in_time).drop("left")
+    customers = _customers("2023-01", "2023-04")
+    return {name: cells for name, cells in customers.items() if name != "left"}
 
 
 EXAMPLES: Mapping[str, ExampleTable] = MappingProxyType(
@@ -98,7 +99,6 @@ EXAMPLES: Mapping[str, ExampleTable] = MappingProxyType(
 """The tables by the names of their files."""
 
 
-@uses_tables
 def write_examples(out: str | Path) -> tuple[Path, ...]:
     """Write the tables into the folder `out`, which is created if it does not exist.
 
@@ -116,7 +116,7 @@ def write_examples(out: str | Path) -> tuple[Path, ...]:
             f"{taken[0]} exists, and examples replace no file; choose another folder",
             arguments=["out"],
         )
-    contents = [EXAMPLES[file.name].draw().write_csv().encode() for file in files]
+    contents = [_csv(EXAMPLES[file.name].draw()).encode() for file in files]
     make_folder(folder)
     check_writable(folder)
     for file, content in zip(files, contents, strict=True):
@@ -124,19 +124,28 @@ def write_examples(out: str | Path) -> tuple[Path, ...]:
     return files
 
 
-def _reviews() -> pl.DataFrame:
+def _reviews() -> Columns:
     """Reviews of the synthetic corpus, without those of three stars."""
     corpus = generate(6_000, seed=0)
     rows = np.flatnonzero(corpus.stars != 3)
     sentiment = np.where(corpus.stars[rows] > 3, "positive", "negative")
-    return pl.DataFrame({"review": corpus.texts(rows), "sentiment": sentiment})
+    return {"review": corpus.texts(rows), "sentiment": sentiment.tolist()}
 
 
-def _customers() -> pl.DataFrame:
-    table = mixed_table(6_000, seed=0)
-    return table.columns.with_columns(
-        pl.col("age", "visits").cast(pl.Int64),
-        site=pl.Series(table.sites),
-        date=pl.Series(table.dates),
-        left=pl.Series(table.labels),
-    )
+def _customers(first: str, end: str) -> Columns:
+    """Customers of the dates from `first` to before `end`."""
+    drawn = draw_customers(6_000, seed=0)
+    beside = {"site": drawn.sites, "date": drawn.dates, "left": drawn.labels}
+    columns = {**drawn.columns, **{name: cells.tolist() for name, cells in beside.items()}}
+    in_time = (first <= drawn.dates) & (drawn.dates < end)
+    return taken(columns, np.flatnonzero(in_time).tolist())
+
+
+def _csv(columns: Columns) -> str:
+    """The table as CSV, with `true` and `false` as polars writes them."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow(str(cell).lower() if isinstance(cell, bool) else cell for cell in row)
+    return text.getvalue()

@@ -18,7 +18,7 @@ properties of the corpus are in docs/synthetic.md.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,14 +27,15 @@ import numpy as np
 import psutil
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.special import expit, logsumexp
 
 from quantshift.base.seeding import generator
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence import simplex
+from quantshift.statistics.special_functions import expit
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from quantshift.data.folder import DataFolder
 
 CATEGORY_NAMES = ("Novels", "Gadgets")
@@ -126,9 +127,10 @@ class SyntheticModel:
         """Log P(word | mood, category, star), shape (M, C, 5, W)."""
         tilt = np.add.outer(self.moods, STARS - 3.0)[:, np.newaxis, :, np.newaxis]
         logits = np.log(self.frequencies)[:, np.newaxis] + tilt * self.polarities[:, np.newaxis]
-        return np.asarray(logits - logsumexp(logits, axis=-1, keepdims=True))
+        logits -= logits.max(axis=-1, keepdims=True)
+        return np.asarray(logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True)))
 
-    def log_likelihoods(self, counts: csr_array) -> NDArray[np.float64]:
+    def log_likelihoods(self, counts: "csr_array") -> NDArray[np.float64]:
         """Log P(words | category, star, length) of each document, shape (n_documents, C, 5).
 
         It is the probability of the words in one given order; the number of orders and the law
@@ -142,49 +144,48 @@ class SyntheticModel:
         log_p = self.log_word_probabilities()
         given_mood = counts @ log_p.reshape(-1, log_p.shape[-1]).T
         terms = given_mood.reshape(counts.shape[0], *log_p.shape[:-1])
-        weights = self.mood_shares[:, np.newaxis, np.newaxis]
-        return np.asarray(logsumexp(terms, axis=1, b=weights))
+        shares = _logarithms(self.mood_shares)[:, np.newaxis, np.newaxis]
+        return np.asarray(np.logaddexp.reduce(terms + shares, axis=1))
 
-    def star_posteriors(self, counts: csr_array, prior: ArrayLike) -> NDArray[np.float64]:
+    def star_posteriors(self, counts: "csr_array", prior: ArrayLike) -> NDArray[np.float64]:
         """P(star | words) of each document, shape (n_documents, 5).
 
         `prior` is P(category, star), shape (C, 5); a row of zeros rules out that category.
         """
         log_joint = self._log_star_joint(counts, prior)
-        return np.asarray(np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True)))
+        return np.asarray(np.exp(log_joint - np.logaddexp.reduce(log_joint, axis=1, keepdims=True)))
 
     def positive_posteriors(
-        self, counts: csr_array, prior: ArrayLike, cut_point: float
+        self, counts: "csr_array", prior: ArrayLike, cut_point: float
     ) -> NDArray[np.float64]:
         """P(star > cut point | words, star != cut point) of each document."""
         positive, negative = cut_point < STARS, cut_point > STARS
         if not (positive.any() and negative.any()):
             raise UserError(f"cut point {cut_point} leaves one class empty; use one within 1 to 5")
         log_joint = self._log_star_joint(counts, prior)
-        log_positive = logsumexp(log_joint[:, positive], axis=1)
-        log_negative = logsumexp(log_joint[:, negative], axis=1)
+        log_positive = np.logaddexp.reduce(log_joint[:, positive], axis=1)
+        log_negative = np.logaddexp.reduce(log_joint[:, negative], axis=1)
         return np.asarray(np.exp(log_positive - np.logaddexp(log_positive, log_negative)))
 
-    def _log_star_joint(self, counts: csr_array, prior: ArrayLike) -> NDArray[np.float64]:
+    def _log_star_joint(self, counts: "csr_array", prior: ArrayLike) -> NDArray[np.float64]:
         weights = np.asarray(prior, dtype=np.float64)
         shape = (len(self.frequencies), len(STARS))
         if weights.shape != shape:
             raise DataError(f"a prior over (category, star) has shape {shape}, got {weights.shape}")
         simplex.check(weights.ravel())
-        return np.asarray(logsumexp(self.log_likelihoods(counts), axis=1, b=weights))
+        terms = self.log_likelihoods(counts) + _logarithms(weights)
+        return np.asarray(np.logaddexp.reduce(terms, axis=1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticCorpus:
-    """Documents drawn from a model: word counts, stars and categories, row by row.
+    """Documents drawn from a model: words, stars and categories, row by row.
 
-    `counts` (n_documents, n_words) has a column per word of the model's sorted vocabulary;
     `categories` are positions in `category_names`; `prior` (2, 5) is the P(category, star) the
     documents were drawn with; `tokens` holds the words of all documents in their order, those of
     document i at `offsets[i]:offsets[i + 1]`.
     """
 
-    counts: csr_array
     stars: NDArray[np.int8]
     categories: NDArray[np.int8]
     tokens: NDArray[np.int32]
@@ -197,6 +198,20 @@ class SyntheticCorpus:
     def n_documents(self) -> int:
         """Number of documents."""
         return len(self.stars)
+
+    @cached_property
+    def counts(self) -> "csr_array":
+        """Word counts (n_documents, n_words), a column per word of the sorted vocabulary."""
+        # Imported only now, because texts can be drawn without SciPy.
+        from scipy.sparse import csr_array
+
+        counts = csr_array(
+            (np.ones(len(self.tokens), dtype=np.int32), self.tokens, self.offsets),
+            shape=(self.n_documents, len(self.vocabulary)),
+            copy=True,  # the next line merges repeated words in place
+        )
+        counts.sum_duplicates()
+        return counts
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
@@ -246,14 +261,7 @@ def generate(
     log_p = model.log_word_probabilities()
     components = np.ravel_multi_index((levels, categories, stars), log_p.shape[:-1])
     tokens = _tokens(components, offsets, np.exp(log_p).reshape(-1, log_p.shape[-1]), seed)
-    counts = csr_array(
-        (np.ones(len(tokens), dtype=np.int32), tokens, offsets),
-        shape=(n_documents, len(model.vocabulary)),
-        copy=True,  # the next line merges repeated words in place
-    )
-    counts.sum_duplicates()
     return SyntheticCorpus(
-        counts=counts,
         stars=STARS[stars].astype(np.int8),
         categories=categories.astype(np.int8),
         tokens=tokens,
@@ -339,6 +347,12 @@ def _made_up_words(n_words: int, taken: set[str], rng: Generator) -> NDArray[np.
     stems = ["".join(pair) for pair in product(syllables, repeat=2)]
     words = [stem + end for stem in stems for end in ("", "nda", "ris", "lon", "mo")]
     return rng.permutation([word for word in words if word not in taken])[:n_words]
+
+
+def _logarithms(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithms of shares; minus infinity where one is 0."""
+    with np.errstate(divide="ignore"):
+        return np.log(shares)
 
 
 def _prior(star_shares: ArrayLike) -> NDArray[np.float64]:

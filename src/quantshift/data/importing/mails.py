@@ -11,12 +11,13 @@ import email
 import email.policy
 import hashlib
 import html
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -114,21 +115,47 @@ def import_mails(
 
 
 def read_mail(path: Path) -> str:
-    """The subject and all texts of a mail, those in HTML without their tags."""
+    """The subject and the texts of a mail, those in HTML without their tags.
+
+    Of versions of one text (multipart/alternative) only one is taken: the plain one, if it is not
+    empty.
+    """
     content = path.read_bytes()
     # Files of mail folders begin with a line "From sender date", which is no header.
     first, _, rest = content.partition(b"\n")
     content = rest if first.startswith(b"From ") else content
-    message = email.message_from_bytes(content, policy=email.policy.compat32)
+    try:
+        message = email.message_from_bytes(content, policy=email.policy.compat32)
+        parts = _texts(message)
+    except RecursionError:
+        raise DataError(f"{path}: not a mail; its parts are within parts, too deeply") from None
     if not message.keys() or not _HEADER.match(content[:200].decode("latin-1")):
         raise DataError(f"{path}: not a mail; it does not begin with headers")
-    parts = [_subject(message)]
-    for part in message.walk():
-        if part.get_content_type() == "text/plain":
-            parts.append(_decoded(part))
-        elif part.get_content_type() == "text/html":
-            parts.append(html.unescape(_TAGS.sub(" ", _decoded(part))))
-    return "\n".join(part for part in parts if part).replace("\0", "")
+    texts = [_subject(message), *(text.content for text in parts)]
+    return "\n".join(text for text in texts if text).replace("\0", "")
+
+
+class _Text(NamedTuple):
+    """A text of a mail."""
+
+    content: str
+    is_plain: bool
+
+
+def _texts(part: Any) -> list[_Text]:
+    """The texts of a part, in their order."""
+    if part.is_multipart():
+        parts = [_texts(inner) for inner in part.get_payload()]
+        if part.get_content_type() == "multipart/alternative":
+            versions = [texts for texts in parts if any(text.content.strip() for text in texts)]
+            plain = (texts for texts in versions if all(text.is_plain for text in texts))
+            return next(plain, versions[0] if versions else [])
+        return list(itertools.chain.from_iterable(parts))
+    if part.get_content_type() == "text/plain":
+        return [_Text(_decoded(part), is_plain=True)]
+    if part.get_content_type() == "text/html":
+        return [_Text(html.unescape(_TAGS.sub(" ", _decoded(part))), is_plain=False)]
+    return []
 
 
 def _subject(message: Any) -> str:

@@ -20,7 +20,7 @@ from quantshift.judging.labels.label_rates_text import (
     people_text,
 )
 from quantshift.judging.output.text import design_text
-from quantshift.report.page.shell import render_shell
+from quantshift.report.page.shell import Charts, render_shell
 
 ABOUT_LABELS = (
     "A bar goes from the lower to the upper limit, dashed if it is a range; its line is the "
@@ -43,6 +43,7 @@ def render_page(
     return render_shell(
         quantshift.quantifying.labels.__name__,
         look_of=(quantshift.answers.__name__,),
+        charts=Charts.NONE,
         title=headline(result),
         lead=about_limits(result.level),
         about_labels=ABOUT_LABELS,
@@ -58,7 +59,8 @@ def render_page(
         alarms=list(alarms(result)),
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=list(result.warnings),
-        columns=[],
+        used=[],
+        left_out_columns=[],
         rows=[rows_text(rows) for rows in result.first.rows],
         facts=[
             ("Limits", level_of_each(result.level_for_all)),

@@ -20,7 +20,6 @@ def render_page(contents: Contents) -> str:
     columns = payload["columns"]
     return render_shell(
         __package__,
-        charts=True,
         title=TITLE,
         lead=_lead(contents),
         numbers=_numbers(contents),

@@ -20,8 +20,7 @@ from quantshift.quantifying.labels.label_text import (
     marks_of,
     method_facts,
 )
-from quantshift.quantifying.output.text import column_lines
-from quantshift.report.page.shell import render_shell
+from quantshift.report.page.shell import Charts, render_shell
 
 ABOUT_LABELS = (
     "The largest change from training first, in percentage points. A bar goes from the lower to "
@@ -50,6 +49,7 @@ def render_page(
     return render_shell(
         __package__,
         look_of=(quantshift.answers.__name__,),
+        charts=Charts.NONE,
         title=headline(result),
         lead=about_limits(result.level),
         about_labels=ABOUT_LABELS,
@@ -65,7 +65,8 @@ def render_page(
         alarms=list(alarms(result)),
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=[*left_out_text(result), *result.warnings],
-        columns=list(column_lines(result.used, result.left_out_columns)),
+        used=result.used,
+        left_out_columns=result.left_out_columns,
         rows=[rows_text(r) for r in (result.first.training.rows, *result.sample_rows) if r],
         facts=[*method_facts(result), *provenance],
         legend=legend(mark for batch in result.batches for mark in marks_in(result, batch)),

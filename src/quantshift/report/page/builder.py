@@ -32,7 +32,7 @@ from quantshift.report.page.provenance import (
     source_name,
 )
 from quantshift.report.page.sections import Section, plain, sections_of, with_panels
-from quantshift.report.page.shell import render_shell
+from quantshift.report.page.shell import Charts, render_shell
 from quantshift.report.page.slices import (
     DIAGONAL_FIGURES,
     ERROR_FIGURES,
@@ -95,6 +95,7 @@ def render_page(
     }
     return render_shell(
         __package__,
+        charts=Charts.OWN,
         title=TITLE,
         lead=_lead(contents, sections, methods, provenance),
         measure=contents.measure.title,

@@ -1,10 +1,11 @@
 """The frame of every self-contained page: head, contents, masthead, scripts, security policy.
 
 Names that come from data are escaped by the template or, in the data, by `embedded_json`; a content
-security policy allows only the two scripts of the page.
+security policy allows only the scripts of the page.
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
@@ -18,6 +19,17 @@ from quantshift.report.page.payload import embedded_json
 SHELL = "quantshift.report.page"
 
 
+class Charts(Enum):
+    """Whose code draws the charts of a page.
+
+    SHARED: charts.js has what charts of shares have in common. OWN: page.js draws them alone.
+    """
+
+    SHARED = "shared"
+    OWN = "own"
+    NONE = "none"
+
+
 def render_shell(
     package: str,
     *,
@@ -26,13 +38,13 @@ def render_shell(
     numbers: Sequence[tuple[str, str]],
     data: Mapping[str, Any],
     look_of: Sequence[str] = (),
-    charts: bool = False,
+    charts: Charts = Charts.SHARED,
     **content: Any,
 ) -> str:
     """Render the templates of a package: page.html in the shell, with page.css and page.js.
 
-    look_of: other packages whose page.css is included. charts: whether charts.js, with what charts
-    of shares have in common, is included before its own page.js.
+    look_of: other packages whose page.css is included. charts: whose code draws charts; if there
+    are none, the page is without the chart library.
     """
     template_packages = dict.fromkeys([package, SHELL])
     style_packages = dict.fromkeys([SHELL, *look_of, package])
@@ -42,8 +54,9 @@ def render_shell(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
-    shared = _asset(SHELL, "charts.js") if charts else ""
-    library, script = chart_library(), shared + _asset(package, "page.js")
+    library = "" if charts is Charts.NONE else chart_library()
+    shared = ("theme.js", *(["charts.js"] if charts is Charts.SHARED else []))
+    script = "".join([*(_asset(SHELL, name) for name in shared), _asset(package, "page.js")])
     return environment.get_template("page.html").render(
         title=title,
         lead=lead,
@@ -54,7 +67,7 @@ def render_shell(
         data=embedded_json(data),
         library=library,
         script=script,
-        script_hashes=" ".join(content_hash(text) for text in (library, script)),
+        script_hashes=" ".join(content_hash(text) for text in (library, script) if text),
         **content,
     )
 

@@ -556,7 +556,7 @@ function drawTimes(rows) {
   const named = front.filter((_, i) => front.length <= MOST_NAMES || i % Math.ceil(front.length / MOST_NAMES) === 0);
   said.textContent = `Mean ${measureOf(state.measure).title} against the processor time to estimate one sample, given posteriors or features; the classifier is not counted, unless a method learns its own. On the dotted line are the methods that no other beats in both: ${front.map((row) => row.name).join(", ")}.`;
   const values = timed.map((row) => ({ name: row.name, method: row.method, time: row.time, mean: row.mean, named: named.includes(row) }));
-  const x = { field: "time", type: "quantitative", title: "milliseconds per sample (logarithmic)", scale: { type: "log", nice: true }, axis: { grid: false, tickCount: 5, format: "~g" } };
+  const x = { field: "time", type: "quantitative", title: "milliseconds per sample (logarithmic)", scale: { type: "log", nice: false, padding: 24 }, axis: { grid: false, tickCount: 5, format: "~g" } };
   const y = { field: "mean", type: "quantitative", title: `mean ${measureOf(state.measure).title}`, scale: { zero: false, padding: 12 } };
   const steps = { values: front.map((row) => ({ time: row.time, mean: row.mean })) };
   draw("plot-time", {

@@ -1,5 +1,3 @@
-"use strict";
-
 const token = (name) => `var(--${name})`;
 
 /** Colours are variables of the page, so that the charts follow its theme. */
@@ -76,17 +74,8 @@ async function draw(identifier, { described, ...spec }, labelLimit) {
   return result;
 }
 
-/** Draws now and whenever the page width changes, and makes the button switch the theme. */
+/** Draws now and whenever the page width changes. */
 function follow(draw) {
-  const theme = document.getElementById("theme");
-  const setTheme = (dark) => {
-    document.documentElement.dataset.theme = dark ? "dark" : "light";
-    theme.setAttribute("aria-pressed", String(dark));
-    theme.querySelector("span").textContent = dark ? "Light" : "Dark";
-  };
-  setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
-  theme.addEventListener("click", () => setTheme(theme.getAttribute("aria-pressed") !== "true"));
-
   let pending = 0;
   let drawn = document.body.clientWidth;
   addEventListener("resize", () => {

@@ -617,35 +617,6 @@ function sortBy(table, heads, column) {
   body.append(...ordered);
 }
 
-// ---------------------------------------------------------------- theme
-
-const themeButton = document.getElementById("theme");
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
-
-function remember(theme) {
-  // Pages opened from a folder may not have local storage.
-  try { localStorage.setItem("quantshift-theme", theme); } catch { /* then only for this visit */ }
-}
-
-function showTheme() {
-  themeButton.setAttribute("aria-pressed", String(isDark()));
-  themeButton.querySelector("span").textContent = isDark() ? "Light" : "Dark";
-}
-
-try {
-  const kept = localStorage.getItem("quantshift-theme");
-  if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
-} catch { /* use the system's theme */ }
-themeButton.addEventListener("click", () => {
-  const theme = isDark() ? "light" : "dark";
-  document.documentElement.dataset.theme = theme;
-  remember(theme);
-  showTheme();
-});
-dark.addEventListener("change", showTheme);
-showTheme();
-
 // ---------------------------------------------------------------- start
 
 for (const box of document.querySelectorAll("[data-method]")) {
