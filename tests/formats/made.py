@@ -203,15 +203,27 @@ def read_exported_history(folder: Path) -> Any:
 
 
 def read_sheets(folder: Path) -> Any:
-    """The labels that people gave, of both kinds of sheets."""
-    return json.loads(
-        json.dumps(
-            {
-                "audit": kinds.answer_of_audit(folder / "audit"),
-                "plan": kinds.answer_of_plan(folder / "plan"),
-            }
-        )
+    """How many labels of both kinds of sheets count, and what counting them gives."""
+    audited = quantify(
+        folder / "audit" / "new.csv",
+        posteriors=["p"],
+        label="y",
+        audit=folder / "audit" / "sheet.csv",
+        replicates=20,
     )
+    audit = audited.batches[0].audit
+    assert audit is not None
+    planned = judge(
+        folder / "plan" / "new.csv",
+        verdict="judge",
+        id="id",
+        label=(folder / "plan" / "label.txt").read_text("utf-8"),
+        labelled=folder / "plan" / "sheet.csv",
+    )
+    return {
+        "audit": [audit.n_labelled, [share.estimate for share in audit.counted]],
+        "plan": [planned.overall.n_labelled, planned.overall.labels.design],
+    }
 
 
 def make_sheets(folder: Path) -> None:
