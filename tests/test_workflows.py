@@ -126,6 +126,14 @@ def test_a_tag_that_does_not_fit_is_refused(tag, version, message):
         release_notes.notes(tag, f'__version__ = "{version}"\n', CHANGELOG)
 
 
+def test_the_changelog_has_the_present_version_and_its_date(capsys):
+    assert release_notes.main(f"v{quantshift.__version__}") is None
+    assert len(capsys.readouterr().out.splitlines()) > 1
+    about = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    title = f"## {quantshift.__version__} ({about['date-released']})"
+    assert title in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+
+
 def test_the_step_of_the_release_ends_in_a_line():
     step = next(
         step

@@ -10,4 +10,4 @@ from quantshift.base.extras import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
 
-__version__ = "0.2.0"
+__version__ = "1.0.0"

@@ -20,7 +20,7 @@ import polars as pl
 from numpy._core._multiarray_umath import __cpu_features__ as cpu_features
 from numpy.typing import NDArray
 
-from quantshift import History, judge, quantify, train
+from quantshift import History, __version__, judge, quantify, train
 from quantshift.judging import plan_labels
 from quantshift.leaderboard.scores import score_table
 from quantshift.quantifiers.base import catalogue
@@ -200,7 +200,10 @@ def of_history(folder: Path) -> dict[str, Any]:
     history = History.open(folder / "history")
     for i, answer in enumerate(days(40, change=0.08, after=30)):
         history.append(answer, at=time_of(i))
-    return {"history": [plain(record) for record in history.records()]}
+    records = [plain(record) for record in history.records()]
+    # The version is that of the program, which a release changes; all else stays.
+    assert {record.pop("version") for record in records} == {__version__}
+    return {"history": records}
 
 
 def of_leaderboard(folder: Path) -> dict[str, Any]:

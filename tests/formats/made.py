@@ -3,7 +3,8 @@
     pytest tests/formats/test_formats.py --write-formats
 
 writes those of versions that have none yet, with what is read of them (`answer.json`). Files that
-are there are never written again. Everything in them is made up.
+are there are never written again. Everything in them is made up. From 1.0 on, every version of the
+same major number reads them all, except models, which only versions of their minor number read.
 """
 
 import json
@@ -15,27 +16,46 @@ from typing import Any
 
 import polars as pl
 
-from quantshift import History, judge, load_sketch, quantify
+from quantshift import History, __version__, judge, load_sketch, quantify
 from quantshift.data import DataFolder, describe
+from quantshift.data.description import find_embedded, render, render_list
+from quantshift.data.embedded.embedded import embedded_set
 from quantshift.data.folder import DATA_SET
 from quantshift.history import store as history_store
 from quantshift.history.record import FORMAT as CALL_VERSION
+from quantshift.judging.labels.label_judgement import FORMAT as LABEL_JUDGEMENT_VERSION
 from quantshift.judging.result import FORMAT as JUDGEMENT_VERSION
 from quantshift.leaderboard.bundle import VERSION as BUNDLE_VERSION
 from quantshift.leaderboard.bundle import open_bundle, write_bundle
 from quantshift.multilabel import LabelData, import_labelled_items
 from quantshift.multilabel.data.label_data import LABEL_DATA
 from quantshift.quantifying import load_model
+from quantshift.quantifying.labels.label_folder import (
+    LABEL_MODELS,
+    load_label_models,
+    save_label_models,
+)
+from quantshift.quantifying.labels.label_result import FORMAT as LABEL_QUANTIFICATION_VERSION
+from quantshift.quantifying.labels.label_training import train_label_models
 from quantshift.quantifying.output.result import FORMAT as QUANTIFICATION_VERSION
 from quantshift.quantifying.training.folder import FORMAT as MODEL_VERSION
 from quantshift.results import ResultStore
 from quantshift.results.description import VERSION as RESULTS_VERSION
 from quantshift.results.verification import verify
 from quantshift.sketches.about import VERSION as SKETCH_VERSION
-from tests.fuzz import kinds
+from tests.fuzz import histories, kinds, several_labels
+from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled
 
 FILES = Path(__file__).parent / "files"
 ANSWER = "answer.json"
+SERIES = __version__.rpartition(".")[0]
+"""Major and minor number of this version."""
+
+HISTORY_VERSION = f"{history_store.VERSION}.{CALL_VERSION}"
+"""That of the folder and that of a call."""
+
+ONLY_VERSION = "1"
+"""Of what names no version. Another layout would have to be told from this one."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +63,20 @@ class Format:
     """A format, at the version that is written now.
 
     make: writes files into a folder. read: what is read of a folder that has them, as JSON.
+    of_series: whether only versions with the same minor number read them.
     """
 
     name: str
     version: str
     make: Callable[[Path], None]
     read: Callable[[Path], Any]
+    of_series: bool = False
 
     @property
     def folder(self) -> Path:
         """Where its files are."""
-        return FILES / f"{self.name}-{self.version}"
+        by = f"-by-{SERIES}" if self.of_series else ""
+        return FILES / f"{self.name}-{self.version}{by}"
 
     def write(self) -> None:
         """Write files of this version, and what is read of them."""
@@ -71,6 +94,22 @@ def read_model(folder: Path) -> Any:
         "classes": list(model.classes),
         "posteriors": model.posteriors(model.items(new)).tolist(),
         "shares": [share.estimate for share in estimate.batches[0].shares],
+    }
+
+
+def make_label_models(folder: Path) -> None:
+    given = {"label": ["abuse", "hate"], "parents": ["hate=abuse"], "drop": ["month", "spam"]}
+    models = train_label_models(labelled(120, seed=1), **given, **several_labels.QUICK)
+    save_label_models(models, folder / "m")
+
+
+def read_label_models(folder: Path) -> Any:
+    models = load_label_models(folder / "m")
+    new = unlabelled(labelled(10, seed=2))
+    return {
+        "labels": list(models.labels),
+        "parents": dict(models.parents.of),
+        "posteriors": [model.posteriors(model.items(new)).tolist() for model in models.models],
     }
 
 
@@ -131,6 +170,101 @@ def read_history(folder: Path) -> Any:
     return {"calls": json.loads(history.to_json())["calls"], "frame": history.to_csv()}
 
 
+def read_judge_history(folder: Path) -> Any:
+    judges = History.open(folder / "h", must_exist=True).judges()
+    pooled = [
+        {"labels": found.n_labels, "rates": [rate.estimate for rate in found.rates]}
+        for series in judges
+        for found in series
+    ]
+    return {**read_history(folder), "judges": pooled}
+
+
+def read_label_history(folder: Path) -> Any:
+    found = {}
+    for label in LABELS:
+        history = History.open(folder / "h" / label, must_exist=True)
+        assert history.problems() == []
+        found[label] = json.loads(history.to_json())["calls"]
+    return found
+
+
+def make_exported_history(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        kinds.make_history(Path(place))
+        exported = History.open(Path(place) / "h").to_json()
+    (folder / "history-export.json").write_text(exported, encoding="utf-8")
+
+
+def read_exported_history(folder: Path) -> Any:
+    content = json.loads((folder / "history-export.json").read_text("utf-8"))
+    shares = [[batch["shares"] for batch in call["batches"]] for call in content["calls"]]
+    return {"format": content["format"], "shares": shares}
+
+
+def read_sheets(folder: Path) -> Any:
+    """How many labels of both kinds of sheets count, and what counting them gives."""
+    audited = quantify(
+        folder / "audit" / "new.csv",
+        posteriors=["p"],
+        label="y",
+        audit=folder / "audit" / "sheet.csv",
+        replicates=20,
+    )
+    audit = audited.batches[0].audit
+    assert audit is not None
+    planned = judge(
+        folder / "plan" / "new.csv",
+        verdict="judge",
+        id="id",
+        label=(folder / "plan" / "label.txt").read_text("utf-8"),
+        labelled=folder / "plan" / "sheet.csv",
+    )
+    return {
+        "audit": [audit.n_labelled, [share.estimate for share in audit.counted]],
+        "plan": [planned.overall.n_labelled, planned.overall.labels.design],
+    }
+
+
+def make_sheets(folder: Path) -> None:
+    """An audit and a plan for a judge, filled in, with the tables that they were drawn from."""
+    for name, make in (("audit", kinds.make_audit), ("plan", kinds.make_plan)):
+        (folder / name).mkdir()
+        make(folder / name)
+
+
+def make_label_quantification(folder: Path) -> None:
+    answer = histories.answer_with_labels().to_json()
+    (folder / "quantify-labels.json").write_text(answer, encoding="utf-8")
+
+
+def make_label_judgement(folder: Path) -> None:
+    table = pl.DataFrame({"a": [0, 1] * 30, "b": [1, 1, 0] * 20})
+    table = table.with_columns(c=pl.col("a"), d=1 - pl.col("b"))
+    answer = judge(table, pairs={"a": "c", "b": "d"}, labels="random").to_json()
+    (folder / "judge-labels.json").write_text(answer, encoding="utf-8")
+
+
+def make_data_list(folder: Path) -> None:
+    listed = render_list(find_embedded(), "json")
+    (folder / "data-list.json").write_text(listed, encoding="utf-8")
+
+
+def read_data_list(folder: Path) -> Any:
+    listed = json.loads((folder / "data-list.json").read_text("utf-8"))
+    return [[entry["name"], entry["kind"], entry["items"], entry["classes"]] for entry in listed]
+
+
+def make_data_description(folder: Path) -> None:
+    described = render(describe(embedded_set("breast-cancer")), "json")
+    (folder / "data-describe.json").write_text(described, encoding="utf-8")
+
+
+def read_data_description(folder: Path) -> Any:
+    content = json.loads((folder / "data-describe.json").read_text("utf-8"))
+    return {key: content[key] for key in ("name", "kind", "items", "classes")}
+
+
 def make_quantification(folder: Path) -> None:
     table = kinds.scored_table(60)
     answer = quantify(table, posteriors=["p"], by="day", replicates=20)
@@ -148,6 +282,14 @@ def read_json(folder: Path) -> Any:
     content = json.loads(next(p for p in folder.iterdir() if p.name != ANSWER).read_text("utf-8"))
     batches = content.get("batches") or [content["overall"]]
     return {"format": content["format"], "shares": [batch["shares"] for batch in batches]}
+
+
+def read_json_of_labels(folder: Path) -> Any:
+    """The same of an answer about several labels."""
+    content = json.loads(next(p for p in folder.iterdir() if p.name != ANSWER).read_text("utf-8"))
+    fields = ("label", "estimate", "low", "high", "kind")
+    shares = [[label[name] for name in fields] for label in content["batches"][0]["labels"]]
+    return {"format": content["format"], "labels": content["labels"], "shares": shares}
 
 
 def make_label_data(folder: Path) -> None:
@@ -170,15 +312,42 @@ def read_label_data(folder: Path) -> Any:
 
 
 FORMATS = (
-    Format("model", str(MODEL_VERSION), kinds.make_model, read_model),
+    Format("model", str(MODEL_VERSION), kinds.make_model, read_model, of_series=True),
+    Format(
+        *("label-models", str(LABEL_MODELS.version)),
+        make_label_models,
+        read_label_models,
+        of_series=True,
+    ),
     Format("sketch", str(SKETCH_VERSION), kinds.make_sketches, read_sketches),
     Format("query-result", str(SKETCH_VERSION), kinds.make_query_results, read_query_results),
     Format("data-set", str(DATA_SET.version), kinds.make_data_sets, read_data_sets),
+    Format("reviews", str(DATA_SET.version), kinds.make_reviews, read_data_sets),
     Format("label-data", str(LABEL_DATA.version), make_label_data, read_label_data),
     Format("results", str(RESULTS_VERSION), kinds.make_store, read_results),
     Format("bundle", str(BUNDLE_VERSION), make_bundle, read_bundle),
-    Format("history", f"{history_store.VERSION}.{CALL_VERSION}", kinds.make_history, read_history),
-    Format("quantify", str(QUANTIFICATION_VERSION), make_quantification, read_json),
-    Format("judge", str(JUDGEMENT_VERSION), make_judgement, read_json),
+    Format("history", HISTORY_VERSION, kinds.make_history, read_history),
+    Format("judge-history", HISTORY_VERSION, histories.make_judge_history, read_judge_history),
+    Format("label-history", HISTORY_VERSION, histories.make_label_history, read_label_history),
+    Format("sheets", ONLY_VERSION, make_sheets, read_sheets),
 )
-"""Every format; the version of a history is that of the folder and that of a call."""
+"""Files that a later version reads."""
+
+OUTPUTS = (
+    Format("quantify", str(QUANTIFICATION_VERSION), make_quantification, read_json),
+    Format(
+        *("quantify-labels", str(LABEL_QUANTIFICATION_VERSION)),
+        make_label_quantification,
+        read_json_of_labels,
+    ),
+    Format("judge", str(JUDGEMENT_VERSION), make_judgement, read_json),
+    Format(
+        *("judge-labels", str(LABEL_JUDGEMENT_VERSION)),
+        make_label_judgement,
+        read_json_of_labels,
+    ),
+    Format("history-export", str(CALL_VERSION), make_exported_history, read_exported_history),
+    Format("data-list", ONLY_VERSION, make_data_list, read_data_list),
+    Format("data-describe", ONLY_VERSION, make_data_description, read_data_description),
+)
+"""JSON that scripts of users read; each has a schema."""

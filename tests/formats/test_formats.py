@@ -5,32 +5,45 @@ import math
 import re
 import shutil
 from importlib.metadata import version as installed
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import quantshift
 from quantshift.errors import DataError
-from tests.formats.made import ANSWER, FILES, FORMATS
-from website.json_schemas import file_of
+from tests.formats.made import ANSWER, FILES, FORMATS, OUTPUTS
+from website.json_schemas import SCHEMAS, file_of
 from website.pages import DOCS
 
-READ = {form.name: form.read for form in FORMATS}
+EVERY = (*FORMATS, *OUTPUTS)
+READ = {form.name: form.read for form in EVERY}
 KEPT = sorted(path.name for path in FILES.iterdir()) if FILES.is_dir() else []
-LARGEST = 200_000
+MODELS = {form.name for form in FORMATS if form.of_series}
+SCHEMA_OF = {"history-export": "history"}
+"""Schemas of another name than that of the output."""
+
+LARGEST = 300_000
 """The most bytes of all files of a format."""
+
+
+def format_of(folder: str) -> str:
+    """The name of the format, of that of a folder: a version follows it, and who reads it.
+
+    >>> format_of("label-models-1-by-1.0"), format_of("history-1.3")
+    ('label-models', 'history')
+    """
+    return re.sub(r"-[\d.]+(-by-[\d.]+)?$", "", folder)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def written(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--write-formats", default=False):
-        for form in FORMATS:
+        for form in EVERY:
             if not form.folder.exists():
                 form.write()
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", EVERY, ids=lambda form: form.name)
 def test_the_present_version_has_files(form) -> None:
     assert (form.folder / ANSWER).is_file(), (
         "the version of a format has changed: keep reading the old one, and write files of the new "
@@ -38,36 +51,42 @@ def test_the_present_version_has_files(form) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in KEPT if not name.startswith("model-")])
+@pytest.mark.parametrize("name", [name for name in KEPT if format_of(name) not in MODELS])
 def test_what_was_written_is_read(name, tmp_path) -> None:
     folder = shutil.copytree(FILES / name, tmp_path / name)
     answer = json.loads((folder / ANSWER).read_text(encoding="utf-8"))
-    now = json.loads(json.dumps(READ[name.rpartition("-")[0]](folder)))
+    now = json.loads(json.dumps(READ[format_of(name)](folder)))
     assert differences(answer, now) == []
 
 
-@pytest.mark.parametrize("name", [name for name in KEPT if name.startswith("model-")])
+@pytest.mark.parametrize("name", [name for name in KEPT if format_of(name) in MODELS])
 def test_a_model_is_read_by_the_versions_that_made_it_and_refused_by_others(name, tmp_path) -> None:
     folder = shutil.copytree(FILES / name, tmp_path / name)
-    about = json.loads((folder / "m" / "model.json").read_text(encoding="utf-8"))
+    described = next(folder.rglob("model.json")).read_text(encoding="utf-8")
+    about = json.loads(described)
     made_with = (about["quantshift"], about["scikit-learn"])
+    assert name.endswith(f"-by-{series(made_with)[0]}")
     if series(made_with) != series((quantshift.__version__, installed("scikit-learn"))):
         with pytest.raises(DataError, match="train the model again"):
-            READ["model"](folder)
+            READ[format_of(name)](folder)
         return
     answer = json.loads((folder / ANSWER).read_text(encoding="utf-8"))
-    assert differences(answer, READ["model"](folder)) == []
+    assert differences(answer, READ[format_of(name)](folder)) == []
 
 
-@pytest.mark.parametrize("name", ["quantify", "judge"])
-def test_an_output_of_the_present_version_follows_the_present_schema(name) -> None:
+@pytest.mark.parametrize("form", OUTPUTS, ids=lambda form: form.name)
+def test_an_output_of_the_present_version_follows_the_present_schema(form) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
-    schema = json.loads(file_of(name).read_text(encoding="utf-8"))
-    form = next(form for form in FORMATS if form.name == name)
-    kept = json.loads((form.folder / f"{name}.json").read_text(encoding="utf-8"))
+    schema_file = file_of(SCHEMA_OF.get(form.name, form.name))
+    schema = json.loads(schema_file.read_text(encoding="utf-8"))
+    kept = json.loads((form.folder / f"{form.name}.json").read_text(encoding="utf-8"))
     errors = [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(kept)]
     # A field that became required, or got another type, is another version of the layout.
     assert errors == []
+
+
+def test_every_schema_has_an_output() -> None:
+    assert {SCHEMA_OF.get(form.name, form.name) for form in OUTPUTS} == set(SCHEMAS)
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -79,7 +98,7 @@ def test_the_files_are_small(name) -> None:
 def test_the_page_of_formats_has_the_present_versions() -> None:
     page = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([a-z -]+) \| ([\d.]+) \|", page, re.MULTILINE))
-    assert rows == {form.name.replace("-", " "): form.version for form in FORMATS}
+    assert rows == {form.name.replace("-", " "): form.version for form in EVERY}
 
 
 def test_a_changed_number_is_a_difference() -> None:
@@ -118,4 +137,4 @@ def series(versions: tuple[str, str]) -> list[str]:
 
 
 def test_all_files_are_of_a_known_format() -> None:
-    assert {Path(name).name.rpartition("-")[0] for name in KEPT} <= READ.keys()
+    assert {format_of(name) for name in KEPT} <= READ.keys()
