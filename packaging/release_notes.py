@@ -1,14 +1,18 @@
 """The part of the changelog for a tag, checked: `python packaging/release_notes.py v1.2.3`.
 
-Exits with 1 and a line if the tag is not the version of the package, or the changelog has no part
-with that version as its title.
+Links to pages of the documentation become links to the site of that version. Exits with 1 and a
+line if the tag is not the version of the package, or the changelog has no part with that version as
+its title.
 """
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+PAGE = re.compile(r"\]\((?!https?://)([\w/-]+)\.md(#[\w-]+)?\)")
+"""A link to another page: `](guides/judge.md#labels)`."""
 
 
 def notes(tag: str, package: str, changelog: str) -> str:
@@ -27,12 +31,19 @@ def notes(tag: str, package: str, changelog: str) -> str:
     raise ValueError(f"CHANGELOG.md has no part for {version[1]}")
 
 
+def with_addresses(text: str, site: str) -> str:
+    """The text with links that work outside the site. site: the address of its start page."""
+    return PAGE.sub(lambda link: f"]({site}/{link[1]}/{link[2] or ''})", text)
+
+
 def main(tag: str) -> str | None:
     """Print the notes; the message of an error is for `sys.exit`."""
     package = (ROOT / "src" / "quantshift" / "__init__.py").read_text(encoding="utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    site = f"{project['urls']['Documentation']}/{tag.removeprefix('v')}"
     try:
-        sys.stdout.write(notes(tag, package, changelog))
+        sys.stdout.write(with_addresses(notes(tag, package, changelog), site))
     except ValueError as error:
         return str(error)
     return None

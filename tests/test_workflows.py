@@ -113,6 +113,14 @@ def test_notes_are_the_part_of_the_version():
     assert release_notes.notes("v1.2.0", '__version__ = "1.2.0"\n', CHANGELOG) == "- old\n"
 
 
+def test_links_of_the_notes_work_outside_the_site():
+    text = "[a](guides/judge.md), [b](start.md#less-to-install), [c](https://x.org/y.md), [d](#e)"
+    assert release_notes.with_addresses(text, "https://docs/1.2") == (
+        "[a](https://docs/1.2/guides/judge/), [b](https://docs/1.2/start/#less-to-install), "
+        "[c](https://x.org/y.md), [d](#e)"
+    )
+
+
 @pytest.mark.parametrize(
     ("tag", "version", "message"),
     [
