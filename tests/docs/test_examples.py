@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from quantshift import __version__
 from website import examples
 from website.examples import ExampleError, blocks, check_page, refill
 from website.pages import DOCS
@@ -67,7 +68,7 @@ def test_commands_run_and_their_outputs_are_compared(page):
     assert refill(path, folder)
     lines = path.read_text("utf-8").splitlines()
     assert lines[1] == "$ quantshift --version"
-    assert lines[2].startswith("quantshift 0.")
+    assert lines[2].startswith(f"quantshift {__version__}")
     assert lines[3:] == ["$ ls", "a.csv", "```"]
     check_page(path, folder)
 
