@@ -54,7 +54,7 @@ def test_the_page_shows_the_accuracy_beside_the_shares(tmp_path):
     batches = data["series"][0]["batches"][ACCURACY]
     assert [batch["share"] for batch in batches] == accuracies.tolist()
     assert [batch["alarm"] for batch in batches].index(True) >= 25
-    assert f'<th scope="col">{ACCURACY}</th>' in page
+    assert f'<th scope="col" class="number">{ACCURACY}</th>' in page
     without = render_page(filled(tmp_path / "without", days(30)))
     assert ACCURACY not in without
 
