@@ -82,6 +82,9 @@ def main() -> None:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             estimates = pd.DataFrame(list(run(options)))
+    if estimates.empty:
+        print("skipped: none of these tables is here (pip install 'quantshift[datasets]')")
+        return
     if options.csv:
         estimates.to_csv(options.csv, index=False)
     report(pd.DataFrame(list(samples(estimates))))

@@ -1,6 +1,7 @@
-"""Neural quantifiers on equal terms: Fashion-MNIST, one backbone, the same bags, three seeds.
+"""Neural quantifiers on equal terms: one classifier, the same bags, three seeds.
 
     backbone   images -> posteriors and embeddings of items that the network has not seen (GPU)
+    items      or a table -> posteriors by logistic regression, out of fold, and its features
     prepare    calibrated inputs, test bags, and the estimates of SLD, PACC and KDEyML (quantshift)
     train      SetNetwork and a plain network of HistNetQ's kind on these inputs (GPU)
     table      all errors, with standard errors
@@ -14,6 +15,11 @@ and stops after --minutes.
     python benchmarks/neural_bags.py prepare --folder runs/neural
     python benchmarks/neural_bags.py train --folder runs/neural --minutes 60
     python benchmarks/neural_bags.py table --folder runs/neural
+
+For a table (`real_tables.py`, classes of at least 100 rows; half of the rows are tested on):
+
+    python benchmarks/neural_bags.py items --table uci_yeast --folder runs/neural/yeast
+    python benchmarks/neural_bags.py prepare --folder runs/neural/yeast --bags 250 --size 250
 """
 
 import argparse
@@ -77,7 +83,33 @@ def backbone(arguments):
         print(f"seed {seed}: {right:.4f} right, {time.monotonic() - began:.0f} s", flush=True)
 
 
-def prepare(arguments, n_bags=N_BAGS, size=SIZE):
+def items(arguments):
+    """Posteriors and features of a table, for each seed another half of the rows to learn from."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+
+    from real_tables import load, preparation
+
+    rows = load(arguments.table, binary=False)
+    for seed in arguments.seeds:
+        order = np.random.default_rng(seed).permutation(len(rows.codes))
+        train, test = np.array_split(order, 2)
+        numbers = preparation().fit(rows.columns.iloc[train])
+        X, X_test = (np.asarray(numbers.transform(rows.columns.iloc[r])) for r in (train, test))
+        y, model = rows.codes[train], LogisticRegression(max_iter=2000)
+        np.savez_compressed(
+            arguments.folder / f"backbone-{seed}.npz",
+            codes=y,
+            test_codes=rows.codes[test],
+            posteriors=cross_val_predict(model, X, y, cv=FOLDS, method="predict_proba"),
+            test_posteriors=model.fit(X, y).predict_proba(X_test),
+            features=X,
+            test_features=X_test,
+        )
+        print(f"seed {seed}: {model.score(X_test, rows.codes[test]):.4f} right", flush=True)
+
+
+def prepare(arguments):
     """Inputs of the networks, test bags, and the estimates of other methods."""
     from quantshift import PACC, SLD, KDEyML
     from quantshift.quantifiers.neural.bags import BagSource
@@ -97,20 +129,22 @@ def prepare(arguments, n_bags=N_BAGS, size=SIZE):
         scaled = ScaledFeatures.learnt(known["features"], None)
         rng = np.random.default_rng(seed)
         rows = np.arange(len(codes), dtype=float)[:, np.newaxis]  # as features, to know the order
-        items = learning_items(posteriors, rows, codes, None, rng)
-        order = items.features[:, 0].astype(np.int64)
+        learning = learning_items(posteriors, rows, codes, None, rng)
+        order = learning.features[:, 0].astype(np.int64)
         n_classes = posteriors.shape[1]
         everything = BagSource(
             np.arange(len(test_codes)), test_codes, np.ones(len(test_codes)), n_classes
         )
-        bags = everything.draw(n_bags, size, 1.0, np.random.default_rng([seed, 1]))
+        bags = everything.draw(
+            arguments.bags, arguments.size, 1.0, np.random.default_rng([seed, 1])
+        )
         likelihoods = Likelihoods.learnt(posteriors, codes, None)
         np.savez_compressed(
             arguments.folder / f"prepared-{seed}.npz",
-            scores=items.scores,
+            scores=learning.scores,
             features=scaled.training[order].astype(np.float16),
-            codes=items.codes,
-            parts=items.parts,
+            codes=learning.codes,
+            parts=learning.parts,
             final_scores=likelihoods.scores(posteriors)[order],
             test_scores=likelihoods.scores(test_posteriors),
             test_features=scaled(known["test_features"]).astype(np.float16),
@@ -336,17 +370,21 @@ def trial(arguments):
             found[f"{name}posteriors"] = scores / scores.sum(axis=1, keepdims=True)
             found[f"{name}features"], found[f"{name}codes"] = features, codes
         np.savez_compressed(arguments.folder / f"backbone-{seed}.npz", **found)
-    prepare(arguments, n_bags=60, size=50)
+    arguments.bags, arguments.size = 60, 50
+    prepare(arguments)
     train(arguments)
     table(arguments)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    steps = {step.__name__: step for step in (backbone, prepare, train, table, trial)}
+    steps = {step.__name__: step for step in (backbone, items, prepare, train, table, trial)}
     parser.add_argument("step", choices=steps)
     parser.add_argument("--folder", type=Path, required=True, help="data and results")
     parser.add_argument("--images", type=Path, help="folder of the IDX files")
+    parser.add_argument("--table", help="its name in real_tables.py")
+    parser.add_argument("--bags", type=int, default=N_BAGS, help="prepare: how many")
+    parser.add_argument("--size", type=int, default=SIZE, help="prepare: items of a bag")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--minutes", type=float, default=9.0, help="train: start nothing later")
     parser.add_argument("--device", default="auto")

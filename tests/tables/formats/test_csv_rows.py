@@ -31,6 +31,16 @@ def read(path, without_arrow: bool):
     return rows, frame.ragged, where
 
 
+def read_or_refused(path, *, without_arrow: bool):
+    """What is read, or why the file is refused: a header of one column does not show the delimiter,
+    so that quotes of further cells may look as if they were never closed.
+    """
+    try:
+        return read(path, without_arrow=without_arrow)
+    except DataError as error:
+        return str(error)
+
+
 @given(
     st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=8),
     st.integers(1, 3),
@@ -46,7 +56,9 @@ def test_both_parsers_give_the_same(tmp_path_factory, rows, n_columns, delimiter
     content = text.getvalue().encode()
     path = tmp_path_factory.mktemp("csv") / ("t.csv.gz" if gzipped else "t.csv")
     path.write_bytes(gzip.compress(content) if gzipped else content)
-    assert read(path, without_arrow=True) == read(path, without_arrow=False)
+    outcome = read_or_refused(path, without_arrow=True)
+    assert outcome == read_or_refused(path, without_arrow=False)
+    assert n_columns == 1 or not isinstance(outcome, str)
 
 
 @pytest.mark.parametrize(
