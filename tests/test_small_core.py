@@ -315,7 +315,7 @@ def test_other_commands_of_the_core(tmp_path, verb):
     [
         (
             "quantify --train a.csv --sample b.csv --label y",
-            "quantshift quantify needs scikit-learn, which is not installed: pip install "
+            "quantshift quantify needs scipy, which is not installed: pip install "
             "'quantshift[quantify]'",
         ),
         (
