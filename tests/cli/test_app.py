@@ -79,7 +79,7 @@ def test_bash_completes_the_options_of_a_verb() -> None:
         ("judge a.csv b.csv", r".*extra argument.*\(b\.csv\); see quantshift judge --help"),
         ("judge a.csv --level x", r"invalid value for '--level': .*; see quantshift judge --help"),
         ("example --output a", "no such option: --output .*--out.*see quantshift example --help"),
-        ("exampel", r"no such command 'exampel'.*\bexample\b.*see quantshift --help"),
+        ("exampel", r"no such command 'exampel'.*\bexample\b.* [Ss]ee quantshift --help"),
         ("--verbose", "no such option: --verbose.*see quantshift --help"),
         ("judge a.csv", r"name the column of the labels.* \(--label, [-a-z, ]*\)"),
     ],

@@ -56,7 +56,8 @@ def wrong_usage(error: Any) -> UserError:
     message = f"{message[:1].lower()}{message[1:].removesuffix('.')}"
     # The command of a verb that also has subcommands has no name of its own, only a space.
     command = " ".join(error.ctx.command_path.split()) if error.ctx else "quantshift"
-    return UserError(f"{message}{' ' if message.endswith('?') else '; '}see {command} --help")
+    where = " See" if message.endswith("?") else "; see"
+    return UserError(f"{message}{where} {command} --help")
 
 
 def ending(error: BaseException) -> Ending:
