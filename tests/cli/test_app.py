@@ -71,6 +71,34 @@ def test_bash_completes_the_options_of_a_verb() -> None:
     assert done.stdout.split() == ["--as"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("judge", "missing argument 'TABLE'; see quantshift judge --help"),
+        ("judge plan", "missing argument 'TABLE'; see quantshift judge plan --help"),
+        ("judge a.csv b.csv", r".*extra argument.*\(b\.csv\); see quantshift judge --help"),
+        ("judge a.csv --level x", r"invalid value for '--level': .*; see quantshift judge --help"),
+        ("example --output a", "no such option: --output .*--out.*see quantshift example --help"),
+        ("exampel", r"no such command 'exampel'.*\bexample\b.* [Ss]ee quantshift --help"),
+        ("--verbose", "no such option: --verbose.*see quantshift --help"),
+        ("judge a.csv", r"name the column of the labels.* \(--label, [-a-z, ]*\)"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(arguments: str, line: str) -> None:
+    done = process(*arguments.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(f"error: {line}\n", done.stderr), done.stderr
+
+
+def test_a_verb_alone_names_its_help() -> None:
+    done = process("quantify")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: give a sample (--sample), or a sketch of one (--sketch); "
+        "quantshift quantify --help has examples\n"
+    )
+
+
 def test_help_names_every_verb() -> None:
     done = process("--help")
     assert done.returncode == 0

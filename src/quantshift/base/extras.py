@@ -68,6 +68,14 @@ def missing_package(
     )
 
 
+def check_installed(modules: "Iterable[str]", work: str) -> None:
+    """Refuse work for which a module is missing; its verb is part of it ("SLD needs")."""
+    for module in modules:
+        if not _is_installed(module):
+            absent = ModuleNotFoundError(f"No module named {module!r}", name=module)
+            raise missing_package(absent, work) or absent
+
+
 def extras_to_install(modules: "Iterable[str]") -> list[str]:
     """The extras, in alphabetical order, that install those of the modules that are missing."""
     return sorted({EXTRA_OF[module][1] for module in modules if not _is_installed(module)})

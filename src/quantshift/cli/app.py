@@ -4,10 +4,11 @@ A verb is imported when it is called, because importing the libraries of all ver
 """
 
 import atexit
+import contextlib
 import gc
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, final
@@ -26,13 +27,13 @@ from quantshift.cli.failing import (
     fail,
     flush_output,
     show_traceback,
+    wrong_usage,
 )
 from quantshift.cli.help_text import fill_width
-from quantshift.credentials import without_credentials
 from quantshift.errors import UserError
 
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
-"""The error of a command line that cannot be read; it repeats what was typed."""
+"""The error of a command line that cannot be read."""
 
 
 class Verb(NamedTuple):
@@ -170,6 +171,17 @@ STOPPED = 130
 """The exit code of a command that was stopped by Ctrl-C, by convention of the shells."""
 
 
+@contextlib.contextmanager
+def _usage_in_one_line() -> Iterator[None]:
+    """Raise errors of the command line as those of the user, which are printed in one line."""
+    try:
+        yield
+    except UsageError as error:
+        if type(error).show is not UsageError.show:  # nothing is wrong: it prints the help
+            raise
+        raise wrong_usage(error) from error
+
+
 @final
 class Verbs(TyperGroup):
     """The verbs; one that is stopped prints one line, also where the library for options would not.
@@ -177,13 +189,16 @@ class Verbs(TyperGroup):
     That library takes the end of a file for Ctrl-D, and `sys.exit` in loaded code for its own.
     """
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the options before the verb."""
+        with _usage_in_one_line():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: Any) -> Any:
         """Call the verb."""
         try:
-            return super().invoke(ctx)
-        except UsageError as error:
-            error.message = without_credentials(error.message, sys.argv[1:])
-            raise
+            with _usage_in_one_line():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             Console(stderr=True).print("stopped")
             raise typer.Exit(STOPPED) from None

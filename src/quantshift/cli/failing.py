@@ -5,7 +5,7 @@ import errno
 import os
 import sys
 import traceback
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from rich.console import Console
 from rich.markup import escape
@@ -45,6 +45,19 @@ def bad_input(error: SystemExit | EOFError) -> BaseException:
     return UserError(
         f"code that was loaded for this command called sys.exit({error.code!r}); remove the call"
     )
+
+
+def wrong_usage(error: Any) -> UserError:
+    """What to raise for a command line that cannot be read, instead of a box of several lines.
+
+    error: that of the library for options, with its context.
+    """
+    message = str(error.format_message()).strip()
+    message = f"{message[:1].lower()}{message[1:].removesuffix('.')}"
+    # The command of a verb that also has subcommands has no name of its own, only a space.
+    command = " ".join(error.ctx.command_path.split()) if error.ctx else "quantshift"
+    where = " See" if message.endswith("?") else "; see"
+    return UserError(f"{message}{where} {command} --help")
 
 
 def ending(error: BaseException) -> Ending:

@@ -12,6 +12,7 @@ from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED
 from quantshift.answers.outputs import OUTPUTS
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
+from quantshift.base.extras import check_installed
 from quantshift.base.options import OUTPUT, option
 from quantshift.base.shell import command_line
 from quantshift.base.storage.files import check_output, write_output
@@ -49,12 +50,13 @@ class OutputFiles:
     overwrite: bool = option(False, REPLACES, panel=OUTPUT)
 
     def check(self, inputs: Sequence[Any], beside: str | Path | None = None) -> None:
-        """Refuse files that cannot be written, before the work starts.
+        """Refuse files that cannot be written or rendered, before the work starts.
 
         inputs: what the same command reads. beside: a file that it writes too.
         """
         nouns: dict[str, str] = {}
         for output, path in self._requested():
+            check_installed(output.modules, f"--{output.name} needs")
             check_output(
                 path,
                 inputs=inputs,

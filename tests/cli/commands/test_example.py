@@ -29,6 +29,16 @@ def test_the_judge_answers_what_it_says(quantshift, tmp_path, monkeypatch):
     assert answer.startswith("good: 67.8% of the 2,000 items in verdicts.csv")
 
 
+def test_a_second_call_says_it_again(quantshift, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = quantshift("example")
+    (tmp_path / "examples" / "reviews.csv").unlink()
+    kept = (tmp_path / "examples" / "verdicts.csv").stat().st_mtime_ns
+    assert quantshift("example") == first
+    assert {file.name for file in (tmp_path / "examples").iterdir()} == set(EXAMPLES)
+    assert (tmp_path / "examples" / "verdicts.csv").stat().st_mtime_ns == kept
+
+
 def test_files_stay(quantshift, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").mkdir()

@@ -14,6 +14,7 @@ class Html(AbstractOutput):
     noun = "page"
     endings = PAGE_ENDINGS
     help = "Also write a page with charts."
+    modules = ("jinja2",)
 
     def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
         """The page, with the thresholds of the conditions and where the numbers come from."""

@@ -105,8 +105,9 @@ def example(
 ) -> None:
     """Write small tables to try quantshift on, and say what to type for each.
 
-    The tables are made up, so that the right answers are known. No file is ever replaced. Where an
-    answer needs packages that are not installed, the command that installs them comes first.
+    The tables are made up, so that the right answers are known. No file is ever replaced; call
+    it again to see the commands again. Where an answer needs packages that are not installed, the
+    command that installs them comes first.
 
     Examples:
 

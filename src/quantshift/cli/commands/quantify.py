@@ -177,4 +177,7 @@ def _check_sources(sources: Sources, sketches: SketchSources) -> None:
             "a sketch of labelled items needs a sketch of a sample", arguments=["sketch"]
         )
     if sources.sample is None:
-        raise UserError("give a sample, or a sketch of one", arguments=["sample", "sketch"])
+        raise UserError(
+            "give a sample (--sample), or a sketch of one (--sketch); quantshift quantify --help "
+            "has examples"
+        )

@@ -102,7 +102,7 @@ EXAMPLES: Mapping[str, ExampleTable] = MappingProxyType(
 def write_examples(out: str | Path) -> tuple[Path, ...]:
     """Write the tables into the folder `out`, which is created if it does not exist.
 
-    Returns the files. No file is ever replaced.
+    Returns the files. No file is ever replaced; tables that are there already may stay.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -110,18 +110,20 @@ def write_examples(out: str | Path) -> tuple[Path, ...]:
     ['reviews.csv', 'new-reviews.csv', 'verdicts.csv', 'customers.csv', 'new-customers.csv']
     """
     folder = Path(out)
-    files = tuple(folder / name for name in EXAMPLES)
-    if taken := [file for file in files if file.exists() or file.is_symlink()]:
-        raise UserError(
-            f"{taken[0]} exists, and examples replace no file; choose another folder",
-            arguments=["out"],
-        )
-    contents = [_csv(EXAMPLES[file.name].draw()).encode() for file in files]
+    contents = {folder / name: _csv(table.draw()).encode() for name, table in EXAMPLES.items()}
+    there = [file for file in contents if file.exists() or file.is_symlink()]
+    for file in there:
+        if not file.is_file() or file.read_bytes() != contents[file]:
+            raise UserError(
+                f"{file} exists, and examples replace no file; choose another folder",
+                arguments=["out"],
+            )
     make_folder(folder)
     check_writable(folder)
-    for file, content in zip(files, contents, strict=True):
-        write_output(file, content)
-    return files
+    for file, content in contents.items():
+        if file not in there:
+            write_output(file, content)
+    return tuple(contents)
 
 
 def _reviews() -> Columns:
