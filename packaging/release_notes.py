@@ -11,8 +11,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGE = re.compile(r"\]\((?!https?://)([\w/-]+)\.md(#[\w-]+)?\)")
-"""A link to another page: `](guides/judge.md#labels)`."""
+PAGE = re.compile(r"\]\((?!https?://)([\w/-]+?)(?:/index)?\.md(#[\w-]+)?\)")
+"""A link to another page: `](guides/judge.md#labels)`; `suites/index.md` is the page `suites`."""
 
 
 def notes(tag: str, package: str, changelog: str) -> str:

@@ -115,9 +115,10 @@ def test_notes_are_the_part_of_the_version():
 
 def test_links_of_the_notes_work_outside_the_site():
     text = "[a](guides/judge.md), [b](start.md#less-to-install), [c](https://x.org/y.md), [d](#e)"
+    text += ", [f](suites/index.md)"
     assert release_notes.with_addresses(text, "https://docs/1.2") == (
         "[a](https://docs/1.2/guides/judge/), [b](https://docs/1.2/start/#less-to-install), "
-        "[c](https://x.org/y.md), [d](#e)"
+        "[c](https://x.org/y.md), [d](#e), [f](https://docs/1.2/suites/)"
     )
 
 

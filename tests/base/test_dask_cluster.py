@@ -28,6 +28,7 @@ def refused(client):
 
 
 def test_workers_of_the_same_version_take_part():
+    assert problem_of_version(__version__) == ""
     check_workers(Answering(None, None), "tcp://10.0.0.9:8786", problem_of_version, __version__)
 
 

@@ -59,6 +59,18 @@ def test_the_page_shows_the_accuracy_beside_the_shares(tmp_path):
     assert ACCURACY not in without
 
 
+def test_a_batch_without_an_accuracy_has_no_limits_of_it(tmp_path):
+    answers = with_accuracy(days(5), np.full(5, 0.8))
+    answers[2] = days(5)[2]
+    page = render_page(filled(tmp_path / "h", answers))
+    data = json.loads(page.split('id="report-data">')[1].split("</script>")[0])
+    batches = data["series"][0]["batches"][ACCURACY]
+    assert [batch["low"] is None for batch in batches] == [i == 2 for i in range(5)]
+    assert [batch["high"] is None for batch in batches] == [i == 2 for i in range(5)]
+    assert page.count('<td class="number">?</td>') == 1
+    assert "0.0 to 100.0%" not in page
+
+
 @pytest.mark.slow
 def test_the_accuracy_is_chosen_by_keyboard_in_a_browser(tmp_path, open_quietly):
     path = tmp_path / "page.html"

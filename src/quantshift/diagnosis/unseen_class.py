@@ -13,13 +13,14 @@ as much: nothing is known about such items.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.special import bdtrc
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Flags, Indices, Reals
+from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifiers.base.items import Items
 
 MOST_ITEMS = 1500
@@ -44,18 +45,8 @@ FEWEST_OF_A_CLASS = 20
 """The share of a smaller class is not known well enough to count."""
 
 
-class OffersPositions(Protocol):
-    """A method that keeps where its training items are, and says where other items are."""
-
-    def training_positions(self) -> tuple[Reals, Codes] | None:
-        """The standardised features of the training items, and their codes, if comparable."""
-
-    def positions(self, items: Items) -> Reals:
-        """The features of other items, standardised in the same way."""
-
-
 def unlike_every_class(
-    method: OffersPositions,
+    method: AbstractGuarded,
     items: Items,
     samples: Sequence[Indices],
     *,

@@ -29,7 +29,7 @@ from quantshift.history.rendering import (
     value_text,
     values_and_limits,
 )
-from quantshift.history.series import Control, Series, accuracy_controls, controls_of
+from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
 
 if TYPE_CHECKING:
     from quantshift.history.archive import History
@@ -134,9 +134,7 @@ def _series(
 ) -> dict[str, Any]:
     by_label = {control.label: control for control in controls}
     rows = []
-    columns = [
-        values_and_limits([point.share(label) for point in one.points]) for label in quantities
-    ]
+    columns = [_column(one, label) for label in quantities]
     for i, point in reversed(list(enumerate(one.points))):
         marks = batch_marks(one, by_label.get(last.lead, controls[0]), i)
         rows.append(
@@ -165,6 +163,20 @@ def _series(
         "control": [sentence(n) for n in notes],
         "judges": [sentence(line) for line in about_judges],
     }
+
+
+def _column(one: Series, label: str) -> list[tuple[str, str]]:
+    """The value in each batch as text, and its limits."""
+    texts = values_and_limits([point.share(label) for point in one.points])
+    return [
+        (estimate, bounds if _has(point, label) else "")
+        for point, (estimate, bounds) in zip(one.points, texts, strict=True)
+    ]
+
+
+def _has(point: Point, label: str) -> bool:
+    """Whether a batch says anything about a quantity; not every batch has an accuracy."""
+    return label != ACCURACY or point.batch.accuracy is not None
 
 
 def _all_marks(series: list[Series], charts: list[list[Control]]) -> set[str]:
@@ -253,8 +265,8 @@ def _chart_series(
                 "batch": one_line(batch_label(point)),
                 "items": point.batch.n_items,
                 "share": point.share(label).estimate,
-                "low": point.share(label).low,
-                "high": point.share(label).high,
+                "low": point.share(label).low if _has(point, label) else None,
+                "high": point.share(label).high if _has(point, label) else None,
                 "limits": point.batch.kind,
                 "range": is_range(point.batch.kind),
                 "shift": bool(point.batch.shift),

@@ -54,9 +54,7 @@ def build_leaderboard(
     text = numbers_of(contents).write_csv().encode()
     write_output(numbers, text, overwrite=overwrite, ours=_starts_with(NUMBERS_HEAD))
     text = contents.pairs.write_csv().encode()
-    write_output(
-        pairs, text, overwrite=overwrite, ours=_starts_with(",".join(contents.pairs.columns))
-    )
+    write_output(pairs, text, overwrite=overwrite, ours=_starts_with(PAIRS_HEAD))
     text = latex_tables(contents).encode()
     write_output(tables, text, overwrite=overwrite, ours=_starts_with(MADE_BY))
     write_output(page, render_page(contents).encode(), overwrite=overwrite, ours=is_page)

@@ -128,7 +128,7 @@ def read_mail(path: Path) -> str:
         message = email.message_from_bytes(content, policy=email.policy.compat32)
         parts = _texts(message)
     except RecursionError:
-        raise DataError(f"{path}: not a mail; its parts are within parts, too deeply") from None
+        raise DataError(f"{path}: not a mail; its parts are nested too deeply") from None
     if not message.keys() or not _HEADER.match(content[:200].decode("latin-1")):
         raise DataError(f"{path}: not a mail; it does not begin with headers")
     texts = [_subject(message), *(text.content for text in parts)]

@@ -20,6 +20,7 @@ const batches = () => data.series[chosen.series].batches[chosen.label];
 function domain(rows, thresholds) {
   const values = rows.flatMap((row) => [row.low, row.high, row.control_low, row.control_high]).filter((value) => value !== null);
   const bounds = thresholds.map((threshold) => threshold.bound);
+  if (!values.length && !bounds.length) return [0, 1];
   const low = Math.min(...values, ...bounds), high = Math.max(...values, ...bounds);
   const space = 0.06 * (high - low || 0.1);
   return isMean() ? [low - space, high + space] : [Math.max(0, low - space), Math.min(1, high + space)];
@@ -45,8 +46,8 @@ function spec(pixels) {
   const layers = [
     layer((row) => row.control_low !== null, { type: "area", color: token("good"), opacity: 0.16, interpolate: "step" }, { x, y: y("control_low"), y2: { field: "control_high" } }),
     layer((row) => row.new_model, { type: "rule", color: token("ink"), strokeDash: [2, 3], opacity: 0.7 }, { x, tooltip: [{ field: "batch", type: "nominal" }, { field: "model", type: "nominal", title: "new model" }] }),
-    layer((row) => !row.range, { type: "rule", color: token("accent"), strokeWidth: width, opacity: 0.3 }, interval),
-    layer((row) => row.range, { type: "rule", color: token("accent"), strokeWidth: 1.5, strokeDash: [5, 4], opacity: 0.7 }, interval),
+    layer((row) => row.low !== null && !row.range, { type: "rule", color: token("accent"), strokeWidth: width, opacity: 0.3 }, interval),
+    layer((row) => row.low !== null && row.range, { type: "rule", color: token("accent"), strokeWidth: 1.5, strokeDash: [5, 4], opacity: 0.7 }, interval),
     layer((row) => row.share !== null, { type: "point", filled: true, size, opacity: 1, color: token("accent") }, { x, y: y("share"), tooltip }),
     layer((row) => row.smoothed !== null, { type: "line", color: token("open"), strokeWidth: 2 }, { x, y: y("smoothed") }),
     layer((row) => row.alarm, { type: "point", size: 90, strokeWidth: 2, opacity: 1, color: token("bad") }, { x, y: y("smoothed"), tooltip }),

@@ -1,4 +1,4 @@
-"""Labels that are answered together, where that of one label on its own is only a range.
+"""Labels that are answered together, where the answer about one of them alone is only a range.
 
 When the share of a label moves, the items of other labels look different, and each of these labels
 is refuted on its own: its answer is a range. `multilabel.joint` tests whether changed shares of the
@@ -191,9 +191,7 @@ class LabelsTogether:
             committee = guard.unguarded_items(items).committee
             assert committee is not None
             committees.append(committee[:, :, 1])
-            calibrated.append(
-                np.stack([member[:, 1] for member in guard.calibrated_members(items)])
-            )
+            calibrated.append(guard.calibrated_members(items)[:, :, 1])
         # Rare labels have fewer folds: their models take part more than once.
         most = max(map(len, committees))
         together = np.stack([members[np.arange(most) % len(members)] for members in committees], -1)
