@@ -124,7 +124,7 @@ SEVERAL = (
     "judge verdicts.csv --verdict tags_judge --label tags --separator ; --labels random",
     "judge verdicts.csv --pairs spam_judge=spam --labels random --history labels --at 2026-01-05",
     "history show kept",
-    "history export kept --json",
+    "history export kept --as json",
     "judge verdicts.csv --verdict judge --label human",
     "judge verdicts.csv --verdict judge --label human --labels by-verdict --insist",
     "judge verdicts.csv --verdict judge --label human --labels by-label --insist",
@@ -144,7 +144,7 @@ SEVERAL = (
     "judge promptfoo.json --verdict success --label vars.human --labels random",
     "judge harness.jsonl --verdict exact_match --label doc.human --labels random",
     "judge langsmith.jsonl --verdict feedback.correct --label inputs.human --labels random",
-    "judge part1.csv part2.jsonl --verdict judge --label human --labels random",
+    "judge part* --verdict judge --label human --labels random",
     "judge verdicts.tsv.gz --verdict judge --label human --labels random --json",
     "judge verdicts.arff --verdict judge --label human --labels random",
 )
