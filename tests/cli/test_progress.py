@@ -81,6 +81,20 @@ def test_an_empty_total_is_done():
     assert progress.item_line("training", 0, 0, 0.0) == "training"
 
 
+def test_first_steps_that_compiled_their_loops_do_not_promise_hours(clock):
+    """The first five of 1,000 replicates once took a minute: "229:01 left"."""
+    out = io.StringIO()
+    with progress.item_progress(Console(file=out)) as advance:
+        advance("resampling", 0, 1000)
+        clock[0] += 60
+        advance("resampling", 5, 1000)
+        clock[0] += 30
+        advance("resampling", 300, 1000)
+    assert out.getvalue() == (
+        "resampling: 5 of 1,000, 1:00 so far\nresampling: 300 of 1,000, 3:30 left\n"
+    )
+
+
 def test_lines_also_come_while_one_step_takes_long(clock, monkeypatch):
     """`train --groups` was silent while a model was trained, and gave no estimate for minutes."""
     monkeypatch.setattr(progress, "BEAT_SECONDS", 0.001)

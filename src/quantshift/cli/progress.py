@@ -33,6 +33,9 @@ LINE_EVERY_SECONDS = 10.0
 BEAT_SECONDS = 1.0
 """How often it is checked whether a line is due."""
 
+FIRST_SHARE = 0.02
+"""The share of a task after which it is said how much time is left."""
+
 
 def byte_progress(console: Console) -> AbstractContextManager[OnProgress]:
     """Progress of work that is counted in bytes."""
@@ -191,8 +194,11 @@ class _Lines:
         # The step under way is taken to be as fast as those before it.
         rate = done / max(self.reported - self.started, 1e-9)
         under_way = min((now - self.reported) * rate, 1.0)
+        if self.from_zero and done < FIRST_SHARE * self.total:
+            # The first steps may have compiled their loops: they say little about the others.
+            done, under_way = 0, 0.0
         text = self.line(self.task_name, self.done, self.total, (done + under_way) / passed)
-        if self.done == self.first and passed >= QUIET_SECONDS:
+        if not done and passed >= QUIET_SECONDS:
             text += f", {_clock(passed)} so far"
         say(self.console, text)
 
