@@ -59,9 +59,9 @@ selected by their score .023; with equal weights .034 and .026, with LEAST_WEIGH
 SENTENCES: Mapping[str, str] = MappingProxyType(
     {
         DECLARED: "corrected, because you declared that only the shares of the classes changed",
-        EVIDENCE: "corrected: the rows show that the shares of the classes changed",
+        EVIDENCE: "corrected: the rows support that only the shares of the classes changed",
         AGREEMENT: "as trained: whatever changed, the shares are about the same",
-        NO_EVIDENCE: "as trained: nothing shows that only the shares of the classes changed",
+        NO_EVIDENCE: "as trained: nothing supports that only the shares of the classes changed",
         REFUTED: "as trained: more than the shares of the classes changed",
         NEITHER: "as trained: the rows do not show the shares of the classes",
         COVARIATE: "as trained, because you declared that similar rows still get the same label",

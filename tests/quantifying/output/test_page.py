@@ -442,7 +442,8 @@ def test_the_page_follows_the_class_that_is_chosen_by_keyboard(browser, tmp_path
         "document.querySelector('#plot-scores').textContent.includes('probability of none')"
     )
     assert "share of none" in page.inner_text("#plot-assumptions")
-    assert "prior shift: 50.0%" in page.get_attribute("#plot-assumptions", "aria-label")
+    described = page.get_attribute("#plot-assumptions", "aria-label")
+    assert "if only the shares of the classes changed: 50.0%" in described
     page.close()
 
 
@@ -489,7 +490,7 @@ def test_what_is_refuted_is_a_small_ring(browser, made, tmp_path):
         }))""",
     )
     assert len(dots) == 3
-    (ring,) = (dot for dot in dots if "ruled out" in dot["name"])
+    (ring,) = (dot for dot in dots if "contradicted" in dot["name"])
     assert ring["fill"] == "transparent"
     assert ring["width"] <= min(dot["width"] for dot in dots) + 2
     assert max(dots, key=lambda dot: dot["width"]) is not ring

@@ -1,10 +1,10 @@
 """Which kind of answer a sample gets, and what it rests on: decided once, for everything that
 prints, draws, stores or exits.
 
-A *confidence interval* needs a reason: the items show that only the shares of the classes changed
-(evidence), all assumptions give similar shares (agreement), or the user has said what to assume or
-which method to use (declared) and the items do not contradict it. Otherwise the answer is a
-*range*, or it *cannot be estimated*: the range is too wide to act upon, or the classifier knows
+A *confidence interval* needs a reason: the items support that only the shares of the classes
+changed (evidence), all assumptions give similar shares (agreement), or the user has said what to
+assume or which method to use (declared) and the items do not contradict it. Otherwise the answer is
+a *range*, or it *cannot be estimated*: the range is too wide to act upon, or the classifier knows
 nothing. For guarded methods `quantshift.quantifiers.base.guarding` weighs the tests.
 """
 

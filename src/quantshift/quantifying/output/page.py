@@ -125,6 +125,11 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
         **data,
         "names": {one_line(label): shown(result, label) for label in result.classes},
         "method_names": dict(METHOD_NAMES),
+        "assumption_names": {
+            assumption.name: _in_plain_words(result, assumption.name)
+            for batch in result.batches
+            for assumption in batch.assumptions
+        },
         "batch_names": [batch_label(result, batch) for batch in result.batches],
         "found": [
             [asdict(headline_found(result, batch, label)) for label in result.classes]
@@ -164,7 +169,6 @@ def _audit_texts(result: Quantification, shares: Sequence[Share]) -> list[tuple[
 def _batch(
     result: Quantification, batch: Batch, texts: Mapping[str, tuple[str, str]]
 ) -> dict[str, Any]:
-    of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
     return {
         "name": batch_label(result, batch),
         "n_items": f"{batch.n_items:,}",
@@ -192,14 +196,20 @@ def _batch(
         "changes": [(shortened(c.name), c.description) for c in batch.changes],
         "assumptions": [
             (
+                _in_plain_words(result, assumption.name),
                 assumption.name,
-                ASSUMPTION_NAMES.get(assumption.name, "").format(parts=of_a_class),
                 _assumption_mark(assumption),
                 shares,
             )
             for assumption, shares in zip(batch.assumptions, _assumed(result, batch), strict=True)
         ],
     }
+
+
+def _in_plain_words(result: Quantification, assumption_name: str) -> str:
+    """An assumption without technical terms."""
+    of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
+    return ASSUMPTION_NAMES.get(assumption_name, assumption_name).format(parts=of_a_class)
 
 
 def _assumption_mark(assumption: Assumption) -> str:
@@ -310,7 +320,7 @@ def _state(batch: Batch) -> tuple[str, str, str]:
 
 STATES: Mapping[str, str] = MappingProxyType(
     {
-        EVIDENCE: "The items show that only the shares of the classes have changed",
+        EVIDENCE: "The items support that only the shares of the classes have changed",
         AGREEMENT: "The interval covers all assumptions",
         DECLARED: "Nothing contradicts what you declared",
     }

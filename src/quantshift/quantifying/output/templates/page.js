@@ -84,11 +84,13 @@ function batchesSpec() {
 function assumptionsSpec() {
   const batch = data.batches[chosen.batch];
   const rows = batch.assumptions.map((entry) => ({
-    name: entry.name, share: entry.prevalence[chosen.label], weight: entry.weight, ring: entry.refuted || entry.for_comparison,
-    size: entry.weight ?? 0.5, says: entry.refuted ? "ruled out" : entry.for_comparison ? "for comparison" : "possible",
+    name: data.assumption_names[entry.name], share: entry.prevalence[chosen.label], weight: entry.weight, ring: entry.refuted || entry.for_comparison,
+    size: entry.weight ?? 0.5, says: entry.refuted ? "contradicted" : entry.for_comparison ? "for comparison" : "possible",
   }));
   const share = batch.shares.find((entry) => entry.label === chosen.label);
-  const names = rows.map((row) => row.name);
+  // Names are broken into short lines, which the axis shows one below the other.
+  for (const row of rows) row.lines = row.name.replace(/(.{18,}?) /g, "$1|");
+  const lines = rows.map((row) => row.lines);
   const values = rows.map((row) => row.share).concat(share.high, share.estimate ?? []);
   // Leave room for the text beside the last dot.
   const x = { field: "share", type: "quantitative", ...shareAxis(`share of ${shown(chosen.label)}`, values, document.body.clientWidth < 600 ? 1.35 : 1.15) };
@@ -96,11 +98,11 @@ function assumptionsSpec() {
   const format = shareFormat(rows.map((row) => row.share));
   const tooltip = [{ field: "name", type: "nominal" }, { field: "share", format }, { field: "says", type: "nominal" }];
   if (rows.some((row) => row.weight !== null)) tooltip.push({ field: "weight", format: ".0%" });
-  const y = { field: "name", type: "nominal", sort: names, title: null };
+  const y = { field: "lines", type: "nominal", sort: lines, title: null, axis: { labelExpr: "split(datum.label, '|')" } };
   const dots = (values, mark, extra) => (values.length ? [{ data: { values }, mark, encoding: { x, y, tooltip, ...extra } }] : []);
   return {
     described: `Chart of the share of ${shown(chosen.label)} under each assumption. ${summary}.`,
-    height: 34 * Math.max(rows.length, 1),
+    height: Math.max(34, ...lines.map((name) => 14 * name.split("|").length)) * Math.max(rows.length, 1),
     layer: [
       { data: { values: [share] }, mark: { type: "rect", color: token("accent"), opacity: 0.16 }, encoding: { x: { ...x, field: "low" }, x2: { field: "high" } } },
       ...dots(rows.filter((row) => row.ring), { type: "point", filled: false, size: 40, strokeWidth: 1.5, opacity: 1, color: token("muted") }, {}),
