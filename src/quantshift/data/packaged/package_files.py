@@ -88,7 +88,7 @@ def spaced_rows(file: Path, columns: Sequence[str]) -> pl.DataFrame:
     return rows.with_columns(_number_if_all(rows[name]) for name in columns)
 
 
-def csv_table(file: Path, *, separator: str = ",") -> pl.DataFrame:
+def read_csv_table(file: Path, *, separator: str = ",") -> pl.DataFrame:
     """A CSV file with a header, also as .bz2, as .gz and as the only file of a .zip."""
     if file.suffix == ".bz2":
         data = bz2.decompress(file.read_bytes())

@@ -11,7 +11,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.intervals.targets import ITEMS
 from quantshift.judging.items import verdict_cells
 from quantshift.judging.items.meaning import Meaning
-from quantshift.judging.items.verdict_cells import Cells
+from quantshift.judging.items.verdict_cells import VerdictCells
 from quantshift.judging.sensitivity import GivenRates
 from quantshift.prevalence.weights import checked_weights
 
@@ -237,7 +237,7 @@ class JudgedItems:
         verdicts = self.verdicts
         return None if verdicts is None else verdicts[self.known, judge], self.labels[self.known]
 
-    def cells(self) -> Cells:
+    def cells(self) -> VerdictCells:
         """What the judges say about each item, as one verdict."""
         others = self.external
         y = self.labels[self.known] if others is None else others.labels
@@ -246,7 +246,7 @@ class JudgedItems:
             return verdict_cells.of_score(self.score, elsewhere, y, self.n_classes)
         return self.cells_of_verdicts()
 
-    def cells_of_verdicts(self) -> Cells:
+    def cells_of_verdicts(self) -> VerdictCells:
         """The same by the verdicts alone, whether or not there is a score."""
         assert self.verdicts is not None
         return verdict_cells.of_judges(
@@ -256,7 +256,7 @@ class JudgedItems:
             self.n_classes,
         )
 
-    def labelled_cells(self, item_cells: Cells) -> tuple[Codes, Codes]:
+    def labelled_cells(self, item_cells: VerdictCells) -> tuple[Codes, Codes]:
         """Cells and labels of the labelled items. item_cells: what `cells` gives."""
         if self.external is None or item_cells.external is None:
             return item_cells.codes[self.known], self.labels[self.known]

@@ -11,7 +11,7 @@ from quantshift.quantifiers.neural.network import (
     NetworkWeights,
     Samples,
     as_tensors,
-    class_histograms,
+    class_hat_means,
     estimates,
     in_blocks,
     item_scores,
@@ -36,7 +36,7 @@ def histograms_of(scores: Reals, codes: Codes, counts: Reals, device: str) -> Re
         own, labels, weights = (
             torch.from_numpy(array).to(where) for array in (scores, codes, counts)
         )
-        return np.asarray(class_histograms(own, labels, weights).cpu().numpy())
+        return np.asarray(class_hat_means(own, labels, weights).cpu().numpy())
 
 
 def sample_estimates(

@@ -23,13 +23,13 @@ from quantshift.quantifiers.neural.bags import Bags, BagSource, LearningItems
 from quantshift.quantifiers.neural.losses import LOSSES
 from quantshift.quantifiers.neural.network import (
     FIXED,
+    NetworkSizes,
     NetworkWeights,
     Samples,
-    Shape,
     TensorWeights,
     as_arrays,
     as_tensors,
-    class_histograms,
+    class_hat_means,
     class_inputs,
     estimates,
     hats,
@@ -73,7 +73,7 @@ class LearningOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearntNetworks:
     """alpha: the prior of the likelihood estimate. networks: their weights, one for each part.
 
     errors: mean loss on bags of each part, (n_parts, 2), of the likelihood estimate and of the
@@ -92,7 +92,7 @@ def learn_networks(
     device: str,
     *,
     enough: Callable[[], bool] = lambda: False,
-) -> Learnt:
+) -> LearntNetworks:
     """Choose the prior, and learn a network for each part. enough: asked after every epoch."""
     with one_thread():
         return _Learning(items, options, rng, torch_device(device)).learnt(enough)
@@ -110,7 +110,9 @@ class _Learning:
     ) -> None:
         self.options, self.rng, self.device = options, rng, device
         n_classes = items.scores.shape[1]
-        self.shape = Shape(n_classes, items.features.shape[1], options.width, options.monotone)
+        self.shape = NetworkSizes(
+            n_classes, items.features.shape[1], options.width, options.monotone
+        )
         self.scores, self.features, self.counts = (
             torch.from_numpy(np.ascontiguousarray(array, dtype=np.float64)).to(device)
             for array in (items.scores, items.features, items.counts)
@@ -122,7 +124,7 @@ class _Learning:
         self.shown = [_some_of_each_class(source) for source in self.sources]
         self.judging = [self._drawn(source, JUDGED) for source in self.sources]
 
-    def learnt(self, enough: Callable[[], bool]) -> Learnt:
+    def learnt(self, enough: Callable[[], bool]) -> LearntNetworks:
         priors = [
             [self._likelihood_error(part, alpha) for part in range(self.n_parts)]
             for alpha in ALPHAS
@@ -135,7 +137,7 @@ class _Learning:
             networks.append(as_arrays(weights))
             others = [other for other in range(self.n_parts) if other != part]
             errors.append([priors[best][part], self._error(weights, part, others, alpha)])
-        return Learnt(alpha, networks, np.array(errors))
+        return LearntNetworks(alpha, networks, np.array(errors))
 
     def _network(self, judged: int, alpha: float, enough: Callable[[], bool]) -> TensorWeights:
         """The weights with the smallest error in validation, perhaps those to begin with."""
@@ -219,7 +221,7 @@ class _Learning:
         others = [other for other in known if other != part] or [part]
         rows = np.concatenate([self.shown[other] for other in others])
         scores = item_scores(weights, self._at(self.scores, rows), self._at(self.features, rows))
-        return class_histograms(scores, self._at(self.codes, rows), self._at(self.counts, rows))
+        return class_hat_means(scores, self._at(self.codes, rows), self._at(self.counts, rows))
 
     def _set_scale(
         self, weights: TensorWeights, part: int, known: Sequence[int], alpha: float

@@ -21,7 +21,7 @@ from quantshift.base.types import Flags
 from quantshift.errors import UserError
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.quantifying.columns import TableItems, total
-from quantshift.quantifying.options import ColumnOptions, LabelOptions
+from quantshift.quantifying.options import ColumnOptions, SeveralLabelOptions
 from quantshift.quantifying.training.train import FEWEST_OF_A_CLASS
 from quantshift.quantifying.training.training_warnings import doubts_about_labels
 from quantshift.tables.columns.kinds import label_names
@@ -63,7 +63,7 @@ class AbstractLabelCells(ABC):
         """The labels of items that `labelled` has checked."""
 
 
-def label_cells(options: ColumnOptions, labels: LabelOptions) -> AbstractLabelCells:
+def label_cells(options: ColumnOptions, labels: SeveralLabelOptions) -> AbstractLabelCells:
     """How the labels of a call are written."""
     if labels.separator is None:
         _check_number(len(options.indicators), "the call")

@@ -24,8 +24,8 @@ from quantshift.quantifying.labels.parents import Parents
 from quantshift.quantifying.options import (
     ColumnOptions,
     Grouping,
-    LabelOptions,
-    Recipe,
+    ModelRecipe,
+    SeveralLabelOptions,
     TrainingOptions,
 )
 from quantshift.quantifying.output.result import LeftOutColumn
@@ -102,21 +102,21 @@ def train_label_models(
     """
     given = {"label": label, "separator": separator, "parents": parents, **options}
     groups: tuple[Any, ...] = (ColumnOptions, TrainingOptions, Declaration)
-    known = [name for group in (*groups, LabelOptions) for name in option_texts(group)]
+    known = [name for group in (*groups, SeveralLabelOptions) for name in option_texts(group)]
     for name in options:
         if name not in known:
             error = unknown_name("argument of train_label_models():", name, known)
             raise UnknownArgumentError(error)
     columns, training, declared = (taken(group, given) for group in groups)
-    recipe = Recipe(columns, training, declared=declared)
-    return train_labels_from(source, recipe, taken(LabelOptions, given), progress or silent)
+    recipe = ModelRecipe(columns, training, declared=declared)
+    return train_labels_from(source, recipe, taken(SeveralLabelOptions, given), progress or silent)
 
 
 @uses_tables
 def train_labels_from(
     source: Source | Sequence[Source],
-    recipe: Recipe,
-    labels: LabelOptions,
+    recipe: ModelRecipe,
+    labels: SeveralLabelOptions,
     progress: OnProgress = silent,
 ) -> LabelModels:
     """Models of several labels, with the options in groups."""
@@ -126,8 +126,8 @@ def train_labels_from(
 
 def train_labels(
     table: OpenTable,
-    recipe: Recipe,
-    labels: LabelOptions,
+    recipe: ModelRecipe,
+    labels: SeveralLabelOptions,
     *,
     offered: set[str] | None = None,
     tied: Sequence[str] = (),
@@ -180,7 +180,7 @@ def _columns_of(columns: Columns, name: str, cells: AbstractLabelCells) -> Colum
 
 def _read(
     table: OpenTable,
-    recipe: Recipe,
+    recipe: ModelRecipe,
     cells: AbstractLabelCells,
     samples: tuple[set[str] | None, Sequence[str]],
     progress: OnProgress,

@@ -26,7 +26,7 @@ from quantshift.judging.designs.parts.share_estimate import (
     nothing_known,
 )
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.items.verdict_cells import Cells
+from quantshift.judging.items.verdict_cells import VerdictCells
 from quantshift.labelling import transfer
 from quantshift.labelling.strata import UNSEEN
 
@@ -119,7 +119,7 @@ def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: boo
 
 
 def _influences(
-    cells: Cells, F: Reals, N: Reals, p: Prevalences, cell_of_label: Codes, y: Codes
+    cells: VerdictCells, F: Reals, N: Reals, p: Prevalences, cell_of_label: Codes, y: Codes
 ) -> tuple[Reals, Reals, tuple[Reals, Reals]]:
     """To first order, p = q R^-1 moves by (dq - p dR) R^-1: by cells of items and of labels."""
     alpha, counts, G = transfer.square(F, N[np.newaxis], cells.directions)

@@ -69,7 +69,7 @@ def hull(
     )
 
 
-def labels_alone(items: JudgedItems) -> ShareEstimate:
+def range_from_labels(items: JudgedItems) -> ShareEstimate:
     """The shares of the labelled items, and anything for the others."""
     w, labelled, K = items.item_weights, items.known, items.n_classes
     counted = np.bincount(items.labels[labelled], weights=w[labelled], minlength=K) / w.sum()

@@ -8,7 +8,7 @@ import numpy as np
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.items.verdict_cells import Cells, pooled
+from quantshift.judging.items.verdict_cells import VerdictCells, pooled
 from quantshift.labelling import strata
 from quantshift.labelling.audit import Unseen
 
@@ -67,7 +67,7 @@ def in_strata(
     )
 
 
-def pooled_cells(cells: Cells, labelled: Flags) -> tuple[Codes, Reals]:
+def pooled_cells(cells: VerdictCells, labelled: Flags) -> tuple[Codes, Reals]:
     """Cells joined until each has enough labels, and the weights that labelled items then have."""
     direction = (
         np.arange(cells.n)
