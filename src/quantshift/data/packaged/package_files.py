@@ -126,10 +126,10 @@ def _rows(file: Path, skipped: int) -> pl.DataFrame:
         file, has_header=False, skip_rows=skipped, infer_schema=False, quote_char=None
     )
     stripped = rows.with_columns(pl.all().str.strip_chars())
-    known = stripped.with_columns(
+    filled = stripped.with_columns(
         pl.when(~pl.all().is_in(GAPS)).then(pl.all()).otherwise(None).name.keep()
     )
-    return known.filter(~pl.all_horizontal(pl.all().is_null()))
+    return filled.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
 def _number_if_all(column: pl.Series) -> pl.Series:

@@ -77,7 +77,7 @@ def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
     """A batch as the page shows it."""
     rows = []
     for answer, cells in zip(batch.labels, label_rows(result, batch)[1:], strict=True):
-        found = result.answers[answer.label].batches[result.batches.index(batch)]
+        own_batch = result.answers[answer.label].batches[result.batches.index(batch)]
         rows.append(
             {
                 "cells": cells[:-1],
@@ -87,9 +87,9 @@ def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
                 "middle": None if answer.estimate is None else 100 * answer.estimate,
                 "grey": 100 * answer.training,
                 "marks": marks_of(result, batch, answer),
-                "sentences": [text for text in (found.basis, found.verdict) if text],
-                "advice": found.advice,
-                "command": found.command,
+                "sentences": [text for text in (own_batch.basis, own_batch.verdict) if text],
+                "advice": own_batch.advice,
+                "command": own_batch.command,
             }
         )
     return {"name": shortened(batch.name), "n_items": f"{batch.n_items:,}", "rows": rows}

@@ -102,10 +102,10 @@ def train_label_models(
     """
     given = {"label": label, "separator": separator, "parents": parents, **options}
     groups: tuple[Any, ...] = (ColumnOptions, TrainingOptions, Declaration)
-    known = [name for group in (*groups, SeveralLabelOptions) for name in option_texts(group)]
+    accepted = [name for group in (*groups, SeveralLabelOptions) for name in option_texts(group)]
     for name in options:
-        if name not in known:
-            error = unknown_name("argument of train_label_models():", name, known)
+        if name not in accepted:
+            error = unknown_name("argument of train_label_models():", name, accepted)
             raise UnknownArgumentError(error)
     columns, training, declared = (taken(group, given) for group in groups)
     recipe = ModelRecipe(columns, training, declared=declared)
@@ -206,24 +206,24 @@ def _read(
     if items.weights is not None and items.weights.any():
         check_total(items.weights, f"{table.name}: the weights")
     items, columns_used = with_content(table, items, options, left_out)
-    found = cells.read(table, items)
-    labels, unlearnt = _learnable(table, found, cells)
+    labels_read = cells.read(table, items)
+    labels, unlearnt = _learnable(table, labels_read, cells)
     codes = np.zeros(len(items.rows), dtype=np.int64)
     data = Labelled(table, columns_used, options, recipe.training, (), items, codes)
-    notes = [*table.notes, *found.notes, *decimal_comma_notes(columns_used.features)]
+    notes = [*table.notes, *labels_read.notes, *decimal_comma_notes(columns_used.features)]
     return _Read(data, labels, rows_of(table, items, n_labelled), notes, unlearnt)
 
 
 def _learnable(
-    table: OpenTable, found: LabelsRead, cells: AbstractLabelCells
+    table: OpenTable, labels_read: LabelsRead, cells: AbstractLabelCells
 ) -> tuple[LabelTable, tuple[LeftOutLabel, ...]]:
     """The labels that can be learnt, and the others, which are an error if they were named."""
-    labels = found.table
+    labels = labels_read.table
     names = labels.names.tolist()
-    counts = dict(zip(names, labels.has.sum(axis=0).tolist(), strict=True)) | dict(found.rare)
+    counts = dict(zip(names, labels.has.sum(axis=0).tolist(), strict=True)) | dict(labels_read.rare)
     reasons = {name: reason for name, n in counts.items() if (reason := _why_not(n, len(labels)))}
-    known = [name for name in names if name not in reasons]
-    if reasons and (not known or len(cells.columns) > 1):
+    learnable = [name for name in names if name not in reasons]
+    if reasons and (not learnable or len(cells.columns) > 1):
         shown = "; ".join(f"{name!r} ({reason})" for name, reason in list(reasons.items())[:NAMED])
         more = f" and {len(reasons) - NAMED:,} more" if len(reasons) > NAMED else ""
         of_column = f" of column {cells.columns[0]!r}" if len(cells.columns) == 1 else ""
@@ -233,13 +233,13 @@ def _learnable(
             "without it)",
             arguments=["label"],
         )
-    if not known:
+    if not learnable:
         raise DataError(
             f"{table.name}: no row has a label in column {cells.columns[0]!r}; name the column of "
             "the labels",
             arguments=["label"],
         )
-    chosen = np.array([names.index(name) for name in known])
+    chosen = np.array([names.index(name) for name in learnable])
     left_out = tuple(LeftOutLabel(name, reason) for name, reason in reasons.items())
     return LabelTable(labels.has[:, chosen], labels.names[chosen]), left_out
 
