@@ -47,7 +47,7 @@ class Picked(AbstractRangedDesign):
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """A judge that errs more often than by lot; otherwise it is for the user to say."""
-        if items.n_classes != 2 or not items.known.any() or items.verdicts is None:
+        if items.n_classes != 2 or not items.is_labelled.any() or items.verdicts is None:
             return None
         if not any(_errs_more_than_chance(items, j) for j in range(items.verdicts.shape[1])):
             return None

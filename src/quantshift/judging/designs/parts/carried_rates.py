@@ -47,7 +47,7 @@ def carried_over(
     scored = items.score is not None
     unlike = items.scores_without_labels() if scored else items.verdicts_without_labels()
     unlike &= sample
-    if unlike.any() and unlike[~items.known & sample].all():
+    if unlike.any() and unlike[~items.is_labelled & sample].all():
         return nothing_known(int(sample.sum()), items.n_classes, UNLIKE_ALL)
     if not unlike.any():
         return _estimate(items, settings, labelled_are_items=labelled_are_items)
@@ -59,7 +59,7 @@ def carried_over(
 
 def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: bool) -> ShareEstimate:
     """The joint posterior for the items that are not labelled, and then for all in question."""
-    cells, K, labelled = items.cells(), items.n_classes, items.known
+    cells, K, labelled = items.cells(), items.n_classes, items.is_labelled
     cell_of_label, y = items.labelled_cells(cells)
     rest = ~labelled if items.external is None else np.ones_like(labelled)
     w, of_labels = items.item_weights, items.label_weights

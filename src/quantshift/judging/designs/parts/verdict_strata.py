@@ -29,7 +29,7 @@ def in_strata(
     codes: the stratum of every item; weights: of the labelled items in their stratum, beside those
     that the items have.
     """
-    labelled, y, K = items.known, items.labels[items.known], items.n_classes
+    labelled, y, K = items.is_labelled, items.labels[items.is_labelled], items.n_classes
     H, w = int(codes.max()) + 1, items.item_weights
     of_labels = items.label_weights if weights is None else weights * items.label_weights
     shares = np.bincount(codes, weights=w, minlength=H) / w.sum()
