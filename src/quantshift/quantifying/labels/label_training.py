@@ -17,7 +17,7 @@ from quantshift.base.progress import OnProgress, silent, within
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.prevalence.weights import check_total
-from quantshift.quantifying.columns import Columns, candidates, read_items
+from quantshift.quantifying.columns import Columns, ItemColumns, candidates, read_items
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.labels.label_cells import AbstractLabelCells, LabelsRead, label_cells
 from quantshift.quantifying.labels.parents import Parents
@@ -191,14 +191,13 @@ def _read(
     names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
     if not names:
         raise nothing_to_work_on(table, left_out)
-    parts = read_items(
-        table,
+    to_read = ItemColumns(
         names,
         weights=options.weights,
         grouping=None if options.left_out_by is None else Grouping(options.left_out_by),
         kept=cells.columns,
     )
-    labelled = (cells.labelled(table, part) for part in parts)
+    labelled = (cells.labelled(table, part) for part in read_items(table, to_read))
     items, n_labelled = drawn_rows(table, labelled, recipe.training.seed, progress)
     if not len(items.rows):
         columns = ", ".join(map(repr, cells.columns[:NAMED]))

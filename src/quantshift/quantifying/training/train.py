@@ -27,6 +27,7 @@ from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifying.columns import (
     NO_ITEMS,
     Columns,
+    ItemColumns,
     TableItems,
     candidates,
     empty_rows,
@@ -224,16 +225,15 @@ def _labelled(
     names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
     if not names:
         raise nothing_to_work_on(table, left_out)
-    parts = read_items(
-        table,
+    to_read = ItemColumns(
         names,
+        posteriors=bool(options.posteriors),
         label=options.label,
         missing=options.missing,
-        posteriors=bool(options.posteriors),
         weights=options.weights,
         grouping=None if options.left_out_by is None else Grouping(options.left_out_by),
     )
-    items, n_labelled = drawn_rows(table, parts, seed, progress)
+    items, n_labelled = drawn_rows(table, read_items(table, to_read), seed, progress)
     if not len(items.rows):
         raise _nothing_labelled(table, options.label)
     if items.weights is not None and items.weights.any():
