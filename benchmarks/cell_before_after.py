@@ -1,14 +1,14 @@
 """The same cells under two versions of the code, alternately, in one run.
 
-    python benchmarks/cell_before_after.py BEFORE/src AFTER/src [--reviews DIR [DIR]]
-        [--repeats 5] [--experiment prior covariate ...]
+    python benchmarks/cell_before_after.py BEFORE/src AFTER/src [--reviews DIR] [--repeats 5]
+        [--experiment prior covariate ...]
 
 BEFORE and AFTER are checkouts of the repository. Each has its own process, which stays alive; the
 first run of an experiment in it compiles (or loads the cache) and does not count. Then the two take
 turns, and a different one begins each turn, so that whatever else the machine does affects both.
 Cells are those of the paper's size in `tests/end_to_end/digests.py` of each checkout (without
 --reviews: the quick ones on the embedded corpus), from the drawing of the training set to rows in
-the store, in one thread. Two versions with different formats of data sets need a folder each.
+the store, in one thread.
 
 Printed for each experiment: the lowest processor seconds of each, which other work on the machine
 hardly affects; their ratio; the median of the ratios turn by turn; the same for wall-clock seconds;
@@ -40,13 +40,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("before", type=Path, help="the src folder of a checkout")
     parser.add_argument("after", type=Path, help="the src folder of the other version")
-    parser.add_argument("--reviews", type=Path, nargs="+", help="imported ones")
+    parser.add_argument("--reviews", type=Path, help="imported ones")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--experiment", nargs="+", default=EXPERIMENTS, choices=EXPERIMENTS)
     parser.add_argument("--limit", type=float, help="the largest ratio that is not a failure")
     options = parser.parse_args()
-    reviews = options.reviews or [None]
-    sides = [Side(options.before.resolve(), reviews[0]), Side(options.after.resolve(), reviews[-1])]
+    sides = [Side(path.resolve(), options.reviews) for path in (options.before, options.after)]
     print(f"{'':<16}{'before':>9}{'after':>9}{'ratio':>8}{'median':>8}{'clock':>8}  bits")
     ratios = [compare(name, sides, options.repeats) for name in options.experiment]
     for side in sides:
