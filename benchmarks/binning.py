@@ -82,7 +82,7 @@ def fitted_twice(
         scores = cells.NARROW.stands_for(cells.NARROW.of(p[:, 1]))
         binned = np.column_stack([1 - scores, scores])
     else:
-        binned = rounded.stands_for(*rounded.rounded(cells.normalised(p)))
+        binned = rounded.stands_for(*rounded.rounded_cells(cells.rescaled(p)))
     classes = range(n_classes)
     return (
         kind().fit_posteriors(p, codes, classes=classes),

@@ -131,7 +131,7 @@ def measured(checkout: Path) -> Iterator[dict[str, Any]]:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
                 cwd=folder,
                 check=True,
-                capture_output=True,
+                stdout=subprocess.PIPE,
                 text=True,
             )
         yield {"walk": name, **json.loads(result.stdout.splitlines()[-1])}

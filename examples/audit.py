@@ -32,11 +32,12 @@ def main() -> None:
     print(f"planned: {plan.n_labels} labels (by counting alone {plan.n_counting})")
     items = plan.items[:150]  # any beginning of the list is a random draw
     answers = truth[items]  # a person labels them
-    for name, found in {
+    for name, interval in {
         "counting labels": count_interval(answers, 2),
         "audit": audit_interval(posteriors, items, answers),
     }.items():
-        print(f"{name:<17} {found.prevalence[1]:.3f}, {found.low[1]:.3f} to {found.high[1]:.3f}")
+        share, low, high = interval.prevalence[1], interval.low[1], interval.high[1]
+        print(f"{name:<17} {share:.3f}, {low:.3f} to {high:.3f}")
 
 
 if __name__ == "__main__":

@@ -36,11 +36,11 @@ def main(folder: Path) -> None:
     messages(1000, 0.5, rng).write_csv(folder / "labelled.csv")
     new = messages(500, 0.1, rng)
     new.drop("kind").write_csv(folder / "new.csv")
-    found = quantify(
+    result = quantify(
         folder / "new.csv", train=folder / "labelled.csv", label="kind", text="message"
     )
-    print(found.to_text())
-    complaints = found.batches[0].shares[1]
+    print(result.to_text())
+    complaints = result.batches[0].shares[1]
     print(f"\nestimated share of complaints: {complaints.estimate:.3f}")
     print(f"true share of complaints:      {(new['kind'] == 'complaint').mean():.3f}")
 

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from quantshift.quantifiers.pretrained.network import CELLS, cell_shares, log_density
-from quantshift.quantifiers.pretrained.summaries import mirrored, summarise
+from quantshift.quantifiers.pretrained.summaries import mirrored, task_summaries
 from training.families import FAMILIES
 from training.tasks import Batch, draw_tasks
 
@@ -37,9 +37,10 @@ def rows_of(weights: dict[str, Tensor], batch: Batch, k: int) -> Iterator[list[f
     labelled = (torch.rand_like(batch.y).argsort(1).argsort(1) < k).float()
     task = replace(batch.task, labelled=labelled, labels=batch.y * labelled)
     shares = cell_shares(xp, dtype=torch.float32, device=batch.y.device)
-    seen = summarise(task, shares, xp)
+    seen = task_summaries(task, shares, xp)
     cells = log_density(weights, seen, xp).exp()
-    cells = cells + log_density(weights, summarise(mirrored(task), shares, xp), xp).exp().flip(1)
+    mirror = task_summaries(mirrored(task), shares, xp)
+    cells = cells + log_density(weights, mirror, xp).exp().flip(1)
     cumulated = np.pad(cells.cumsum(1).cpu().numpy(), ((0, 0), (1, 0)))
     borders = np.arange(CELLS + 1) * (np.pi / 2 / CELLS)
     estimates = seen.overall[:, :3].tolist()

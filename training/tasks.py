@@ -8,7 +8,7 @@ import array_api_compat.torch as xp
 import torch
 from torch import Tensor
 
-from quantshift.quantifiers.pretrained.summaries import Task, logistic_regression
+from quantshift.quantifiers.pretrained.summaries import TaskBatch, logistic_regression
 from training.families import FAMILIES
 from training.families.family import Family
 from training.worlds import N_COLUMNS, Pool, draw_pool, gumbel, pick, uniform
@@ -30,7 +30,7 @@ class Batch:
     that a user could have: both classes occur in training.
     """
 
-    task: Task
+    task: TaskBatch
     y: Tensor
     family: Tensor
     valid: Tensor
@@ -91,7 +91,7 @@ def _batch(pool: Pool, chosen: Tensor, sampled: Tensor, of_family: Tensor) -> Ba
     valid = (members >= least) & (y.shape[1] - members >= least)
     logits, sample_logits = _classified(X, y, sample)
     labelled = _labelled(y_sample)
-    task = Task(
+    task = TaskBatch(
         X=X,
         y=y,
         logits=logits,

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from quantshift.quantifiers.pretrained.network import CELLS, cell_shares, log_density, sizes_of_head
-from quantshift.quantifiers.pretrained.summaries import Summaries, summarise
+from quantshift.quantifiers.pretrained.summaries import Summaries, task_summaries
 from training.families import FAMILIES
 from training.tasks import Batch, draw_tasks
 
@@ -142,7 +142,7 @@ def next_batch(
     n_train, n_sample = sizes(rng, configuration.largest)
     batch = draw_tasks(configuration.tasks, n_train, n_sample, shares.device)
     with torch.no_grad():
-        return batch, summarise(batch.task, shares, xp)
+        return batch, task_summaries(batch.task, shares, xp)
 
 
 def train(configuration: Configuration, seconds: float, out: Path, seed: int) -> None:

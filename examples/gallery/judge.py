@@ -26,10 +26,10 @@ for model, rate in good.items():
             }
         )
     )
-found = judge(pl.concat(tables), verdict="judge", label="human", labels="random", by="model")
+judgement = judge(pl.concat(tables), verdict="judge", label="human", labels="random", by="model")
 
 figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
-for row, batch in enumerate(found.batches):
+for row, batch in enumerate(judgement.batches):
     (share,) = [share for share in batch.shares if share.label == "good"]
     naive = batch.naive("good")
     print(
@@ -43,7 +43,7 @@ for row, batch in enumerate(found.batches):
 axes.plot([], [], "X", color="firebrick", label="share of 'pass' by the judge")
 axes.plot([], [], "o", color="black", label="estimate with 100 labels, 95% CI")
 axes.plot([], [], "|", color="grey", ms=12, mew=2, label="truth")
-axes.set_yticks(range(len(found.batches)), [batch.name for batch in found.batches])
+axes.set_yticks(range(len(judgement.batches)), [batch.name for batch in judgement.batches])
 axes.set_xlim(0, 100)
 axes.margins(y=0.25)
 axes.set_xlabel("good answers, in %")

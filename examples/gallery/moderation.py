@@ -37,8 +37,9 @@ by_plan = judge(
 )
 
 figure, axes = plt.subplots(figsize=(7, 2.4), layout="constrained")
-for row, (name, found) in enumerate({"500 by plan": by_plan, "500 at random": by_chance}.items()):
-    share = found.overall.shares[1]
+judgements = {"500 by plan": by_plan, "500 at random": by_chance}
+for row, (name, judgement) in enumerate(judgements.items()):
+    share = judgement.overall.shares[1]
     print(f"{name:13}  {share.estimate:.2%}  (95% CI {share.low:.2%} to {share.high:.2%})")
     axes.plot([100 * share.low, 100 * share.high], [row, row], lw=6, alpha=0.4)
     axes.plot(100 * share.estimate, row, "o", color="black")

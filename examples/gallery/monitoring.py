@@ -30,10 +30,10 @@ weeks = pl.concat(
         for week, (worn, slip) in enumerate(zip(truth, drift, strict=True))
     ]
 )
-found = quantify(weeks.drop("state"), model=model, by="day", every="week")
+result = quantify(weeks.drop("state"), model=model, by="day", every="week")
 
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
-for week, batch in enumerate(found.batches):
+for week, batch in enumerate(result.batches):
     worn = batch.shares[1]
     alert = batch.shift is not None and batch.shift.rejected
     marks = ["changed"] * bool(batch.change) + ["ALERT: drift, label some parts"] * alert
@@ -45,7 +45,7 @@ for week, batch in enumerate(found.batches):
         axes.plot(week, 100 * worn.estimate, "o", color=colour)
 axes.plot(range(len(truth)), 100 * np.array(truth), "k_", ms=22, mew=2, label="truth")
 axes.plot([], [], "o", color="firebrick", label="alert: more than the share has changed")
-axes.set_xticks(range(len(truth)), [batch.name for batch in found.batches])
+axes.set_xticks(range(len(truth)), [batch.name for batch in result.batches])
 axes.set_ylim(0, 100)
 axes.set_ylabel("worn parts, in %")
 axes.legend(frameon=False, loc="upper left")

@@ -50,7 +50,7 @@ def without_credentials(text: str, sources: Iterable[str] = ()) -> str:
     """
     for source in sources:
         text = _without_secrets_of(_OPTION.sub("", source, count=1), text)
-    text = _URL.sub(lambda found: public_url(found.group()), text)
+    text = _URL.sub(lambda match: public_url(match.group()), text)
     return _ASSIGNED.sub(rf"\1={HIDDEN}", text)
 
 
@@ -139,11 +139,11 @@ def _secrets(url: str, public: str) -> Iterator[str]:
     """Passwords of a URL, and their parts, that its public form does not show."""
     start = _START.match(url)
     rest = url[start.end() :] if start else url
-    found = [part.partition("=")[2] for part in re.split("[?&]", rest)[1:]]
+    values = [part.partition("=")[2] for part in re.split("[?&]", rest)[1:]]
     host = re.split("[/?#]", rest, maxsplit=1)[0]
     user = rest.rpartition("@")[0] if "@" in rest else host
-    found.append(user.partition(":")[2])
-    for secret in {form for value in found for form in (value, unquote(value))}:
+    values.append(user.partition(":")[2])
+    for secret in {form for value in values for form in (value, unquote(value))}:
         if secret and secret not in public:
             yield secret
         for part in _MARKS.split(secret):

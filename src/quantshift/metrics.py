@@ -91,8 +91,8 @@ def macro_nmd(p_true: ArrayLike, p_hat: ArrayLike, *, n_bins: int = 4) -> float:
     """
     p, q = _pair(p_true, p_hat)
     last = max(p.shape[-1] - 1, 1)
-    place = (p * np.arange(p.shape[-1])).sum(axis=-1).ravel() / last
-    bins = np.minimum((place * n_bins).astype(np.int64), n_bins - 1)
+    position = (p * np.arange(p.shape[-1])).sum(axis=-1).ravel() / last
+    bins = np.minimum((position * n_bins).astype(np.int64), n_bins - 1)
     errors = nmd(p, q).ravel()
     return float(np.mean([errors[bins == b].mean() for b in np.unique(bins)]))
 

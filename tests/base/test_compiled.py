@@ -61,6 +61,34 @@ def test_machine_code_is_made_again_after_an_edit_in_another_module(tmp_path: Pa
     assert answers == [(11, 0), (11, 1), (12, 0), (36, 0)]
 
 
+RENAMED = """
+from typing import NamedTuple
+from quantshift.base.compiled import compiled
+
+class {name}(NamedTuple):
+    x: int
+
+@compiled
+def called(pair):
+    return pair.x
+
+print(called({name}(10)), sum(called.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.slow
+def test_machine_code_is_made_again_after_the_type_of_an_argument_was_renamed(
+    tmp_path: Path,
+) -> None:
+    answers = []
+    for name in ("Before", "Before", "After"):
+        (tmp_path / "renamed.py").write_text(RENAMED.format(name=name))
+        command = [sys.executable, "-B", "-c", "import renamed"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        answers.append(tuple(map(int, done.stdout.split())))
+    assert answers == [(10, 0), (10, 1), (10, 0)]
+
+
 BITS = """
 import numpy as np
 from quantshift.quantifiers import DMy, KDEyML, SLD

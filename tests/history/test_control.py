@@ -33,7 +33,7 @@ PLAIN = ChartOptions(clip=np.inf, caution=None, hold=None)
 def plain(values, *, n_baseline=10, level=0.01, errors=0.01, weight=WEIGHT):
     """Of independent normal observations, for which there are closed forms."""
     rows = np.asarray(values)[np.newaxis]
-    centre, smoothed, reach, _ = charts(
+    centre, smoothed, margin, _ = charts(
         rows,
         np.full(rows.shape, 0.0) + errors,
         np.full(rows.shape, 1e6),
@@ -41,7 +41,7 @@ def plain(values, *, n_baseline=10, level=0.01, errors=0.01, weight=WEIGHT):
         level=level,
         options=replace(PLAIN, weight=weight),
     )
-    return SimpleNamespace(centre=centre[0], smoothed=centre[0] + smoothed[0], reach=reach[0])
+    return SimpleNamespace(centre=centre[0], smoothed=centre[0] + smoothed[0], margin=margin[0])
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def test_weight_1_is_the_prediction_interval_of_a_new_look(observations):
     """A closed form of every textbook: mean plus or minus t s sqrt(1 + 1/n)."""
     found = plain(observations, weight=1.0)
     first = observations[:10]
-    reach = student.ppf(0.995, 9) * first.std(ddof=1) * np.sqrt(1 + 1 / 10)
+    margin = student.ppf(0.995, 9) * first.std(ddof=1) * np.sqrt(1 + 1 / 10)
     np.testing.assert_allclose(found.smoothed, observations[10:], rtol=1e-12)
-    np.testing.assert_allclose(found.reach, reach, rtol=1e-12)
+    np.testing.assert_allclose(found.margin, margin, rtol=1e-12)
     assert found.centre == pytest.approx(first.mean())
 
 
@@ -67,7 +67,7 @@ def test_the_average_and_its_variance_are_the_weighted_sums(observations):
         average = first.mean() + weights @ (rest[: i + 1] - first.mean())
         spread = first.std(ddof=1) * np.sqrt((weights**2).sum() + weights.sum() ** 2 / 10)
         assert found.smoothed[i] == pytest.approx(average, rel=1e-12)
-        assert found.reach[i] == pytest.approx(student.ppf(0.995, 9) * spread, rel=1e-12)
+        assert found.margin[i] == pytest.approx(student.ppf(0.995, 9) * spread, rel=1e-12)
 
 
 def test_a_wider_interval_has_its_variance_added_and_a_narrower_one_is_no_gain(observations):
@@ -76,18 +76,20 @@ def test_a_wider_interval_has_its_variance_added_and_a_narrower_one_is_no_gain(o
     wide = plain(observations, errors=errors, weight=1.0)
     usual = plain(observations, weight=1.0)
     factor = student.ppf(0.995, 9)
-    added = (wide.reach[0] / factor) ** 2 - (usual.reach[0] / factor) ** 2
+    added = (wide.margin[0] / factor) ** 2 - (usual.margin[0] / factor) ** 2
     assert added == pytest.approx(0.05**2 - 0.01**2)
-    np.testing.assert_allclose(wide.reach[1:], usual.reach[1:])
+    np.testing.assert_allclose(wide.margin[1:], usual.margin[1:])
     narrow = np.full(40, 0.01)
     narrow[10:] = 0.001
-    np.testing.assert_allclose(chart(observations, errors=narrow).reach, chart(observations).reach)
+    np.testing.assert_allclose(
+        chart(observations, errors=narrow).margin, chart(observations).margin
+    )
 
 
 def test_an_error_that_all_looks_share_changes_nothing(observations):
     """Also not if the intervals are wide because of it."""
     wide = chart(observations + 0.2, errors=np.full(40, 0.2))
-    np.testing.assert_allclose(wide.reach, chart(observations).reach, rtol=1e-9)
+    np.testing.assert_allclose(wide.margin, chart(observations).margin, rtol=1e-9)
     np.testing.assert_array_equal(wide.alarms, chart(observations).alarms)
 
 
@@ -115,8 +117,8 @@ def test_a_change_that_is_not_seen_at_once_widens_the_limits_for_a_time_only():
 
     def widened(group):
         asked = {"n_baseline": 20, "level": 1e-9, "options": ChartOptions(group=group)}
-        reach = [charts(observations, *given, **asked)[2] for observations in (changed, unchanged)]
-        return np.median(reach[0][:, -1] / reach[1][:, -1])
+        margin = [charts(observations, *given, **asked)[2] for observations in (changed, unchanged)]
+        return np.median(margin[0][:, -1] / margin[1][:, -1])
 
     # Measured: 1.04 in groups of ten, 1.25 if all later observations are compared with one mean.
     assert widened(GROUP) < 1.1
@@ -154,14 +156,14 @@ def resemble(values: np.ndarray, correlation: float) -> None:
 
 def alarms_in_a_year(values: np.ndarray, batches_per_year: int) -> np.ndarray:
     """How many alarms each history (row) has after 20 observations, if one a year is asked for."""
-    _, smoothed, reach, _ = charts(
+    _, smoothed, margin, _ = charts(
         0.3 + 0.01 * values,
         np.full(values.shape, 0.01),
         np.full(values.shape, 1e6),
         n_baseline=20,
         level=level_per_batch(1, batches_per_year),
     )
-    return (np.abs(smoothed) > reach).sum(axis=1)
+    return (np.abs(smoothed) > margin).sum(axis=1)
 
 
 @pytest.mark.parametrize(
@@ -204,10 +206,10 @@ def test_a_plain_chart_of_normal_looks_alarms_as_often_as_asked():
     rng = np.random.default_rng(3)
     observations = 0.3 + 0.01 * rng.normal(size=(300, 80))
     errors, sizes = np.full(observations.shape, 0.01), np.full(observations.shape, 1e6)
-    _, smoothed, reach, _ = charts(
+    _, smoothed, margin, _ = charts(
         observations, errors, sizes, n_baseline=20, level=0.02, options=PLAIN
     )
-    rates = (np.abs(smoothed) > reach).mean(axis=1)
+    rates = (np.abs(smoothed) > margin).mean(axis=1)
     error = np.std(rates) / np.sqrt(len(rates))
     assert abs(np.mean(rates) - 0.02) < 4 * error
     assert error < 0.005
@@ -226,7 +228,7 @@ def test_a_look_is_judged_by_those_before_it_alone(observations):
     rng = np.random.default_rng(1)
     later = np.concatenate([observations, 0.5 + 0.1 * rng.normal(size=30)])
     now, then = chart(observations), chart(later)
-    np.testing.assert_allclose(then.reach[: len(now.reach)], now.reach, rtol=1e-12)
+    np.testing.assert_allclose(then.margin[: len(now.margin)], now.margin, rtol=1e-12)
 
 
 def test_limits_are_wider_where_looks_resemble_the_one_before():
@@ -235,11 +237,11 @@ def test_limits_are_wider_where_looks_resemble_the_one_before():
     alike = independent.copy()
     for i in range(1, 60):
         alike[i] = 0.6 * alike[i - 1] + 0.8 * independent[i]
-    reach = [
-        chart(0.3 + 0.01 * v, n_baseline=50).reach[-1] / (0.01 * v[:50].std(ddof=1))
+    margin = [
+        chart(0.3 + 0.01 * v, n_baseline=50).margin[-1] / (0.01 * v[:50].std(ddof=1))
         for v in (independent, alike)
     ]
-    assert reach[1] > 1.15 * reach[0]
+    assert margin[1] > 1.15 * margin[0]
 
 
 @pytest.mark.parametrize(
@@ -267,12 +269,12 @@ def test_observations_with_heavy_tails_have_wider_limits():
     observations = 0.1 + 0.01 * rng.standard_t(3, size=(1, 120))
     given = (observations, np.full(observations.shape, 0.01), np.full(observations.shape, 20_000.0))
     asked = {"n_baseline": 50, "level": 1 / 365}
-    _, average, reach, _ = charts(*given, **asked)
+    _, average, margin, _ = charts(*given, **asked)
     _, same_average, narrower, _ = charts(*given, **asked, options=ChartOptions(tails=False))
     np.testing.assert_array_equal(average, same_average)
     # The excess kurtosis of clipped observations is about 1, of which the average has a fifth.
-    assert (reach >= narrower).all()
-    assert 1.005 < (reach / narrower)[0, -1] < 1.3
+    assert (margin >= narrower).all()
+    assert 1.005 < (margin / narrower)[0, -1] < 1.3
 
 
 @pytest.mark.parametrize(
@@ -293,10 +295,10 @@ def test_the_promise_holds_if_batches_resemble_the_one_before(r, most):
     values = rng.normal(size=(150, 20 + 365))
     resemble(values, r)
     errors, sizes = np.full(values.shape, 0.01), np.full(values.shape, 20_000.0)
-    _, smoothed, reach, allowed = charts(
+    _, smoothed, margin, allowed = charts(
         0.1 + 0.01 * values, errors, sizes, n_baseline=20, level=1 / 365
     )
-    alarms = np.abs(smoothed) > reach
+    alarms = np.abs(smoothed) > margin
     begun = alarms & ~np.pad(alarms, ((0, 0), (1, 0)))[:, :-1]
     assert begun.sum(axis=1).mean() <= most
     assert np.median(allowed) >= 0.8 * r

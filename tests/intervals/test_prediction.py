@@ -230,8 +230,7 @@ def test_methods_that_recognise_training_items_are_tried_on_others(method, items
     X = rng.normal(size=(200, 2)) + 1.5 * y[:, np.newaxis]
     fitted = method.fit(X, y)
     items, rows = fitted.items(X), [np.arange(50)]
-    point = fitted.estimate_items(items, rows)
-    drawn = Replicates(fitted, items, rows, point, level=0.95, n_bootstrap=10, seed=0)
+    drawn = Replicates(fitted, items, rows, level=0.95, n_bootstrap=10, seed=0)
     assert drawn.rows.members.items_of == items_of
 
 
@@ -478,8 +477,7 @@ def test_models_keep_the_weights_of_the_sample_in_its_replicates():
     X = drawn(400, 0.1, 1)[0]
     found = predict_interval(quantifier, X, n_bootstrap=200)
     items, rows = quantifier.items(X), [np.arange(400)]
-    point = quantifier.estimate_items(items, rows)
-    drawn = Replicates(quantifier, items, rows, point, level=0.95, n_bootstrap=200, seed=0)
+    drawn = Replicates(quantifier, items, rows, level=0.95, n_bootstrap=200, seed=0)
     own = np.concatenate([estimate.prevalence[:, 1] for _, estimate in drawn.estimates()])
     assert found.low[1] < 0.1 < found.high[1] < 0.25
     assert np.quantile(own, 0.975) > found.high[1]  # with weights of their own

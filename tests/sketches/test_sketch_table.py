@@ -10,7 +10,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.counting import tally
-from quantshift.sketches.counting.making import Columns, Counter
+from quantshift.sketches.counting.making import Counter, ScoreColumns
 from tests.sketches.made import batches, labelled
 
 
@@ -67,7 +67,7 @@ def test_more_batches_than_the_tally_has_room_for_are_counted_all_the_same(monke
     expected = first.merge(*rest).to_bytes()
     for room in (1, 2, 3, 4):
         monkeypatch.setattr(tally, "MOST_PLACES", room * tally.WIDTH)
-        counter = Counter(Columns(("p",), "day"), bins=True)
+        counter = Counter(ScoreColumns(("p",), "day"), bins=True)
         for part in parts:
             counter.add(part)
         assert counter.sketch().to_bytes() == expected

@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from quantshift.tables.cells import FrameCells, ListedCells, joined_columns, taken
+from quantshift.tables.cells import FrameCells, ListedCells, joined_columns, taken_rows
 from quantshift.tables.formats import values as of_values
 from quantshift.tables.formats.frames import frame_table, given_frame
 from quantshift.tables.reading import open_table
@@ -78,7 +78,7 @@ def test_parts_are_joined_and_rows_taken(both):
     listed, framed = both
     joined = joined_columns([listed, framed], ["whole", "text"])
     assert joined == {"whole": [1, 2, None] * 2, "text": ["a", None, "c"] * 2}
-    assert taken(joined, [5, 0]) == {"whole": [None, 1], "text": ["c", "a"]}
+    assert taken_rows(joined, [5, 0]) == {"whole": [None, 1], "text": ["c", "a"]}
 
 
 def test_a_frame_of_pandas_has_the_same_cells_without_polars():

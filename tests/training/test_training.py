@@ -12,7 +12,7 @@ xp = pytest.importorskip("array_api_compat.torch", reason="training needs array-
 
 from quantshift.quantifiers.pretrained import trained  # noqa: E402
 from quantshift.quantifiers.pretrained.network import cell_shares, log_density  # noqa: E402
-from quantshift.quantifiers.pretrained.summaries import Task, summarise  # noqa: E402
+from quantshift.quantifiers.pretrained.summaries import TaskBatch, task_summaries  # noqa: E402
 from training.evaluate import LABELS, main  # noqa: E402
 from training.families import FAMILIES  # noqa: E402
 from training.tasks import draw_tasks  # noqa: E402
@@ -29,11 +29,13 @@ def shares():
 def test_the_network_sees_the_same_in_training_and_in_use(shares):
     torch.manual_seed(1)
     batch = draw_tasks(8, 200, 100, CPU)
-    seen = summarise(batch.task, shares, xp)
+    seen = task_summaries(batch.task, shares, xp)
     weights = initial_weights(seen, SMALL, 0)
     weights["head.out.weight"] = torch.randn_like(weights["head.out.weight"]) * 0.1
-    task = Task(**{f.name: getattr(batch.task, f.name).double().numpy() for f in fields(Task)})
-    also = summarise(task, shares.double().numpy(), np)
+    task = TaskBatch(
+        **{f.name: getattr(batch.task, f.name).double().numpy() for f in fields(TaskBatch)}
+    )
+    also = task_summaries(task, shares.double().numpy(), np)
     for name in ("overall", "columns", "anchors", "counts"):
         np.testing.assert_allclose(getattr(also, name), getattr(seen, name).numpy(), atol=2e-3)
     arrays = {name: tensor.double().numpy() for name, tensor in weights.items()}
@@ -48,7 +50,7 @@ def test_families_are_what_they_say(shares):
     errors = {}
     for family in FAMILIES:
         batch = draw_tasks(24, 1000, 500, CPU, families=(family,))
-        estimates = summarise(batch.task, shares, xp).overall[:, :3]
+        estimates = task_summaries(batch.task, shares, xp).overall[:, :3]
         error = (estimates - batch.share[:, None]).abs()[batch.valid].mean(0)
         errors[type(family).__name__] = dict(
             zip(("prior", "pcc", "sld"), error.tolist(), strict=True)

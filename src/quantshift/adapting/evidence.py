@@ -88,7 +88,7 @@ class TrainingItems:
 
 
 @dataclass(frozen=True, eq=False)
-class Preparation:
+class FeatureSteps:
     """The features of items as a guarded method sees them.
 
     steps: the first steps of a pipeline that turn items into numbers; None: items are numbers.
@@ -115,14 +115,14 @@ class Examiner:
     plain: SLD
     quantifier: AbstractQuantifier | None
     guard: AbstractGuarded | None
-    preparation: Preparation
+    preparation: FeatureSteps
 
     @classmethod
     def fit(
         cls, training: TrainingItems, quantifier: AbstractQuantifier | None, assume: str
     ) -> "Examiner":
         """Fit what the declaration needs. quantifier: unfitted, or None."""
-        guard, preparation = None, Preparation(None)
+        guard, preparation = None, FeatureSteps(None)
         is_guarded = isinstance(quantifier, AbstractGuarded)
         if assume == AUTO or is_guarded:
             guard, preparation = _fit_guard(training, quantifier if is_guarded else None)
@@ -209,7 +209,7 @@ def _fit_quantifier(
 
 def _fit_guard(
     training: TrainingItems, quantifier: AbstractQuantifier | None
-) -> tuple[AbstractGuarded | None, Preparation]:
+) -> tuple[AbstractGuarded | None, FeatureSteps]:
     """The guarded method on features that are numbers; None if there are none."""
     classifier, steps = training.classifier, None
     X = training.X
@@ -218,11 +218,11 @@ def _fit_guard(
         frozen = isinstance(fitted, FrozenEstimator)
         pipeline = fitted.estimator if frozen else fitted
         if not isinstance(pipeline, Pipeline) or len(pipeline) < 2:
-            return None, Preparation(None)
+            return None, FeatureSteps(None)
         steps = pipeline[:-1]
         X = steps.transform(X)
         if not _is_numeric(X):
-            return None, Preparation(None)
+            return None, FeatureSteps(None)
         last = pipeline[-1]
         classifier = FrozenEstimator(last) if frozen else last
     coded = CodedClassifier(classifier, training.classes)
@@ -234,7 +234,7 @@ def _fit_guard(
         if guard.get_params(deep=False)["classifiers"] is None:
             guard.set_params(classifiers=[coded])
     guard.set_params(cv=training.folds)
-    preparation = Preparation(steps)
+    preparation = FeatureSteps(steps)
     return guard.fit(preparation(training.X), training.codes, training.weights), preparation
 
 

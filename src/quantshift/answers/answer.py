@@ -11,7 +11,7 @@ from quantshift.answers.records import as_csv, as_frame
 from quantshift.base.storage.files import PAGE_ENDINGS, is_page, write_output
 
 
-def schema_of(result: type, version: int) -> dict[str, Any]:
+def json_schema_of(result: type, version: int) -> dict[str, Any]:
     """The JSON schema of a type of answer with this version of the layout."""
     from pydantic import TypeAdapter
 

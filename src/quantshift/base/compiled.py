@@ -1,5 +1,6 @@
 """Compilation of the few performance-critical loops: numba, with types for mypy and a cache."""
 
+import pickle
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -18,6 +19,9 @@ R = TypeVar("R")
 
 ANNOUNCEMENT = "compiling once, about 30 s (kept for the next time)"
 """The message that users see while they wait for the compiler."""
+
+UNREADABLE = (AttributeError, EOFError, ImportError, IndexError, pickle.UnpicklingError)
+"""What pickle raises for a file that it cannot read."""
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
@@ -59,6 +63,22 @@ def _notice_every_edit(function: Any) -> None:
     sources = sorted(_digest(Path(file)) for file in files)
     index = function._cache._cache_file
     index._source_stamp = (index._source_stamp, repr((sources, constants)))
+    index._load_index = _empty_if_unreadable(index._load_index)
+
+
+def _empty_if_unreadable(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
+    """numba reads the types in an index before it looks how old the index is.
+
+    They cannot be read if a class among them has been renamed or moved since.
+    """
+
+    def index() -> dict[Any, str]:
+        try:
+            return load()
+        except UNREADABLE:
+            return {}
+
+    return index
 
 
 def _source_files(names: Mapping[str, Any], modules: set[str]) -> set[str]:

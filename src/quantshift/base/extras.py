@@ -54,13 +54,13 @@ def missing_package(
     work: what needs the package, with its verb ("SLD needs"). extra: the one to name, if not that
     of the package.
     """
-    known = EXTRA_OF.get((error.name or "").partition(".")[0])
-    if known is None:
+    needed = EXTRA_OF.get((error.name or "").partition(".")[0])
+    if needed is None:
         return None
     # Imported only now, because `import quantshift` imports this file.
     from quantshift.errors import MissingPackageError
 
-    package, of_package = known
+    package, of_package = needed
     extra = extra or of_package
     return MissingPackageError(
         f"{work} {package}, which is not installed: pip install 'quantshift[{extra}]'",

@@ -51,7 +51,7 @@ def imported(path: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a user's module may raise anything while it is imported
-        raise UserError(f"cannot import {module_name!r}: {one_line(error)}") from error
+        raise UserError(f"cannot import {module_name!r}: {error_line(error)}") from error
     for part in name.split("."):
         if not hasattr(value, part):
             raise unknown_name(f"name in {module_name!r}:", name, _public(value))
@@ -83,7 +83,9 @@ def made(path: str, factory: Any) -> Any:
     try:
         return factory()
     except Exception as error:  # whatever the user's code raises
-        raise UserError(f"{path!r} cannot be made without arguments: {one_line(error)}") from error
+        raise UserError(
+            f"{path!r} cannot be made without arguments: {error_line(error)}"
+        ) from error
 
 
 @contextmanager
@@ -99,7 +101,7 @@ def extra_needed(work: str, extra: str = "") -> Iterator[None]:
         raise missing_package(error, f"{work} need", extra) or error from None
 
 
-def one_line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """The type and message of an error of the user's code."""
     called = " (it calls sys.exit)" if isinstance(error, SystemExit) else ""
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":") + called
@@ -122,7 +124,7 @@ def _run(file: Path) -> ModuleType:
         raise
     except BaseException as error:  # the user's file may raise anything, and may end with sys.exit
         del sys.modules[module.__name__]
-        raise UserError(f"cannot run {str(file)!r}: {one_line(error)}") from error
+        raise UserError(f"cannot run {str(file)!r}: {error_line(error)}") from error
     return module
 
 

@@ -149,7 +149,7 @@ def _as_matrix(rows: Sequence[Any]) -> Any:
     return matrix if matrix.dtype.kind in "biuf" else rows
 
 
-def column_names(X: Any) -> list[str] | None:
+def frame_columns(X: Any) -> list[str] | None:
     """The names of the columns of a data frame, if all of them are texts."""
     columns = getattr(X, "columns", None)
     if columns is None or callable(columns):
@@ -169,7 +169,7 @@ def set_columns(estimator: Any, X: Any) -> None:
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2:
         estimator.n_features_in_ = int(shape[1])
-    names = column_names(X)
+    names = frame_columns(X)
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 

@@ -55,7 +55,7 @@ def platt_targets(
     return np.asarray(np.where(members == 1, (n_in + 1) / (n_in + 2), 1 / (n_out + 2)))
 
 
-def joined_columns(columns: NDArray[np.float64]) -> Posteriors:
+def joined_scores(columns: NDArray[np.float64]) -> Posteriors:
     """Posteriors (n_items, n_classes) from one-against-the-rest columns."""
     if columns.shape[1] == 1:
         return np.concatenate([1 - columns, columns], axis=1)

@@ -37,7 +37,7 @@ def _with_default_method(name: str) -> Experiment:
     )
 
 
-def error_table(rows: pl.DataFrame) -> pl.DataFrame:
+def errors_by_shift(rows: pl.DataFrame) -> pl.DataFrame:
     """Mean absolute errors: a row per method, a column per kind of shift."""
     table = (
         with_errors(part_of(rows))

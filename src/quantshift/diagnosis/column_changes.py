@@ -199,7 +199,7 @@ def _scale_change(
     p_value = float(special.kolmogorov((root + 0.12 + 0.11 / root) * size))
     expected_shares = expected.shares(training_counts)
     if difference[-1] >= MOSTLY * size:
-        description = f"missing values in {against(1 - shares[-1], 1 - expected_shares[-1])}"
+        description = f"missing values in {compared(1 - shares[-1], 1 - expected_shares[-1])}"
     else:
         description = _scale_words(profile, cells.values, shares, expected_shares, at)
     return Change(profile.column.name, profile.column.kind, size, p_value, description)
@@ -223,7 +223,7 @@ def _scale_words(
         if observed != before:
             return f"median {observed} where {before} was expected"
     limit = on_scale(profile.thresholds[at], profile.column.kind)
-    return f"{limit} or {_less(profile.column.kind)} in {against(shares[at], expected_shares[at])}"
+    return f"{limit} or {_less(profile.column.kind)} in {compared(shares[at], expected_shares[at])}"
 
 
 def _levels_change(
@@ -252,7 +252,7 @@ def _levels_change(
     at = int(np.abs(difference).argmax())
     names = [shown(profile.levels[i]) for i in np.flatnonzero(is_frequent)]
     name = [*names, "missing values", "rare or new values"][at]
-    description = f"{name} in {against(observed[at], expected_shares[at])}"
+    description = f"{name} in {compared(observed[at], expected_shares[at])}"
     return Change(profile.column.name, profile.column.kind, float(size), p_value, description)
 
 
@@ -286,9 +286,9 @@ def _words_change(
     order = np.lexsort((-size, p_values >= LEVEL))
     listed = [i for i in order[:MOST_NAMED] if p_values[i] < LEVEL] or order[:1]
     description = ", ".join(
-        f"{shown(names[tested[i]])} in {against(observed[i], expected_shares[i], of='texts')}"
+        f"{shown(names[tested[i]])} in {compared(observed[i], expected_shares[i], of='texts')}"
         if i < len(tested)
-        else f"no text in {against(1 - observed[i], 1 - expected_shares[i])}"
+        else f"no text in {compared(1 - observed[i], 1 - expected_shares[i])}"
         for i in listed
     )
     return Change(
@@ -323,18 +323,18 @@ def p_of_shares(first: Reals, second: Reals, n_first: float, n_second: float) ->
     return np.asarray(special.erfc(np.sqrt(np.maximum(ratio, 0))))
 
 
-def against(observed: float, expected: float, of: str = "rows") -> str:
+def compared(observed: float, expected: float, of: str = "rows") -> str:
     """Two shares in words.
 
     >>> against(0.12, 0.03)
     '12% of the rows where 3% was expected'
     """
     digits = 0 if abs(observed - expected) >= 0.01 else 1
-    share, other = (percent(abs(value), digits) for value in (observed, expected))
+    share, other = (whole_percent(abs(value), digits) for value in (observed, expected))
     return f"{share} of the {of} where {other} was expected"
 
 
-def percent(share: float, digits: int | None = None) -> str:
+def whole_percent(share: float, digits: int | None = None) -> str:
     """A share in whole percent; below 1% with one decimal.
 
     >>> percent(0.123), percent(0.004), percent(0.0)

@@ -167,16 +167,18 @@ def training_profile(
     """
     n_classes = int(codes.max(initial=0)) + 1 if n_classes is None else n_classes
     item_weights = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-    tally = Tally(codes, item_weights, n_classes)
+    tally = ClassTally(codes, item_weights, n_classes)
     items = tally.total(np.ones(len(codes), dtype=np.bool_))
-    squares = Tally(codes, item_weights**2, n_classes).total(np.ones(len(codes), dtype=np.bool_))
+    squares = ClassTally(codes, item_weights**2, n_classes).total(
+        np.ones(len(codes), dtype=np.bool_)
+    )
     sizes = np.divide(items**2, squares, out=np.zeros(n_classes), where=squares > 0)
     profiles: list[ColumnProfile] = []
     for column in columns:
         cells = frame[column.name]
         if column.kind == TEXT:
             rows = _part(len(cells), seed)
-            sampled_tally = Tally(codes[rows], item_weights[rows], n_classes)
+            sampled_tally = ClassTally(codes[rows], item_weights[rows], n_classes)
             profiles.append(_words(column, cells.gather(rows), sampled_tally))
         elif column.kind in (CATEGORY, TRUTH):
             profiles.append(_levels(column, cells, tally))
@@ -186,7 +188,7 @@ def training_profile(
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class ClassTally:
     """Counts items by class, each with its weight."""
 
     codes: Codes
@@ -263,7 +265,7 @@ def words_in(cells: pl.Series, column: Column) -> pl.Series:
     return short.set(texts == "", None)
 
 
-def _scale(column: Column, cells: pl.Series, tally: Tally) -> ScaleProfile:
+def _scale(column: Column, cells: pl.Series, tally: ClassTally) -> ScaleProfile:
     values = numbers_in(cells, column)
     is_known = ~np.isnan(values)
     thresholds = _thresholds(values[is_known], tally.codes[is_known], tally.n_classes)
@@ -294,7 +296,7 @@ def _quantiles(ordered: Reals, n: int) -> Reals:
     return ordered[np.linspace(0, len(ordered) - 1, n).round().astype(np.int64)]
 
 
-def _levels(column: Column, cells: pl.Series, tally: Tally) -> LevelsProfile:
+def _levels(column: Column, cells: pl.Series, tally: ClassTally) -> LevelsProfile:
     cells = levels_in(cells, column)
     names, counts, rows = tally.by_name(cells)
     return LevelsProfile(
@@ -307,7 +309,7 @@ def _levels(column: Column, cells: pl.Series, tally: Tally) -> LevelsProfile:
     )
 
 
-def _words(column: Column, cells: pl.Series, tally: Tally) -> WordsProfile:
+def _words(column: Column, cells: pl.Series, tally: ClassTally) -> WordsProfile:
     cells = words_in(cells, column)
     names, counts, rows = tally.by_name(cells)
     n_stored = min(int((rows > 1).sum()), MOST_WORDS)

@@ -84,17 +84,17 @@ def draw_validation(
 
 def validation_errors(
     quantifier: AbstractQuantifier,
-    known: Sequence[Items],
+    training: Sequence[Items],
     codes: Codes,
-    new: Sequence[Items],
+    held_out: Sequence[Items],
     samples: ValidationSamples,
     *,
     measure: str = "ae",
 ) -> NDArray[np.float64]:
     """Mean error of the quantifier under each setting of the classifier, shape (n_settings,).
 
-    known: the training part as each setting shows it, with `codes`; new: the held-out part that the
-    samples index, likewise.
+    training: the items of the training part as each setting shows them, with `codes`; held_out:
+    those of the part that the samples index, likewise.
     """
     classes = range(samples.p_true.shape[1])
     return np.array(
@@ -106,7 +106,7 @@ def validation_errors(
                 .prevalence,
                 measure,
             ).mean()
-            for training_items, held_out_items in zip(known, new, strict=True)
+            for training_items, held_out_items in zip(training, held_out, strict=True)
         ]
     )
 

@@ -71,21 +71,21 @@ LARGEST_LEVEL = 0.05
 class Chart:
     """The chart of the observations behind the baseline.
 
-    centre: the mean of the baseline; smoothed: the moving average at each observation; reach: how
+    centre: the mean of the baseline; smoothed: the moving average at each observation; margin: how
     far it may be from the centre; alarms: whether it is farther. correlation: of neighbours, that
     the newest limits allow for.
     """
 
     centre: float
     smoothed: NDArray[np.float64]
-    reach: NDArray[np.float64]
+    margin: NDArray[np.float64]
     alarms: NDArray[np.bool_]
     correlation: float = 0.0
 
     @property
     def visible(self) -> float:
         """The smallest lasting change that moves the average beyond its limits in 10 batches."""
-        return float(self.reach[-1]) / (1 - (1 - WEIGHT) ** 10)
+        return float(self.margin[-1]) / (1 - (1 - WEIGHT) ** 10)
 
 
 def level_per_batch(
@@ -153,11 +153,13 @@ def control_chart(
             "than there are",
             arguments=["baseline"],
         )
-    centre, smoothed, reach, correlation = charts(
+    centre, smoothed, margin, correlation = charts(
         values, errors, sizes, n_baseline=n_baseline, level=level, options=options
     )
-    alarms = np.abs(smoothed[0]) > reach[0]
-    return Chart(float(centre[0]), centre[0] + smoothed[0], reach[0], alarms, float(correlation[0]))
+    alarms = np.abs(smoothed[0]) > margin[0]
+    return Chart(
+        float(centre[0]), centre[0] + smoothed[0], margin[0], alarms, float(correlation[0])
+    )
 
 
 def charts(
@@ -188,7 +190,7 @@ def charts(
     z = own_scale * _clipped((values - centre) / own_scale, options.clip)
     learnt = _Learnt(z[:, :n_baseline], options.group)
     n_series, n_observations = z.shape[0], z.shape[1] - n_baseline
-    smoothed, reach = np.zeros((2, n_series, n_observations))
+    smoothed, margin = np.zeros((2, n_series, n_observations))
     average, variance, shared, extra = np.zeros((4, n_series))
     alarms = np.zeros((n_series, n_observations), dtype=np.bool_)
     r = np.zeros(n_series)
@@ -216,9 +218,9 @@ def charts(
         if options.tails:
             kurtosis = learnt.excess_kurtosis(least) * _kept_kurtosis(weight, i + 1)
             quantile = _heavier(quantile, kurtosis)
-        reach[:, i] = quantile * spread
-        alarms[:, i] = np.abs(average) > reach[:, i]
-    return centre[:, 0], smoothed, reach, r
+        margin[:, i] = quantile * spread
+        alarms[:, i] = np.abs(average) > margin[:, i]
+    return centre[:, 0], smoothed, margin, r
 
 
 @dataclass(frozen=True, eq=False)

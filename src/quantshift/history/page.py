@@ -26,7 +26,7 @@ from quantshift.history.rendering import (
     drift_texts,
     judge_lines,
     lead_text,
-    value_text,
+    share_or_mean,
     values_and_limits,
 )
 from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
@@ -110,7 +110,7 @@ def _numbers(
     one, controls = series[newest], charts[newest]
     share = one.points[-1].share(last.lead)
     control = next((c for c in controls if c.label == last.lead), controls[0])
-    usual = "?" if control.centre is None else value_text(control.label, control.centre)
+    usual = "?" if control.centre is None else share_or_mean(control.label, control.centre)
     n_alarms = sum(sum(control_of_class.alarms) for control_of_class in controls)
     return [
         (f"newest {lead_text(last)}", values_and_limits([share])[0][0]),

@@ -193,11 +193,11 @@ def _average_in_words(alarm: "Alarm") -> str:
     )
     return (
         f"moving average of {shortened(alarm.shown, 30)} {smoothed}, usually "
-        f"{value_text(alarm.label, alarm.centre)}, limits {bounds}{model}"
+        f"{share_or_mean(alarm.label, alarm.centre)}, limits {bounds}{model}"
     )
 
 
-def value_text(label: str, value: float) -> str:
+def share_or_mean(label: str, value: float) -> str:
     """A share as a percentage, or the mean of levels as a number."""
     return f"{value:.2f}" if label == MEAN else percent(value)
 
@@ -240,8 +240,8 @@ def control_text(control: Control) -> str:
     assert control.centre is not None
     assert control.false_alarms_per_year is not None
     text = (
-        f"mean of {control.n_baseline} batches {value_text(control.label, control.centre)}; about "
-        f"{control.batches_per_year:.0f} batches a year, of which about "
+        f"mean of {control.n_baseline} batches {share_or_mean(control.label, control.centre)}; "
+        f"about {control.batches_per_year:.0f} batches a year, of which about "
         f"{control.false_alarms_per_year:.2g} alarm by chance"
     )
     if control.correlation is None or control.visible is None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from quantshift.answers.answer import schema_of
+from quantshift.answers.answer import json_schema_of
 from quantshift.history.archive import Alarm
 from quantshift.history.record import FORMAT, HistoryEntry
 from quantshift.quantifying import json_schema as quantification_schema
@@ -10,7 +10,7 @@ from quantshift.quantifying import json_schema as quantification_schema
 
 def json_schema() -> dict[str, Any]:
     """The JSON schema of `History.to_json()`."""
-    call = schema_of(HistoryEntry, FORMAT)
+    call = json_schema_of(HistoryEntry, FORMAT)
     definitions = call.pop("$defs")
     layout = call["properties"].pop("format")
     entry = {key: value for key, value in call.items() if key != "$schema"}

@@ -206,8 +206,8 @@ def _control(
     low, high, alarms = list(smoothed), list(smoothed), [False] * n
     for position, i in enumerate(usable[limits.baseline :]):
         smoothed[i] = lowest + span * float(chart.smoothed[position])
-        low[i] = lowest + span * max(chart.centre - float(chart.reach[position]), 0.0)
-        high[i] = lowest + span * min(chart.centre + float(chart.reach[position]), 1.0)
+        low[i] = lowest + span * max(chart.centre - float(chart.margin[position]), 0.0)
+        high[i] = lowest + span * min(chart.centre + float(chart.margin[position]), 1.0)
         alarms[i] = bool(chart.alarms[position])
     centre = lowest + span * chart.centre
     return Control(

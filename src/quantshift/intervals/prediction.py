@@ -206,17 +206,17 @@ def item_interval(
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for what `quantifier.items(X)` returned."""
     rows = [np.arange(len(items))] if samples is None else _rows(samples)
-    estimate = quantifier.estimate_items(items, rows)
     drawn = Replicates(
-        quantifier, items, rows, estimate, level=level, n_bootstrap=n_bootstrap, seed=seed, of=of
+        quantifier, items, rows, level=level, n_bootstrap=n_bootstrap, seed=seed, of=of
     )
     drawn.draw_all()
+    p_hat = drawn.point.prevalence
     low, high = drawn.limits()
     if simultaneous:
-        low, high = stretched(estimate.prevalence, low, high, drawn.values, level)
+        low, high = stretched(p_hat, low, high, drawn.values, level)
     one = 0 if samples is None else slice(None)
     return PrevalenceInterval(
-        prevalence=estimate.prevalence[one],
+        prevalence=p_hat[one],
         low=low[one],
         high=high[one],
         level=level,

@@ -245,10 +245,10 @@ class RowDraws(AbstractDrawer):
 class Replicates(Engine):
     """The replicates of samples of rows, and limits for the population or for the items themselves.
 
-    `values` holds the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been
-    exhausted; it yields the numbers of the replicates that a training replicate serves, and their
-    estimates. of: whose share the limits are for, POPULATION or ITEMS. The other arguments are as
-    for `RowDraws`.
+    `point` is the estimate of the samples. `values` holds the replicates, (n_samples, n_bootstrap,
+    n_classes), when `estimates` has been exhausted; it yields the numbers of the replicates that a
+    training replicate serves, and their estimates. of: whose share the limits are for, POPULATION
+    or ITEMS. The other arguments are as for `RowDraws`.
     """
 
     def __init__(
@@ -256,7 +256,6 @@ class Replicates(Engine):
         quantifier: AbstractQuantifier,
         items: Items,
         samples: Sequence[Indices],
-        point: Estimate,
         *,
         level: float,
         n_bootstrap: int,
@@ -266,19 +265,20 @@ class Replicates(Engine):
     ) -> None:
         if of not in SHARES_OF:
             raise unknown_name("value of `of`", of, SHARES_OF)
+        self.point = quantifier.estimate_items(items, list(samples))
         check_replicates(quantifier, level, n_bootstrap)
-        self.of, self.point, self.n_bootstrap = of, point, n_bootstrap
+        self.of, self.n_bootstrap = of, n_bootstrap
         self.rows = RowDraws(
             quantifier,
             items,
             samples,
-            point,
+            self.point,
             n_bootstrap=n_bootstrap,
             seed=seed,
             exactly=of == ITEMS,
             cross_fitted=cross_fitted,
         )
-        super().__init__(quantifier, self.rows, point.prevalence, level=level, seed=seed)
+        super().__init__(quantifier, self.rows, self.point.prevalence, level=level, seed=seed)
         if of == ITEMS:
             self.exact = self._by_size()
 

@@ -53,7 +53,7 @@ from quantshift.judging.result import (
     Threshold,
 )
 from quantshift.judging.sensitivity import GivenRates, Rate
-from quantshift.tables.cells import taken as taken_rows
+from quantshift.tables.cells import taken_rows
 from quantshift.tables.reading import Source
 
 if TYPE_CHECKING:

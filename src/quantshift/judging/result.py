@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.answer import AbstractAnswer, schema_of
+from quantshift.answers.answer import AbstractAnswer, json_schema_of
 from quantshift.answers.conditions import Condition
 from quantshift.answers.kinds import INTERVAL
 from quantshift.answers.notebook import Summary
@@ -547,4 +547,4 @@ class Judgement(AbstractAnswer):
 
 def json_schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of the output of `Judgement.to_json`."""
-    return schema_of(Judgement, FORMAT)
+    return json_schema_of(Judgement, FORMAT)

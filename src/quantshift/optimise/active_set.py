@@ -62,7 +62,7 @@ def constrained_step(
                 if not free[i]:
                     target[k] += model[k, i] * p[i]
         factorise(model, root, free, SMALLEST_PIVOT)
-        solve(root, free, target)
+        solve_free(root, free, target)
         length, blocking = _blocked(step, target, emptied, free)
         for k in range(n_classes):
             if free[k]:
@@ -107,8 +107,8 @@ def minimum_on_simplex(model: Reals, pull: Reals, start: Prevalences, p: Prevale
             for m in range(n_classes):
                 aim[k] += model[k, m] * start[m]
         factorise(model, root, free, SMALLEST_PIVOT)
-        solve(root, free, aim)
-        solve(root, free, level_change)
+        solve_free(root, free, aim)
+        solve_free(root, free, level_change)
         missing, change = 1.0, 0.0
         for k in range(n_classes):
             if free[k]:
@@ -195,7 +195,7 @@ def _free_minimum(
             if free[k] and not free[j]:
                 aim[k] -= gram[k, j] * least
     factorise(gram, root, free, TINY)
-    solve(root, free, aim)
+    solve_free(root, free, aim)
 
 
 @compiled
@@ -249,7 +249,7 @@ def factorise(matrix: Reals, root: Reals, free: NDArray[np.bool_], smallest: flo
 
 
 @compiled
-def solve(root: Reals, free: NDArray[np.bool_], target: Reals) -> None:
+def solve_free(root: Reals, free: NDArray[np.bool_], target: Reals) -> None:
     """The solution of (root root') x = target on the free rows, in place."""
     n = len(target)
     for k in range(n):

@@ -138,7 +138,7 @@ def _maximise_pairs(
         n = _gather(likelihoods, index[s], rows, weights, item_weights)
         p_hat[s, 0], p_hat[s, 1] = start[0], start[1]
         passes[s], converged[s] = maximise_pair(
-            rows[:n], p_hat[s], tol, max_iter, part_of(item_weights, 0, n)
+            rows[:n], p_hat[s], tol, max_iter, weights_part(item_weights, 0, n)
         )
     return p_hat, passes, converged
 
@@ -162,7 +162,7 @@ def _maximise_each(
         for k in range(len(start)):
             p_hat[s, k] = start[k]
         passes[s], converged[s] = maximise_mixture(
-            rows[:n], p_hat[s], tol, max_iter, part_of(item_weights, 0, n)
+            rows[:n], p_hat[s], tol, max_iter, weights_part(item_weights, 0, n)
         )
     return p_hat, passes, converged
 
@@ -191,7 +191,7 @@ def _gather(
 
 
 @compiled
-def part_of(weights: Reals | None, first: int, last: int) -> Reals | None:
+def weights_part(weights: Reals | None, first: int, last: int) -> Reals | None:
     """A slice of the weights, if there are any."""
     return None if weights is None else weights[first:last]
 

@@ -7,7 +7,7 @@ or date is an error that names its row.
 """
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -186,74 +186,92 @@ def candidates(
     return tuple(usable), tuple(left_out)
 
 
-def read_items(
-    table: OpenTable,
-    content: Sequence[str],
-    *,
-    label: str | None = None,
-    missing: Sequence[str] | None = None,
-    features: Sequence[Column] | None = None,
-    posteriors: bool = False,
-    weights: str | None = None,
-    grouping: Grouping | None = None,
-    kept: Sequence[str] = (),
-) -> Generator[TableItems]:
-    """The items of a table, chunk by chunk; close the generator if it is not exhausted.
+@dataclass(frozen=True)
+class ItemColumns:
+    """What is read of each row of a table.
 
-    features: if given, rows in which all of them are empty are left out. posteriors: whether the
-    content consists of posteriors; rows that lack one are left out. kept: columns to copy.
+    content: the columns that items are made of. features: if given, rows in which all of them are
+    empty are left out. posteriors: whether the content consists of posteriors; rows that lack one
+    are left out. label: rows without one are left out. missing: the words for a missing label, if
+    they are not the usual ones. kept: columns to copy.
     """
-    periods = (
-        Periods(table, grouping.column, grouping.every) if grouping and grouping.every else None
-    )
-    batches = None if grouping is None else BatchNames(table, grouping.column)
-    other_columns = [label, weights, None if grouping is None else grouping.column]
-    to_read = [*content, *(name for name in other_columns if name is not None)]
-    to_read += [name for name in dict.fromkeys(kept) if name not in to_read]
-    with closing(table.chunks(to_read)) as chunks:
+
+    content: Sequence[str]
+    features: Sequence[Column] | None = None
+    posteriors: bool = False
+    label: str | None = None
+    missing: Sequence[str] | None = None
+    weights: str | None = None
+    grouping: Grouping | None = None
+    kept: Sequence[str] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All columns that are read."""
+        batches = None if self.grouping is None else self.grouping.column
+        names = (*self.content, self.label, self.weights, batches, *self.kept)
+        return list(dict.fromkeys(name for name in names if name is not None))
+
+
+def read_items(table: OpenTable, columns: ItemColumns) -> Generator[TableItems]:
+    """The items of a table, chunk by chunk; close the generator if it is not exhausted."""
+    batches_of = None if columns.grouping is None else _batch_names(table, columns.grouping)
+    with closing(table.chunks(columns.names)) as chunks:
         for chunk in chunks:
-            frame, empty = chunk.columns, np.zeros(len(chunk), dtype=bool)
-            values = frame.select(content)
-            if posteriors:
-                values = _posterior_cells(table, chunk, content)
-                empty = values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
-            elif features is not None:
-                empty = empty_rows(values, features)
-            labels = groups = NO_NAMES
-            unlabelled, forms = np.zeros(len(chunk), dtype=bool), Counter[str]()
-            if label is not None:
-                labels = label_names(frame[label], missing)
-                forms.update(frame[label].filter(labels.is_not_null()).cast(pl.String))
-                unlabelled = labels.is_null().to_numpy()
-            if grouping is not None and batches is not None:
-                column = frame[grouping.column]
-                names = (
-                    batches.of(column)
-                    if periods is None
-                    else pl.Series(periods.of(column, chunk.first), dtype=pl.String)
-                )
-                groups = names.fill_null(NO_GROUP)
-            used = np.flatnonzero(~(empty | unlabelled))
-            reasons = {
-                NO_LABEL: int(unlabelled.sum()),
-                NO_CONTENT: int((empty & ~unlabelled).sum()),
-                RAGGED: chunk.ragged,
-            }
-            left_out_groups = (
-                groups.filter(pl.Series(empty | unlabelled)) if len(groups) else groups
-            )
-            yield TableItems(
-                rows=chunk.first + np.arange(len(chunk)),
-                values=values,
-                labels=labels,
-                groups=groups,
-                weights=None if weights is None else _weights(table, chunk, weights),
-                label_forms=forms,
-                left_out={reason: n for reason, n in reasons.items() if n},
-                left_out_groups=Counter(left_out_groups.to_list()),
-                undecodable=chunk.undecodable,
-                kept=frame.select(kept),
-            ).take(used)
+            yield _items_of(table, chunk, columns, batches_of)
+
+
+def _batch_names(table: OpenTable, grouping: Grouping) -> Callable[[Chunk], pl.Series]:
+    """What gives the batch of every row of a chunk."""
+    name = grouping.column
+    if grouping.every:
+        periods = Periods(table, name, grouping.every)
+        return lambda chunk: pl.Series(
+            periods.of(chunk.columns[name], chunk.first), dtype=pl.String
+        ).fill_null(NO_GROUP)
+    batches = BatchNames(table, name)
+    return lambda chunk: batches.of(chunk.columns[name]).fill_null(NO_GROUP)
+
+
+def _items_of(
+    table: OpenTable,
+    chunk: Chunk,
+    columns: ItemColumns,
+    batches_of: Callable[[Chunk], pl.Series] | None,
+) -> TableItems:
+    """The items of a chunk."""
+    frame, empty = chunk.columns, np.zeros(len(chunk), dtype=bool)
+    values = frame.select(columns.content)
+    if columns.posteriors:
+        values = _posterior_cells(table, chunk, columns.content)
+        empty = values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+    elif columns.features is not None:
+        empty = empty_rows(values, columns.features)
+    labels, forms, unlabelled = NO_NAMES, Counter[str](), np.zeros(len(chunk), dtype=bool)
+    if columns.label is not None:
+        labels = label_names(frame[columns.label], columns.missing)
+        forms.update(frame[columns.label].filter(labels.is_not_null()).cast(pl.String))
+        unlabelled = labels.is_null().to_numpy()
+    groups = NO_NAMES if batches_of is None else batches_of(chunk)
+    unused = empty | unlabelled
+    reasons = {
+        NO_LABEL: int(unlabelled.sum()),
+        NO_CONTENT: int((empty & ~unlabelled).sum()),
+        RAGGED: chunk.ragged,
+    }
+    left_out_groups = groups.filter(pl.Series(unused)) if len(groups) else groups
+    return TableItems(
+        rows=chunk.first + np.arange(len(chunk)),
+        values=values,
+        labels=labels,
+        groups=groups,
+        weights=None if columns.weights is None else _weights(table, chunk, columns.weights),
+        label_forms=forms,
+        left_out={reason: n for reason, n in reasons.items() if n},
+        left_out_groups=Counter(left_out_groups.to_list()),
+        undecodable=chunk.undecodable,
+        kept=frame.select(columns.kept),
+    ).take(np.flatnonzero(~unused))
 
 
 def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bool_]:

@@ -217,7 +217,7 @@ class ColumnOptions:
 
 
 @dataclass(frozen=True)
-class LabelOptions:
+class SeveralLabelOptions:
     """How several labels are written, and which of them are parts of others.
 
     separator: what is between the labels of an item, if one column holds all of them. parents: the
@@ -281,7 +281,7 @@ class TrainingOptions:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ModelRecipe:
     """How a model is to be made.
 
     by: the column that divides samples into batches; it is not used as a feature, nor are columns
@@ -465,7 +465,7 @@ class Request:
     conditions: Sequence[str] = ()
     declared: Declaration = NOTHING_DECLARED
     row_file: RowOptions = field(default_factory=RowOptions)
-    label_options: LabelOptions = field(default_factory=LabelOptions)
+    label_options: SeveralLabelOptions = field(default_factory=SeveralLabelOptions)
 
     @property
     def has_several_labels(self) -> bool:
@@ -478,9 +478,9 @@ class Request:
         return [*vars(self.sources).values(), self.audit.audit]
 
     @property
-    def recipe(self) -> Recipe:
+    def recipe(self) -> ModelRecipe:
         """How the model is to be made."""
-        return Recipe(
+        return ModelRecipe(
             self.columns, self.training, self.batches.by, self.declared, self.batches.every
         )
 

@@ -169,7 +169,7 @@ def degree_step(degrees: Iterable[float]) -> float | None:
     )
 
 
-def in_steps(step: float | None) -> pl.Expr:
+def degree_in_steps(step: float | None) -> pl.Expr:
     """The degree as it is drawn, rounded to the step."""
     degree = pl.col("degree")
     rounded = degree if step is None else (degree / step).round() * step

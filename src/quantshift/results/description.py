@@ -79,7 +79,9 @@ def complete(description: Mapping[str, Any]) -> dict[str, Any]:
             raise UserError(f"experiment {name!r} has two methods with the same name; rename one")
         for dataset in About.of(name, experiment).datasets:
             check_new_name("data set", dataset)
-    return head() | {key: value for key, value in plain.items() if key not in (*HEAD, "digest")}
+    return first_line() | {
+        key: value for key, value in plain.items() if key not in (*HEAD, "digest")
+    }
 
 
 def checked(description: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -89,7 +91,7 @@ def checked(description: Mapping[str, Any]) -> Mapping[str, Any]:
     return description
 
 
-def head() -> dict[str, Any]:
+def first_line() -> dict[str, Any]:
     """The first line of a description."""
     version = importlib.metadata.version("quantshift")
     return {"format": FORMAT, "version": VERSION, "quantshift": version}

@@ -25,7 +25,7 @@ from quantshift.shifts.parts.coordinates import (
     prevalence_value,
     prevalence_words,
     prevalences_declared,
-    shown,
+    shown_coordinates,
 )
 from quantshift.shifts.parts.draws import positions
 from quantshift.shifts.parts.grids import repeated, whole_number
@@ -182,7 +182,9 @@ class GivenSamples(AbstractProtocol):
         requested = checked_coordinates(point, TRAIN_COORDINATES, self._width())
         repeat: Any = requested.get("train_repeat")
         if repeat not in range(self.count_training_sets()):
-            raise UserError(f"no training set at ({shown(point)}); use one of training_points()")
+            raise UserError(
+                f"no training set at ({shown_coordinates(point)}); use one of training_points()"
+            )
         train, labels, shares = self._training_items(y, pool)
         coordinates = {"p_train": prevalence_value(shares), "train_repeat": repeat}
         chosen = np.arange(train.size)

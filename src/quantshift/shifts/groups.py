@@ -33,7 +33,7 @@ from quantshift.shifts.parts.coordinates import (
     prevalence_value,
     prevalence_words,
     prevalences_declared,
-    shown,
+    shown_coordinates,
 )
 from quantshift.shifts.parts.grids import repeated, whole_number
 from quantshift.shifts.parts.pools import checked_pool, same_length
@@ -219,7 +219,9 @@ class GroupShift(AbstractProtocol):
         side = protocol._side(point.get("group_train"))
         repeat: Any = point.get("train_repeat", 0)
         if side is None or repeat not in range(self._repeats("train")):
-            raise UserError(f"no training set at ({shown(point)}); use one of training_points()")
+            raise UserError(
+                f"no training set at ({shown_coordinates(point)}); use one of training_points()"
+            )
         rows = protocol._members(side.train, categories, pool)
         axes = {"group_train": side.name, "train_repeat": repeat}
         rows = self._drawn(rows, self.train_size, "train", axes)
@@ -243,7 +245,8 @@ class GroupShift(AbstractProtocol):
         side = protocol._side(train_coordinates.get("group_train"))
         if side is None and "group_train" in train_coordinates:
             raise UserError(
-                f"no training set at ({shown(train_coordinates)}); use one of training_points()"
+                f"no training set at ({shown_coordinates(train_coordinates)}); use one of "
+                "training_points()"
             )
         tests = range(len(protocol.survey.names)) if side is None else side.tests
         return protocol._draws(tests, y, categories, pool, train_coordinates)

@@ -26,7 +26,7 @@ from quantshift.shifts.parts.coordinates import (
     TRAIN_COORDINATES,
     checked_coordinates,
     seed_axes,
-    shown,
+    shown_coordinates,
 )
 from quantshift.shifts.parts.draws import positions
 from quantshift.shifts.parts.grids import repeated, whole_number
@@ -155,8 +155,8 @@ class AbstractShift(AbstractProtocol):
         ]
         if len(matching) != 1:
             raise UserError(
-                f"{self.name} shift: {len(matching) or 'no'} training sets at ({shown(point)}); "
-                "use one of training_points()"
+                f"{self.name} shift: {len(matching) or 'no'} training sets at "
+                f"({shown_coordinates(point)}); use one of training_points()"
             )
         single = dataclasses.replace(matching[0], repeats=range(repeat, repeat + 1))
         return next(self._draws([single], within, "train", {}))
@@ -249,8 +249,9 @@ class AbstractShift(AbstractProtocol):
             point, group = np.unravel_index(int(shortage.argmax()), shortage.shape)
             cure = "" if self.replace else " or set replace=True"
             raise PoolTooSmallError(
-                f"{self.name} shift: a {_SIDES[side]} ({shown(recipes[point].coordinates)}) asks "
-                f"for {needed[point, group]} {strata.names[group]}, the pool has "
+                f"{self.name} shift: a {_SIDES[side]} "
+                f"({shown_coordinates(recipes[point].coordinates)}) asks for "
+                f"{needed[point, group]} {strata.names[group]}, the pool has "
                 f"{available[group]}; ask for a smaller size, give a larger pool{cure}"
             )
         return recipes

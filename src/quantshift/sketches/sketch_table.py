@@ -47,7 +47,7 @@ from quantshift.sketches.about import (
 from quantshift.sketches.cells import joint as joint_cells
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
-from quantshift.sketches.cells.widths import settled, total, totalled
+from quantshift.sketches.cells.widths import settled, totalled, totals_by_key
 from quantshift.sketches.copies import first_copy
 from quantshift.tables.formats.frames import polars_frame
 
@@ -284,7 +284,7 @@ def check_size(table: pl.DataFrame) -> None:
 def added(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The numbers of all parts, with scores as they are if all have them and these are few."""
     if all(about.values[0] in part.columns for part in parts):
-        together = total(pl.concat(parts), [*about.keys, CELL, *about.values], [COUNT])
+        together = totals_by_key(pl.concat(parts), [*about.keys, CELL, *about.values], [COUNT])
         if together.select(about.values).n_unique() <= about.most_values + 1:  # one may be null
             return together
         parts = [together]
@@ -301,13 +301,13 @@ def binned(about: About, part: pl.DataFrame) -> pl.DataFrame:
     in_cells = part.select(about.keys).with_columns(
         *rounded_columns(about, part[CELL].to_numpy(), posteriors), part[COUNT]
     )
-    return total(in_cells, [*about.keys, CELL, *about.codes], [*about.totals, COUNT])
+    return totals_by_key(in_cells, [*about.keys, CELL, *about.codes], [*about.totals, COUNT])
 
 
 def rounded_columns(about: About, cell: cells.Cells, posteriors: Posteriors) -> list[pl.Series]:
     """The columns of rounded rows of three or more posteriors, between keys and numbers."""
     used = (cell >= 0)[:, np.newaxis]
-    codes = rounded.rounded(cells.normalised(np.where(used, posteriors, 1.0)))[1] * used
+    codes = rounded.rounded_cells(cells.rescaled(np.where(used, posteriors, 1.0)))[1] * used
     columns = [pl.Series(name, codes[:, j]) for j, name in enumerate(about.codes)]
     zeros = np.zeros(len(cell), dtype=np.int64)
     return [pl.Series(CELL, cell), *columns, *(pl.Series(name, zeros) for name in about.totals)]
@@ -324,7 +324,7 @@ def cells_of(posteriors: Posteriors, kind: cells.ScoreCells = cells.NARROW) -> c
     if posteriors.shape[1] <= 2:
         cell = kind.of(filled[:, -1])
     else:
-        cell = cells.normalised(filled).argmax(axis=1)
+        cell = cells.rescaled(filled).argmax(axis=1)
     if filled is not posteriors:
         cell[~valid] = cells.OUTSIDE
     return cell

@@ -43,10 +43,10 @@ def two_samples(first: Reals, second: Reals) -> Distance:
     shares = [np.searchsorted(each, values, side="right") / len(each) for each in (first, second)]
     apart = shares[0] - shares[1]
     low, high = int(np.argmin(apart)), int(np.argmax(apart))
-    place = low if -apart[low] > apart[high] else high
-    statistic = float(abs(apart[place]))
+    farthest = low if -apart[low] > apart[high] else high
+    statistic = float(abs(apart[farthest]))
     n = round(len(first) * len(second) / (len(first) + len(second)))
-    return Distance(statistic, float(values[place]), kolmogorov_above(statistic, n))
+    return Distance(statistic, float(values[farthest]), kolmogorov_above(statistic, n))
 
 
 def kolmogorov_limit_above(z: float) -> float:

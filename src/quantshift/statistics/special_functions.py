@@ -70,8 +70,8 @@ class Tail(NamedTuple):
 
     def share(self, lower: bool) -> float:
         """The lower or the upper tail."""
-        found = min(exp(self.log_density) * self.ratio, 1.0)
-        return found if lower == self.is_lower else 1 - found
+        tail = min(exp(self.log_density) * self.ratio, 1.0)
+        return tail if lower == self.is_lower else 1 - tail
 
     def log_and_ratio(self, lower: bool) -> tuple[float, float]:
         """The logarithm of the lower or the upper tail, and its ratio to the density."""
@@ -208,10 +208,10 @@ def _deviance(a: float, b: float, log_x: float, log_y: float, apart: float) -> f
 
 def _polynomial(coefficients: tuple[float, ...], u: Number) -> Number:
     """By powers of u, the highest first."""
-    found = u * coefficients[0] + coefficients[1]
+    value = u * coefficients[0] + coefficients[1]
     for coefficient in coefficients[2:]:
-        found = found * u + coefficient
-    return found
+        value = value * u + coefficient
+    return value
 
 
 def _series(a: float, first: float, slope: float) -> float:

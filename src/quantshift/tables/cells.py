@@ -165,7 +165,7 @@ def joined_columns(parts: Iterable[AbstractCells], names: Sequence[str]) -> dict
     return columns
 
 
-def taken(columns: Columns, positions: Iterable[int]) -> dict[str, list[Cell]]:
+def taken_rows(columns: Columns, positions: Iterable[int]) -> dict[str, list[Cell]]:
     """Some rows of columns, in the order of the positions."""
     rows = list(positions)
     return {name: [cells[row] for row in rows] for name, cells in columns.items()}

@@ -36,7 +36,7 @@ def tiny(monkeypatch):  # type: ignore[no-untyped-def]
 def test_a_table_with_every_method_and_kind_of_shift(tmp_path) -> None:  # type: ignore[no-untyped-def]
     seen: list[int] = []
     store = demo.run_demo(tmp_path / "demo", n_workers=1, progress=lambda p: seen.append(p.done))
-    table = demo.error_table(store.read().collect())
+    table = demo.errors_by_shift(store.read().collect())
     assert table.columns == ["method", "prior", "local", "local-control"]
     paper = [method.name for method in load_experiment("prior").methods]
     assert sorted(table["method"]) == sorted([*paper, demo.DEFAULT_METHOD])

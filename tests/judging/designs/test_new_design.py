@@ -42,11 +42,11 @@ class Census(Design):
         return False
 
     def clue(self, items, evidence):
-        every = items.known.all()
+        every = items.is_labelled.all()
         return Clue(self.name, Strength.SHOWN, "every item has a label") if every else None
 
     def check(self, items, evidence, settings):
-        n_open = int((~items.known).sum())
+        n_open = int((~items.is_labelled).sum())
         if n_open:
             return Check(ok=False, sentence=f"{n_open} of {len(items)} items have no label")
         return Check(sentence="Every item has a label, as stated.")

@@ -48,7 +48,7 @@ def test_some_of_the_items_keep_what_belongs_to_them(judging):
     assert part.drawn.inclusion.tolist() == inclusion[chosen].tolist()
     assert part.n_labelled == items.n_labelled == 50
     assert part.without_external().n_labelled == (items.labels[chosen] >= 0).sum()
-    assert not part.without_labels().known.any()
+    assert not part.without_labels().is_labelled.any()
 
 
 def test_items_unlike_all_labelled_ones(judging):

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from quantshift import CC, MAX, MS, MS2, T50, MethodX
-from quantshift.quantifiers.counting.thresholds import select
+from quantshift.quantifiers.counting.thresholds import kth_smallest
 
 METHODS = [T50, MAX, MethodX, MS, MS2]
 
@@ -121,5 +121,5 @@ def test_selection_is_sorting() -> None:
         values = rng.integers(7, size=n).astype(float)
         for k in range(n):
             mixed = values.copy()
-            assert select(mixed, k) == np.sort(values)[k]
+            assert kth_smallest(mixed, k) == np.sort(values)[k]
             assert (mixed[k + 1 :] >= mixed[k]).all()

@@ -12,10 +12,10 @@ from quantshift.quantifiers.neural.losses import LOSSES  # noqa: E402
 from quantshift.quantifiers.neural.network import (  # noqa: E402
     KNOTS,
     WIDEST,
+    NetworkSizes,
     Samples,
-    Shape,
     as_tensors,
-    class_histograms,
+    class_hat_means,
     estimates,
     hats,
     item_scores,
@@ -76,7 +76,7 @@ def test_hats_interpolate_log_odds():
 
 def test_histograms_of_classes_are_weighted_means():
     samples, codes = drawn(1)
-    found = class_histograms(samples.scores[0], torch.tensor(codes[0]), samples.counts[0])
+    found = class_hat_means(samples.scores[0], torch.tensor(codes[0]), samples.counts[0])
     for code in range(3):
         own = codes[0] == code
         expected = np.average(
@@ -88,7 +88,7 @@ def test_histograms_of_classes_are_weighted_means():
 @pytest.mark.parametrize("monotone", [False, True])
 def test_an_untrained_network_returns_the_likelihood_estimate(monotone):
     samples, _ = drawn()
-    arrays = Shape(3, 2, 8, monotone).initial(np.random.default_rng(0))
+    arrays = NetworkSizes(3, 2, 8, monotone).initial(np.random.default_rng(0))
     weights = as_tensors(arrays, torch.device("cpu"))
     weights["histograms"] = torch.zeros((3, 3, KNOTS), dtype=torch.float64)
     features = torch.randn((4, 60, 2), dtype=torch.float64, generator=torch.Generator())
@@ -102,17 +102,17 @@ def test_classes_in_another_order_and_weights_as_counts():
     """Every weight is random; the layer that sees features is left out."""
     rng = np.random.default_rng(1)
     samples, codes = drawn()
-    arrays = Shape(3, 0, 8, monotone=False).initial(rng)
+    arrays = NetworkSizes(3, 0, 8, monotone=False).initial(rng)
     arrays |= {name: rng.normal(size=arrays[name].shape) for name in ("recalibrate", "out")}
     weights = as_tensors(arrays, torch.device("cpu"))
     all_scores, all_codes = samples.scores.flatten(0, 1), torch.tensor(codes).flatten()
     ones = torch.ones(240, dtype=torch.float64)
-    weights["histograms"] = class_histograms(all_scores, all_codes, ones)
+    weights["histograms"] = class_hat_means(all_scores, all_codes, ones)
     found = estimates(weights, samples, 2.0)
     assert (found.max() - found.min()) > 0.1
     order = torch.tensor([2, 0, 1])
     turned = weights | {
-        "histograms": class_histograms(all_scores[:, order], order.argsort()[all_codes], ones)
+        "histograms": class_hat_means(all_scores[:, order], order.argsort()[all_codes], ones)
     }
     assert_allclose(
         estimates(turned, Samples(samples.scores[..., order], samples.counts), 2.0),

@@ -19,10 +19,10 @@ def test_damaged_weights_are_refused():
     content = bytearray(
         files("quantshift.quantifiers.pretrained").joinpath(trained.FILE).read_bytes()
     )
-    assert trained.checked_weights(bytes(content))
+    assert trained.shipped_weights(bytes(content))
     content[len(content) // 2] ^= 1
     with pytest.raises(DataError, match="damaged"):
-        trained.checked_weights(bytes(content))
+        trained.shipped_weights(bytes(content))
 
 
 def test_a_file_of_ones_own_is_read_again_when_it_changes(tmp_path):

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from quantshift.quantifying.options import ColumnOptions, Recipe, Sources, TrainingOptions
+from quantshift.quantifying.options import ColumnOptions, ModelRecipe, Sources, TrainingOptions
 from quantshift.quantifying.output.commands import audit_plan_command, quantify_command
 
 
@@ -10,19 +10,19 @@ def test_files_and_columns_of_the_call_are_in_it():
     options = ColumnOptions(
         label="y", features=("a", "b,c"), drop=("d",), groups="region", weights="w"
     )
-    recipe = Recipe(options, TrainingOptions(classifier="forest"), by="day")
+    recipe = ModelRecipe(options, TrainingOptions(classifier="forest"), by="day")
     assert audit_plan_command(Sources("my new.csv", ["t.csv", "u.csv"]), recipe, n_labels=50) == (
         "quantshift audit-plan --train t.csv --train u.csv --sample 'my new.csv' --label y "
         "--features 'a,\"b,c\"' --drop d,w,region,day --classifier forest --labels 50 "
         "--out audit.csv"
     )
     assert quantify_command(
-        Sources("n.csv", model="model"), Recipe(ColumnOptions()), audit="s.csv"
+        Sources("n.csv", model="model"), ModelRecipe(ColumnOptions()), audit="s.csv"
     ) == ("quantshift quantify --model model --sample n.csv --audit s.csv")
 
 
 def test_what_is_no_file_has_no_command():
-    frame, recipe = pl.DataFrame({"a": [1]}), Recipe(ColumnOptions(label="y"))
+    frame, recipe = pl.DataFrame({"a": [1]}), ModelRecipe(ColumnOptions(label="y"))
     assert audit_plan_command(Sources(frame, "t.csv"), recipe, n_labels=50) == ""
     assert audit_plan_command(Sources("new.csv", frame), recipe, n_labels=50) == ""
     assert audit_plan_command(Sources("-", "t.csv"), recipe, n_labels=50) == ""

@@ -35,7 +35,7 @@ from quantshift.report.page.slices import (
     choosable,
     diagonal_slices,
     error_slices,
-    prepared,
+    rows_of_section,
 )
 from quantshift.report.page.summary import summary_text
 from quantshift.report.wording import subjects_of
@@ -150,7 +150,7 @@ def own_slices(frame, told=None):
     made = contents(frame, told)
     (section,) = sections(made.rows, told)
     rows = with_panels(made.rows, section)
-    return rows, prepared(rows, section)
+    return rows, rows_of_section(rows, section)
 
 
 def test_a_slice_has_the_mean_of_its_rows():

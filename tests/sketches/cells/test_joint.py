@@ -10,7 +10,7 @@ from quantshift.sketches.cells.score import WIDE
 
 def rounded_rows(n_classes: int, n: int = 2000) -> tuple[np.ndarray, np.ndarray]:
     posteriors = np.random.default_rng(0).dirichlet([0.4] * n_classes, n)
-    largest, codes = rounded.rounded(posteriors)
+    largest, codes = rounded.rounded_cells(posteriors)
     return rounded.middles(largest, codes), largest
 
 

@@ -8,7 +8,7 @@ from quantshift import sketch
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.score import MIDDLE, NARROW, WIDE
-from quantshift.sketches.counting.making import Columns, Counter
+from quantshift.sketches.counting.making import Counter, ScoreColumns
 from tests.sketches.made import batches
 
 
@@ -88,7 +88,7 @@ def test_parts_in_any_order_settle_in_the_same_cells(case, sizes, few):
         one_by_one = other.merge(one_by_one)
     assert one_by_one.to_bytes() == expected
     counter = Counter(
-        Columns.of(options.get("score"), options.get("posteriors", ()), "day", (), None)
+        ScoreColumns.of(options.get("score"), options.get("posteriors", ()), "day", (), None)
     )
     for part in frame.iter_slices(700):
         counter.add(part)

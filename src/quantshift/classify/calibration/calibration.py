@@ -43,7 +43,7 @@ from quantshift.classify.folds import stratified_folds, stratified_split
 from quantshift.classify.scores import (
     FLOOR,
     class_scores,
-    joined_columns,
+    joined_scores,
     matched_columns,
     memberships,
     platt_targets,
@@ -130,7 +130,7 @@ class CurveCalibration:
 
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
         scores = class_scores(posteriors)
-        return joined_columns(
+        return joined_scores(
             np.column_stack([f(s) for f, s in zip(self.curves, scores.T, strict=True)])
         )
 
@@ -181,7 +181,7 @@ class IsotonicCalibration:
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
         columns = matched_columns(posteriors).T
         steps = [f.predict(c) for f, c in zip(self.curves, columns, strict=True)]
-        return joined_columns(np.clip(np.column_stack(steps), self.floor, 1 - self.floor))
+        return joined_scores(np.clip(np.column_stack(steps), self.floor, 1 - self.floor))
 
     def refitter(  # noqa: D102
         self,

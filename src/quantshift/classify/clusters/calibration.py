@@ -33,7 +33,7 @@ from quantshift.classify.scores import (
     FLOOR,
     class_scores,
     farthest_score,
-    joined_columns,
+    joined_scores,
     platt_targets,
 )
 from quantshift.prevalence.weights import present, total_of
@@ -181,7 +181,7 @@ def fit_cluster_calibration(
 
 def inside(columns: Reals) -> Posteriors:
     """Posteriors from one-against-the-rest columns, never exactly 0 or 1."""
-    return joined_columns(np.clip(columns, FLOOR, 1 - FLOOR))
+    return joined_scores(np.clip(columns, FLOOR, 1 - FLOOR))
 
 
 def _fit_curve(

@@ -56,7 +56,7 @@ from scipy.special import expit, softmax
 
 from quantshift.base.types import Codes, Indices, Posteriors, Reals
 from quantshift.classify.logistic.multinomial import expand, feasible_slopes
-from quantshift.classify.logistic.newton import LANES, LOSS_SHARE, Limits, Outcome, solve
+from quantshift.classify.logistic.newton import LANES, LOSS_SHARE, Solutions, StoppingRules, solve
 from quantshift.classify.logistic.sparse import Sparse, padded, product, sum_squares
 from quantshift.errors import DataError, UserError
 
@@ -234,13 +234,13 @@ def _fit(matrix: Any, targets: Reals, weights: Reals, tol: float, max_iter: int)
     return _models(rows, columns, targets, weights, outcome, tol)
 
 
-def _limits(matrix: Any, tol: float, max_iter: int) -> Limits:
+def _limits(matrix: Any, tol: float, max_iter: int) -> StoppingRules:
     longest = float(np.sqrt((matrix.power(2) @ np.ones(matrix.shape[1])).max()))
-    return Limits(gap=tol, intercept=0.03 * tol**0.5, longest=longest, products=max_iter)
+    return StoppingRules(gap=tol, intercept=0.03 * tol**0.5, longest=longest, products=max_iter)
 
 
 def _models(
-    rows: Sparse, columns: Sparse, targets: Reals, weights: Reals, outcome: Outcome, tol: float
+    rows: Sparse, columns: Sparse, targets: Reals, weights: Reals, outcome: Solutions, tol: float
 ) -> LogisticModels:
     if targets.ndim == 1:
         coef = _times(columns, outcome.beta.T)

@@ -104,7 +104,7 @@ class Progress(NamedTuple):
     along: Reals
 
 
-class Limits(NamedTuple):
+class StoppingRules(NamedTuple):
     """When to stop: the relative duality gap, the accuracy of intercepts, products per problem.
 
     intercept, longest: `share` and `longest` of `binomial.fit_intercept` and
@@ -117,7 +117,7 @@ class Limits(NamedTuple):
     products: int
 
 
-class Outcome(NamedTuple):
+class Solutions(NamedTuple):
     """The solutions, by problem; the coefficients are X' beta.
 
     beta: (problems, columns x items); intercept: (problems, targets).
@@ -135,9 +135,9 @@ def solve(
     targets: Reals,
     weights: Reals,
     queue: NDArray[np.int64],
-    limits: Limits,
+    limits: StoppingRules,
     n_lanes: int,
-) -> Outcome:
+) -> Solutions:
     """Solve the problems in the queue; `weights` (problems, items) is C times the sample weight.
 
     `targets` is 1 for the items of a class and 0 for others: of the second class if there are two
@@ -161,7 +161,7 @@ def solve(
         np.zeros(n_lanes, np.bool_), np.zeros((n_lanes, n_targets)), np.zeros(n_lanes),
         np.zeros(n_lanes), np.zeros(n_lanes), np.zeros(n_lanes),
     )  # fmt: skip
-    outcome = Outcome(
+    outcome = Solutions(
         np.empty((n_problems, size)), np.empty((n_problems, n_targets)),
         np.empty(n_problems, np.int64),
     )  # fmt: skip
@@ -217,7 +217,7 @@ def _start(
     problem: int,
     targets: Reals,
     weights: Reals,
-    limits: Limits,
+    limits: StoppingRules,
 ) -> None:
     weight = weights[problem]
     lanes.beta[lane, :] = 0.0
@@ -256,8 +256,8 @@ def _take_gradient(
     targets: Reals,
     weight: Reals,
     squared_gradient: float,
-    limits: Limits,
-    outcome: Outcome,
+    limits: StoppingRules,
+    outcome: Solutions,
 ) -> None:
     outgoing, incoming = lanes.outgoing[lane], lanes.incoming[lane]
     penalty = 0.5 * dot(lanes.beta[lane], lanes.scores[lane])
@@ -324,7 +324,7 @@ def _take_curvature(
     lane: int,
     targets: Reals,
     weight: Reals,
-    limits: Limits,
+    limits: StoppingRules,
 ) -> None:
     residual, k_residual = lanes.residual[lane], lanes.k_residual[lane]
     direction, k_direction = lanes.direction[lane], lanes.k_direction[lane]
@@ -356,7 +356,7 @@ def _search_line(
     lane: int,
     targets: Reals,
     weight: Reals,
-    limits: Limits,
+    limits: StoppingRules,
 ) -> None:
     beta, scores = lanes.beta[lane], lanes.scores[lane]
     step, k_step = lanes.step[lane], lanes.k_step[lane]
@@ -418,7 +418,7 @@ def _fit_intercept(
     targets: Reals,
     weight: Reals,
     intercept: Reals,
-    limits: Limits,
+    limits: StoppingRules,
 ) -> float:
     # The loss at the best intercept, which replaces the guess; updates slopes and curvatures.
     slope, curvature = lanes.loss_slope[lane], lanes.loss_curvature[lane]

@@ -15,7 +15,7 @@ from quantshift.quantifying.audits.audit_sheet import MORE_LABELS, draw_sheet
 from quantshift.quantifying.options import (
     ColumnOptions,
     EstimationOptions,
-    Recipe,
+    ModelRecipe,
     SheetOptions,
     Sources,
     TrainingOptions,
@@ -58,7 +58,7 @@ def audit_plan(
         check_sheet(out, inputs=list(vars(sources).values()), overwrite=overwrite)
     with item_progress(Console(stderr=True)) as progress:
         sheet = draw_sheet(
-            sources, Recipe(columns, training), sheet_options, estimation.level, progress
+            sources, ModelRecipe(columns, training), sheet_options, estimation.level, progress
         )
         if out is not None:
             sheet.write(out, overwrite=overwrite)

@@ -69,7 +69,7 @@ app = typer.Typer(
 )
 
 
-class Layout(StrEnum):
+class NamedLayout(StrEnum):
     """Layouts of files that must be named."""
 
     REVIEWS = "reviews"
@@ -99,7 +99,7 @@ def import_(
         ),
     ] = None,
     layout: Annotated[
-        Layout | None,
+        NamedLayout | None,
         typer.Option(
             "--layout",
             help="reviews: files of reviews, each as NAME=FILE with the name of a category. mails: "
@@ -173,7 +173,7 @@ def import_(
     call = _ImportCall(
         context, out, tuple(files or ()), layout, columns, arrays, images, limits, reading, options
     )
-    if layout is Layout.LABELS:
+    if layout is NamedLayout.LABELS:
         items = call.items_with_labels(labels)
         name, content, text = items.name, items.hash, render_label_data(items.manifest)
     else:
@@ -191,7 +191,7 @@ class _ImportCall:
     context: typer.Context
     out: Path
     files: tuple[str, ...]
-    layout: Layout | None
+    layout: NamedLayout | None
     columns: ImportedColumns
     arrays: ImportedArrays
     images: ImageClasses
@@ -215,16 +215,16 @@ class _ImportCall:
                 f"{self.files[1]}: a second table; import one at a time, or files of reviews with "
                 "--layout reviews"
             )
-        if self.layout is not Layout.REVIEWS:
+        if self.layout is not NamedLayout.REVIEWS:
             self._refuse("it filters reviews; add --layout reviews", self.limits)
         table = Path(self.files[0]) if self.files else None
         has_images = table is not None and self.layout is None and is_idx(table)
         if not has_images:
             self._refuse("it names the labels of images in IDX files", self.images)
         with share_progress(Console(stderr=True)) as progress:
-            if self.layout is Layout.REVIEWS:
+            if self.layout is NamedLayout.REVIEWS:
                 return self._reviews(progress)
-            if self.layout is Layout.MAILS:
+            if self.layout is NamedLayout.MAILS:
                 return self._mails(progress)
             if table is None:
                 return self._arrays(progress)

@@ -11,7 +11,7 @@ from rich.table import Table
 from quantshift.cli.cell_progress import cell_progress
 from quantshift.cli.commands.report import report
 from quantshift.cli.declared import Only
-from quantshift.cli.demonstration import DEFAULT_METHOD, error_table, run_demo
+from quantshift.cli.demonstration import DEFAULT_METHOD, errors_by_shift, run_demo
 from quantshift.cli.machine import n_cores
 from quantshift.cli.outputs import ResultsFolder
 from quantshift.experiments.options import RunOptions
@@ -36,7 +36,7 @@ def demo(
     console = Console()
     with cell_progress(console) as progress:
         store = run_demo(out, n_workers=options.n_workers or n_cores(), progress=progress)
-    console.print(_rendered(error_table(store.read().collect())))
+    console.print(_rendered(errors_by_shift(store.read().collect())))
     console.print(
         "Synthetic reviews, small samples. No method is best under every shift, and under concept "
         "shift all of them fail, so none is in bold there. With two classes "

@@ -14,7 +14,7 @@ from quantshift.data.embedded.examples import EXAMPLES, write_examples
 
 
 @dataclass(frozen=True)
-class Question:
+class ExampleQuestion:
     """A question that the tables answer.
 
     text: as a user would ask it.
@@ -46,7 +46,7 @@ _QUANTIFY = ("quantshift", "quantify", "--train")
 _METHODS = "CC,PCC,PACC,SLD,MLPE"
 
 QUESTIONS = (
-    Question(
+    ExampleQuestion(
         "How many of the new reviews are positive?",
         "20%",
         (
@@ -57,7 +57,7 @@ QUESTIONS = (
         ),
         needs=("sklearn",),
     ),
-    Question(
+    ExampleQuestion(
         "The judge has passed 74% of the answers. How many are good?",
         "70%",
         (
@@ -67,7 +67,7 @@ QUESTIONS = (
             ),
         ),
     ),
-    Question(
+    ExampleQuestion(
         "How many customers left in each month?",
         "44, 35 and 45%",
         (
@@ -78,7 +78,7 @@ QUESTIONS = (
         ),
         needs=("sklearn",),
     ),
-    Question(
+    ExampleQuestion(
         "Which method suits such customers?",
         "PCC",
         (

@@ -24,9 +24,9 @@ from quantshift.quantifying.options import (
     BatchOptions,
     ColumnOptions,
     EstimationOptions,
-    LabelOptions,
     Request,
     RowOptions,
+    SeveralLabelOptions,
     Sources,
     TrainingOptions,
 )
@@ -66,7 +66,7 @@ def quantify(
     alarms: AlarmOptions,
     conditions: ConditionOptions,
     row_file: RowOptions,
-    labels: LabelOptions,
+    labels: SeveralLabelOptions,
 ) -> None:
     """Estimate how common each class is in new data, and whether to trust it.
 

@@ -21,8 +21,8 @@ from quantshift.quantifying.labels.label_text import label_model_lines
 from quantshift.quantifying.labels.label_training import train_labels_from
 from quantshift.quantifying.options import (
     ColumnOptions,
-    LabelOptions,
-    Recipe,
+    ModelRecipe,
+    SeveralLabelOptions,
     Sources,
     TrainingOptions,
 )
@@ -44,7 +44,7 @@ def train(
     columns: ColumnOptions,
     training: TrainingOptions,
     declared: Declaration,
-    labels: LabelOptions,
+    labels: SeveralLabelOptions,
 ) -> None:
     """Train a model on a labelled table once; quantify many samples later.
 
@@ -73,7 +73,7 @@ def train(
     if ":" in training.method:
         inputs = POSTERIORS if columns.posteriors else FEATURES
         check_savable(method_class(training.method, inputs)())
-    recipe = Recipe(columns, training, declared=declared)
+    recipe = ModelRecipe(columns, training, declared=declared)
     with item_progress(Console(stderr=True)) as progress:
         if several:
             models = train_labels_from(sources.train, recipe, labels, progress)

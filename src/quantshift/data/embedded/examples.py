@@ -16,7 +16,7 @@ from quantshift.base.storage.files import check_writable, make_folder, write_out
 from quantshift.data.embedded.customers import draw_customers
 from quantshift.data.embedded.synthetic import generate
 from quantshift.errors import UserError
-from quantshift.tables.cells import Columns, taken
+from quantshift.tables.cells import Columns, taken_rows
 from quantshift.tables.columns.cell_names import Cell
 
 _REVIEWS, _POSITIVE, _NEGATIVE = 2000, 100, 400
@@ -38,7 +38,7 @@ class ExampleTable:
 
 def labelled_reviews() -> Columns:
     """2,000 reviews with a label, 76% of them positive."""
-    return taken(_reviews(), range(_REVIEWS))
+    return taken_rows(_reviews(), range(_REVIEWS))
 
 
 def new_reviews() -> Columns:
@@ -48,7 +48,7 @@ def new_reviews() -> Columns:
     positive, negative = (_REVIEWS + np.flatnonzero(rows) for rows in (is_positive, ~is_positive))
     new = np.concatenate([positive[:_POSITIVE], negative[:_NEGATIVE]])
     order = np.random.default_rng(0).permutation(len(new))
-    return taken({"review": reviews["review"]}, new[order].tolist())
+    return taken_rows({"review": reviews["review"]}, new[order].tolist())
 
 
 def verdicts() -> Columns:
@@ -72,7 +72,7 @@ def verdicts() -> Columns:
 
 def labelled_customers() -> Columns:
     """1,500 customers of 2022, and whether they left: numbers, categories, dates and gaps."""
-    return taken(_customers("2022", "2023"), range(_CUSTOMERS))
+    return taken_rows(_customers("2022", "2023"), range(_CUSTOMERS))
 
 
 def new_customers() -> Columns:
@@ -140,7 +140,7 @@ def _customers(first: str, end: str) -> Columns:
     beside = {"site": drawn.sites, "date": drawn.dates, "left": drawn.labels}
     columns = {**drawn.columns, **{name: cells.tolist() for name, cells in beside.items()}}
     in_time = (first <= drawn.dates) & (drawn.dates < end)
-    return taken(columns, np.flatnonzero(in_time).tolist())
+    return taken_rows(columns, np.flatnonzero(in_time).tolist())
 
 
 def _csv(columns: Columns) -> str:

@@ -78,7 +78,7 @@ def read_matrix(
     """
     if path.suffix not in MATRIX_ENDINGS:
         names = [name for name in without if name is not None]
-        return numbers(matrix_table(path, without=names, progress=progress), path)
+        return number_matrix(matrix_table(path, without=names, progress=progress), path)
     try:
         if path.suffix == ARCHIVE and name is None and _is_sparse(path):
             _check_whole_indices(path)
@@ -115,7 +115,7 @@ def matrix_table(
     return read_frame(path, without=without, progress=progress).whole().columns
 
 
-def numbers(table: pl.DataFrame, path: Path) -> NDArray[np.float64]:
+def number_matrix(table: pl.DataFrame, path: Path) -> NDArray[np.float64]:
     """A table of numbers, without missing values, as a matrix."""
     plain = _plain_numbers(table)
     if plain is not None:

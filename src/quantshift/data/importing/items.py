@@ -21,7 +21,7 @@ from quantshift.classify.posteriors import check_posteriors
 from quantshift.data.importing.arrays import (
     is_table,
     matrix_table,
-    numbers,
+    number_matrix,
     plain_numbers,
     read_matrix,
 )
@@ -46,7 +46,7 @@ class AbstractItems(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class TableItems(AbstractItems):
+class FeatureItems(AbstractItems):
     """Rows of a table; the features are those of the main file."""
 
     frame: Frame
@@ -143,7 +143,7 @@ class MatrixItems(AbstractItems):
         if len(table.columns) > len(self.names):
             extra = next(name for name in table.columns if name not in self.names)
             raise DataError(f"{file}: column {extra!r} is not in the training data; remove it")
-        return numbers(table.select(self.names), file)
+        return number_matrix(table.select(self.names), file)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,7 @@ def read_posteriors(
         table = matrix_table(path, without=without, progress=progress)
         names = [str(label) for label in classes]
         is_named = set(names) <= set(table.columns)
-        matrix = numbers(table.select(names) if is_named else table, path)
+        matrix = number_matrix(table.select(names) if is_named else table, path)
     else:
         matrix = read_matrix(path, name=name, without=without)
         matrix = matrix.toarray() if issparse(matrix) else matrix

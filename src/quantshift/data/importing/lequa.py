@@ -25,7 +25,7 @@ import polars as pl
 from quantshift.base.forks import uses_tables
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing import samples as sampling
-from quantshift.data.importing.arrays import numbers
+from quantshift.data.importing.arrays import number_matrix
 from quantshift.data.importing.assembly import MainFile, SideColumns
 from quantshift.data.importing.classes import classes_of, labels_of
 from quantshift.data.importing.items import AbstractItems, MatrixItems, TextItems
@@ -189,7 +189,7 @@ def _items(table: pl.DataFrame, main: Path, folder: Path) -> AbstractItems:
     features = table.drop(LABEL)
     if TEXT in features.columns:
         return TextItems(Frame(str(main), features), TEXT)
-    return MatrixItems(numbers(features, main), (LABEL,), tuple(features.columns), folder)
+    return MatrixItems(number_matrix(features, main), (LABEL,), tuple(features.columns), folder)
 
 
 def _checked_classes(labels: pl.Series, main: Path) -> list[Any]:

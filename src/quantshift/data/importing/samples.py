@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from quantshift.base.types import Codes, Indices, Prevalences
-from quantshift.data.importing.arrays import MATRIX_ENDINGS, is_table, numbers
+from quantshift.data.importing.arrays import MATRIX_ENDINGS, is_table, number_matrix
 from quantshift.errors import DataError
 from quantshift.prevalence import simplex
 from quantshift.tables.columns.kinds import names_of, typed
@@ -98,7 +98,7 @@ def read_prevalences(path: Path, names: Sequence[str], classes: Sequence[Any]) -
             raise DataError(
                 f"{path}: sample {missing!r} is not in {where}; give one row per sample"
             )
-    values = numbers(table.select(class_names), path)[[row_of_sample[name] for name in names]]
+    values = number_matrix(table.select(class_names), path)[[row_of_sample[name] for name in names]]
     sums = values.sum(axis=1)
     bad = np.flatnonzero((np.abs(sums - 1) > SUM_TOLERANCE) | (values < 0).any(axis=1))
     if len(bad):

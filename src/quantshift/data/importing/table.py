@@ -17,9 +17,9 @@ from quantshift.data.importing.assembly import MainFile, SideColumns, assemble
 from quantshift.data.importing.classes import classes_of, labels_of
 from quantshift.data.importing.items import (
     AbstractItems,
+    FeatureItems,
     MatrixItems,
     PosteriorItems,
-    TableItems,
     TextItems,
     read_posteriors,
 )
@@ -99,7 +99,7 @@ def import_columns(
         unfit += tuple(LeftOut(c.name, WORDS) for c in chosen if c.kind == TEXT)
         if not features:
             raise DataError(f"{main}: no column is left as a feature: {_listed(unfit)}")
-        items = TableItems(frame, features)
+        items = FeatureItems(frame, features)
         with_roles = tuple(LeftOut(name, reason) for name, reason in roles.items())
         about["columns"] = [asdict(feature) for feature in features]
         about["left_out"] = [asdict(column) for column in (*with_roles, *unfit)]

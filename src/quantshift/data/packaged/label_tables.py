@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from quantshift.data.packaged.package_files import archived_csv, csv_table
+from quantshift.data.packaged.package_files import archived_csv, read_csv_table
 from quantshift.data.packaged.packaged_file import UNSTATED, AbstractPackaged
 from quantshift.errors import unknown_name
 
@@ -64,7 +64,7 @@ LABEL_TABLES: Mapping[str, PackagedLabels] = MappingProxyType(
             licence=UNSTATED,
             source="A. Elisseeff and J. Weston, NIPS 14, 2002, in the version of Mulan (yeast)",
             labels=tuple(f"Class{k}" for k in range(1, 15)),
-            read=csv_table,
+            read=read_csv_table,
         ),
         "movie-genres": PackagedLabels(
             name="movie-genres",

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from quantshift.data.content import Content
-from quantshift.data.packaged.package_files import csv_table, keel_table
+from quantshift.data.packaged.package_files import keel_table, read_csv_table
 
 INJURIES = (
     "No_Injury",
@@ -45,7 +45,7 @@ def happiness(file: Path) -> Content:
     Left out: whether very happy, indicators of the years, and votes, which were asked in some years
     only.
     """
-    rows = csv_table(file).with_columns(pl.col("year").cast(pl.String))
+    rows = read_csv_table(file).with_columns(pl.col("year").cast(pl.String))
     again = [name for name in rows.columns if name.startswith(("y9", "y0", "gwbush", "vhappy"))]
     return _content(rows.drop(again), "happy", HAPPINESS, "year", True)
 
@@ -55,7 +55,7 @@ def county_murders(file: Path) -> Content:
 
     Left out: murders, arrests for murder and their rates, executions, and codes of counties.
     """
-    rows = csv_table(file)
+    rows = read_csv_table(file)
     label = pl.when(pl.col("murders") > 0).then(pl.lit("some")).otherwise(pl.lit("none"))
     rows = rows.with_columns(
         label.alias("murder"),
@@ -72,7 +72,7 @@ def restaurant_inspections(file: Path) -> Content:
 
     Left out: the name of the restaurant.
     """
-    rows = csv_table(file)
+    rows = read_csv_table(file)
     low = pl.col("inspection_score") < DEFICIENT_BELOW
     label = pl.when(low).then(pl.lit("deficient")).otherwise(pl.lit("good"))
     rows = rows.select(
@@ -87,7 +87,7 @@ def restaurant_inspections(file: Path) -> Content:
 def home_ownership(file: Path) -> Content:
     """Men in the US census and whether they own their home, by the state of birth."""
     label = pl.when(pl.col("home_ownership") == 1).then(pl.lit("owner")).otherwise(pl.lit("other"))
-    rows = csv_table(file).with_columns(home_ownership=label)
+    rows = read_csv_table(file).with_columns(home_ownership=label)
     return _content(rows, "home_ownership", ("other", "owner"), "bpl")
 
 
@@ -97,7 +97,7 @@ def flights(file: Path) -> Content:
     Left out: everything known only after the schedule (delays, times), and 9,430 flights that did
     not arrive. The weekday is made from the date.
     """
-    rows = csv_table(file).filter(pl.col("arr_delay").is_not_null())
+    rows = read_csv_table(file).filter(pl.col("arr_delay").is_not_null())
     late = pl.col("arr_delay") > LATE_MINUTES
     weekday = pl.date("year", "month", "day").dt.weekday().cast(pl.String)
     rows = rows.select(

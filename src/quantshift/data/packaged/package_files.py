@@ -88,7 +88,7 @@ def spaced_rows(file: Path, columns: Sequence[str]) -> pl.DataFrame:
     return rows.with_columns(_number_if_all(rows[name]) for name in columns)
 
 
-def csv_table(file: Path, *, separator: str = ",") -> pl.DataFrame:
+def read_csv_table(file: Path, *, separator: str = ",") -> pl.DataFrame:
     """A CSV file with a header, also as .bz2, as .gz and as the only file of a .zip."""
     if file.suffix == ".bz2":
         data = bz2.decompress(file.read_bytes())
@@ -126,10 +126,10 @@ def _rows(file: Path, skipped: int) -> pl.DataFrame:
         file, has_header=False, skip_rows=skipped, infer_schema=False, quote_char=None
     )
     stripped = rows.with_columns(pl.all().str.strip_chars())
-    known = stripped.with_columns(
+    filled = stripped.with_columns(
         pl.when(~pl.all().is_in(GAPS)).then(pl.all()).otherwise(None).name.keep()
     )
-    return known.filter(~pl.all_horizontal(pl.all().is_null()))
+    return filled.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
 def _number_if_all(column: pl.Series) -> pl.Series:

@@ -10,10 +10,10 @@ import polars as pl
 
 from quantshift.data.content import Content
 from quantshift.data.packaged.package_files import (
-    csv_table,
     keel_table,
     numbered_rows,
     plain_rows,
+    read_csv_table,
     spaced_rows,
 )
 from quantshift.tables.columns.names import in_order
@@ -47,13 +47,13 @@ def yeast(file: Path) -> Content:
 
 def maternal_health(file: Path) -> Content:
     """Pregnant women in Bangladesh and their risk."""
-    return common_classes(csv_table(file), "RiskLevel")
+    return common_classes(read_csv_table(file), "RiskLevel")
 
 
 def wine_quality(file: Path) -> Content:
     """Red and white Portuguese wines and their quality; `file` is the table of the white ones."""
     red = file.parents[1] / "winequality_red" / "winequality-red.csv"
-    tables = [csv_table(each, separator=";") for each in (red, file)]
+    tables = [read_csv_table(each, separator=";") for each in (red, file)]
     return common_classes(pl.concat(tables, how="vertical_relaxed"), "quality")
 
 

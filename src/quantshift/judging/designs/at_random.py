@@ -123,7 +123,7 @@ class AtRandom(Design, Plannable):
 
 
 def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
-    labelled, y, K = items.known, items.labels[items.known], items.n_classes
+    labelled, y, K = items.is_labelled, items.labels[items.is_labelled], items.n_classes
     of_groups = weights_of_groups(items)
     worth = items.label_weights if of_groups is None else of_groups * items.label_weights
     if items.score is None and items.verdicts is not None and items.verdicts.shape[1] == 1:
@@ -179,15 +179,15 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
 
 def _posteriors(items: JudgedItems) -> Reals:
     """What the judges say about each item, as a distribution over the classes."""
-    cells, y = items.cells(), items.labels[items.known]
+    cells, y = items.cells(), items.labels[items.is_labelled]
     if items.score is not None and items.n_classes == 2:
-        f, of_labelled = items.score, items.score[items.known]
+        f, of_labelled = items.score, items.score[items.is_labelled]
         # A score that falls with the class helps as much as one that rises.
         if y.any() and not y.all() and of_labelled[y == 1].mean() < of_labelled[y == 0].mean():
             f = 1 - f
         return np.column_stack([1 - f, f])
     if cells.directions is not None:
         return cells.directions[cells.codes]
-    F = labelled_table(cells.codes[items.known], y, cells.n, items.n_classes)
+    F = labelled_table(cells.codes[items.is_labelled], y, cells.n, items.n_classes)
     smoothed = F + F.sum(axis=1, keepdims=True) / max(F.sum(), 1) * 2
     return np.asarray((smoothed / smoothed.sum(axis=0)).T[cells.codes])

@@ -92,7 +92,7 @@ def _contradicted(items: JudgedItems) -> bool:
     if items.verdicts is None or items.clusters is not None or items.external is not None:
         return False
     codes = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
-    labelled, n = items.known, int(codes.max()) + 1
+    labelled, n = items.is_labelled, int(codes.max()) + 1
     table = labelled_table(codes[labelled], items.labels[labelled], n, items.n_classes)
     others = np.bincount(codes[~labelled], minlength=n).astype(np.float64)
     return fit_p_value(table, others) < SURELY

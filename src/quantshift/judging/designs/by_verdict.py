@@ -107,5 +107,5 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
     cells = items.cells_of_verdicts()
     if items.verdicts.shape[1] == 1:
         return in_strata(items, cells.codes, settings)
-    codes, weights = pooled_cells(cells, items.known)
+    codes, weights = pooled_cells(cells, items.is_labelled)
     return in_strata(items, codes, settings, weights=weights)

@@ -113,7 +113,7 @@ class Design(ABC):
         Labels in a table of their own make no difference.
         """
         if not self.labelled_are_items and items.external is None:
-            return ~items.known
+            return ~items.is_labelled
         return np.ones(len(items), dtype=bool)
 
 

@@ -61,7 +61,7 @@ class External(Design):
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """All labels are in a table of their own."""
-        return items.external is not None and not items.known.any()
+        return items.external is not None and not items.is_labelled.any()
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """None: labels in the table itself are taken to be of its own items."""

@@ -21,7 +21,7 @@ from quantshift.judging.designs.parts.ranges import (
     LABEL_AT_RANDOM,
     RANDOM_ITEMS,
     cells_without_labels,
-    labels_alone,
+    range_from_labels,
     within_cells,
 )
 from quantshift.judging.designs.parts.share_estimate import Alternative, ShareEstimate
@@ -47,7 +47,7 @@ class Picked(AbstractRangedDesign):
 
     def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """A judge that errs more often than by lot; otherwise it is for the user to say."""
-        if items.n_classes != 2 or not items.known.any() or items.verdicts is None:
+        if items.n_classes != 2 or not items.is_labelled.any() or items.verdicts is None:
             return None
         if not any(_errs_more_than_chance(items, j) for j in range(items.verdicts.shape[1])):
             return None
@@ -65,7 +65,7 @@ class Picked(AbstractRangedDesign):
         """Bounds; with an answer for items like the labelled ones, if the table shows which."""
         unlike = cells_without_labels(items)
         if not unlike.any():
-            return replace(labels_alone(items), settle=LABEL_AT_RANDOM)
+            return replace(range_from_labels(items), settle=LABEL_AT_RANDOM)
         what = "verdicts" if items.score is None else "scores"
         like = within_cells(items.take(~unlike), settings)
         part = float(items.item_weights[~unlike].sum() / items.item_weights.sum())

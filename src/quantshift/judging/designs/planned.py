@@ -86,7 +86,7 @@ def _drawn(items: JudgedItems) -> Reals | None:
     draw = items.drawn
     if draw is None or draw.strata is not None or draw.inclusion is None:
         return None
-    return np.asarray(draw.inclusion, dtype=np.float64)[items.known]
+    return np.asarray(draw.inclusion, dtype=np.float64)[items.is_labelled]
 
 
 def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
@@ -106,14 +106,14 @@ def _calibrated(items: JudgedItems, each: Reals) -> Reals:
     if items.weights is None or items.verdicts is None:
         return each
     codes = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
-    labelled, total = items.known, np.bincount(codes, weights=items.weights)
+    labelled, total = items.is_labelled, np.bincount(codes, weights=items.weights)
     sums = np.bincount(codes[labelled], weights=each, minlength=len(total))
     factor = np.divide(total, sums, out=np.ones_like(total), where=sums > 0)
     return np.asarray(each * factor[codes[labelled]])
 
 
 def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEstimate:
-    y, K, n = items.labels[items.known], items.n_classes, len(items)
+    y, K, n = items.labels[items.is_labelled], items.n_classes, len(items)
     values, codes = np.unique(np.round(pi, 9), return_inverse=True)
     if len(values) > MOST_STRATA:
         edges = np.unique(np.quantile(pi, np.arange(1, MOST_STRATA) / MOST_STRATA))
@@ -134,7 +134,7 @@ def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEst
         each = each * np.sqrt(1 - covered[codes])
     influence = np.zeros((n, K))
     moved = np.eye(K)[y] - (interval.rates[codes] if settings.of_items else interval.prevalence)
-    influence[items.known] = n / sums.sum() * each[:, np.newaxis] * moved
+    influence[items.is_labelled] = n / sums.sum() * each[:, np.newaxis] * moved
     return ShareEstimate(
         prevalence=interval.prevalence,
         low=interval.low,

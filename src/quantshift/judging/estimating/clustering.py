@@ -85,7 +85,7 @@ def _of_items(items: JudgedItems) -> Codes:
 def _clusters_of_labels(items: JudgedItems) -> Codes:
     external = items.external
     if external is None:
-        return _of_items(items)[items.known]
+        return _of_items(items)[items.is_labelled]
     if external.clusters is None:
         return -1 - len(items) - np.arange(len(external.labels))
     return external.clusters
@@ -98,4 +98,6 @@ def _together(items: JudgedItems) -> bool:
     cells = np.zeros(len(items), dtype=np.int64)
     if items.verdicts is not None:
         cells = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
-    return labelled_together(items.known, items.clusters, chances_by_cell(items.known, cells))
+    return labelled_together(
+        items.is_labelled, items.clusters, chances_by_cell(items.is_labelled, cells)
+    )

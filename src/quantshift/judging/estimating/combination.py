@@ -74,7 +74,7 @@ def _tables(items: JudgedItems) -> tuple[Reals, Reals]:
     cells, others = items.cells(), items.external
     assert cells.external is not None
     assert others is not None
-    here = cells.codes[items.known], items.labels[items.known]
+    here = cells.codes[items.is_labelled], items.labels[items.is_labelled]
     return (
         labelled_table(*here, cells.n, items.n_classes),
         labelled_table(cells.external, others.labels, cells.n, items.n_classes),

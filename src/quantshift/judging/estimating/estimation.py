@@ -31,7 +31,7 @@ def estimate(
             arguments=["sensitivity", "specificity"],
         )
     stated = design_named(design) if isinstance(design, str) else design
-    if items.rates is None and items.external is not None and items.known.any():
+    if items.rates is None and items.external is not None and items.is_labelled.any():
         by_items = estimate_by_design(items.without_external(), stated, settings)
         # Whether the rates are the same is tested with the labels of these items.
         rates = replace(settings, assume=RATES)

@@ -31,7 +31,7 @@ from quantshift.labelling.sheets.filled import (
 )
 from quantshift.labelling.sheets.matching import rows_by_number
 from quantshift.labelling.sheets.sheet_columns import OWN, PROBABILITY
-from quantshift.tables.cells import Columns, joined_columns, taken
+from quantshift.tables.cells import Columns, joined_columns, taken_rows
 from quantshift.tables.columns.cell_names import Cell, names_of_cells, number_of
 from quantshift.tables.columns.labels import labels_of_cells
 from quantshift.tables.columns.spelling import (
@@ -172,7 +172,7 @@ class _Cells:
                 columns[field.name] = [column[i] for i in rows]
         verdicts = tuple([column[i] for i in rows] for column in self.verdicts)
         votes = None if self.votes is None else tuple(self.votes[i] for i in rows)
-        beside = taken(self.beside, rows)
+        beside = taken_rows(self.beside, rows)
         return replace(self, **columns, verdicts=verdicts, votes=votes, beside=beside)
 
 
@@ -273,7 +273,7 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
     rows = _rows(table, n_rows + ragged, len(positions), left_out)
     lost = 0 if label is None else _labelled_but_left_out(columns[label], options, positions)
     if len(positions) < n_rows:
-        columns = taken(columns, positions)
+        columns = taken_rows(columns, positions)
         verdicts = [[column[i] for i in positions] for column in verdicts]
     votes = _votes(columns, len(positions), options) if options.people else None
     decided, other_labels = _labels(columns, len(positions), label, votes, options)

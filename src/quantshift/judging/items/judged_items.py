@@ -11,7 +11,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.intervals.targets import ITEMS
 from quantshift.judging.items import verdict_cells
 from quantshift.judging.items.meaning import Meaning
-from quantshift.judging.items.verdict_cells import Cells
+from quantshift.judging.items.verdict_cells import VerdictCells
 from quantshift.judging.sensitivity import GivenRates
 from quantshift.prevalence.weights import checked_weights
 
@@ -196,14 +196,14 @@ class JudgedItems:
         return len(self.meaning.classes)
 
     @property
-    def known(self) -> Flags:
+    def is_labelled(self) -> Flags:
         """Which items are labelled."""
         return np.asarray(self.labels >= 0)
 
     @property
     def n_labelled(self) -> int:
         """Labels, here or elsewhere."""
-        return int(self.known.sum()) if self.external is None else len(self.external.labels)
+        return int(self.is_labelled.sum()) if self.external is None else len(self.external.labels)
 
     @property
     def item_weights(self) -> Reals:
@@ -214,7 +214,7 @@ class JudgedItems:
     def label_weights(self) -> Reals:
         """How much each labelled item counts."""
         if self.external is None:
-            return self.item_weights[self.known]
+            return self.item_weights[self.is_labelled]
         weights = self.external.weights
         return np.ones(len(self.external.labels)) if weights is None else weights
 
@@ -223,7 +223,7 @@ class JudgedItems:
         """The cluster of each labelled item, if these are known."""
         if self.external is not None:
             return self.external.clusters
-        return None if self.clusters is None else self.clusters[self.known]
+        return None if self.clusters is None else self.clusters[self.is_labelled]
 
     def class_of_verdicts(self, judge: int) -> Codes:
         """The class that each verdict of a judge says, -1 for none."""
@@ -235,18 +235,20 @@ class JudgedItems:
             verdicts = self.external.verdicts
             return None if verdicts is None else verdicts[:, judge], self.external.labels
         verdicts = self.verdicts
-        return None if verdicts is None else verdicts[self.known, judge], self.labels[self.known]
+        return None if verdicts is None else verdicts[self.is_labelled, judge], self.labels[
+            self.is_labelled
+        ]
 
-    def cells(self) -> Cells:
+    def cells(self) -> VerdictCells:
         """What the judges say about each item, as one verdict."""
         others = self.external
-        y = self.labels[self.known] if others is None else others.labels
+        y = self.labels[self.is_labelled] if others is None else others.labels
         if self.score is not None:
             elsewhere = None if others is None else others.score
             return verdict_cells.of_score(self.score, elsewhere, y, self.n_classes)
         return self.cells_of_verdicts()
 
-    def cells_of_verdicts(self) -> Cells:
+    def cells_of_verdicts(self) -> VerdictCells:
         """The same by the verdicts alone, whether or not there is a score."""
         assert self.verdicts is not None
         return verdict_cells.of_judges(
@@ -256,10 +258,10 @@ class JudgedItems:
             self.n_classes,
         )
 
-    def labelled_cells(self, item_cells: Cells) -> tuple[Codes, Codes]:
+    def labelled_cells(self, item_cells: VerdictCells) -> tuple[Codes, Codes]:
         """Cells and labels of the labelled items. item_cells: what `cells` gives."""
         if self.external is None or item_cells.external is None:
-            return item_cells.codes[self.known], self.labels[self.known]
+            return item_cells.codes[self.is_labelled], self.labels[self.is_labelled]
         return item_cells.external, self.external.labels
 
     def take(self, chosen: Flags) -> "JudgedItems":
@@ -299,7 +301,7 @@ class JudgedItems:
         item_cells = self.cells()
         labelled = item_cells.external
         if labelled is None:
-            labelled = item_cells.codes[self.known]
+            labelled = item_cells.codes[self.is_labelled]
         return ~np.isin(item_cells.codes, labelled)
 
     def notes(self) -> tuple[str, ...]:

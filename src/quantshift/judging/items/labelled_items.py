@@ -62,12 +62,12 @@ def labelled_items(
     prevalence: shares of the classes among the items in question, as estimated.
     """
     standing_for = design.labels_stand_for
-    if design.labelled_are_items and items.known.any():
+    if design.labelled_are_items and items.is_labelled.any():
         items = items.without_external()
     labels = items.labelled()[1]
     if not len(labels) or not design.uses_labels:
         return None
-    external, labelled = items.external, items.known
+    external, labelled = items.external, items.is_labelled
     here = external is None
     weights = _weights(items, standing_for, prevalence)
     verdicts = items.verdicts if external is None else external.verdicts
@@ -83,7 +83,7 @@ def labelled_items(
 
 
 def _weights(items: JudgedItems, standing_for: LabelsStandFor, prevalence: Prevalences) -> Reals:
-    labelled, weights = items.known, items.label_weights
+    labelled, weights = items.is_labelled, items.label_weights
     if standing_for is LabelsStandFor.ALL_ITEMS:
         of_groups = weights_of_groups(items)
         return weights if of_groups is None else weights * of_groups

@@ -21,7 +21,7 @@ LABELS_PER_BIN = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class VerdictCells:
     """The cells of the items.
 
     codes: the cell of every item, (n_items,); external: those of items labelled elsewhere.
@@ -46,7 +46,7 @@ def of_judges(
     external: NDArray[np.int64] | None,
     classes: Sequence[Codes],
     n_classes: int,
-) -> Cells:
+) -> VerdictCells:
     """One cell for each combination of verdicts, (n_items, n_judges), that was seen."""
     both = verdicts if external is None else np.concatenate([verdicts, external])
     if both.shape[1] == 1 and len(classes[0]) <= n_classes:
@@ -62,7 +62,7 @@ def of_judges(
     )
     n = len(verdicts)
     apart = np.linalg.matrix_rank(directions) == n_classes
-    return Cells(
+    return VerdictCells(
         codes.ravel()[:n],
         None if external is None else codes.ravel()[n:],
         len(combinations),
@@ -70,7 +70,7 @@ def of_judges(
     )
 
 
-def of_score(score: Reals, external: Reals | None, labels: Codes, n_classes: int) -> Cells:
+def of_score(score: Reals, external: Reals | None, labels: Codes, n_classes: int) -> VerdictCells:
     """Bins of a score with about as many items each; with two classes, directed by their order."""
     rarest = int(np.bincount(labels, minlength=n_classes).min()) if len(labels) else 0
     n_bins = int(np.clip(rarest // LABELS_PER_BIN, n_classes, MOST_BINS))
@@ -78,7 +78,7 @@ def of_score(score: Reals, external: Reals | None, labels: Codes, n_classes: int
     codes = np.searchsorted(edges, score, side="right")
     n = len(edges) + 1
     height = (np.arange(n) + 0.5) / n
-    return Cells(
+    return VerdictCells(
         codes,
         None if external is None else np.searchsorted(edges, external, side="right"),
         n,

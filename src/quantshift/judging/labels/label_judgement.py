@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.answer import AbstractLabelsAnswer, schema_of
+from quantshift.answers.answer import AbstractLabelsAnswer, json_schema_of
 from quantshift.answers.conditions import Condition
 from quantshift.answers.notebook import Summary, batch_line
 from quantshift.answers.shares import AbstractLabelShare, Share
@@ -160,4 +160,4 @@ class LabelJudgement(AbstractLabelsAnswer):
 
 def label_json_schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of the output of `LabelJudgement.to_json`."""
-    return schema_of(LabelJudgement, FORMAT)
+    return json_schema_of(LabelJudgement, FORMAT)

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import quantshift.answers
-import quantshift.quantifying.labels
 from quantshift.answers.conditions import Condition
-from quantshift.answers.kinds import is_range
+from quantshift.answers.labels.labels_page import bar_of, render_labels
 from quantshift.answers.page import data_links
 from quantshift.answers.rows import rows_text
-from quantshift.answers.words import about_limits, level_of_each, shortened
+from quantshift.answers.words import level_of_each, shortened
 from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement
 from quantshift.judging.labels.label_rates_text import (
     alarms,
@@ -20,7 +18,6 @@ from quantshift.judging.labels.label_rates_text import (
     people_text,
 )
 from quantshift.judging.output.text import design_text
-from quantshift.report.page.shell import Charts, render_shell
 
 ABOUT_LABELS = (
     "A bar goes from the lower to the upper limit, dashed if it is a range; its line is the "
@@ -40,24 +37,19 @@ def render_page(
     conditions: those that hold are named. provenance: how the result was made, such as the command
     and the seed, each with its name.
     """
-    return render_shell(
-        quantshift.quantifying.labels.__name__,
-        look_of=(quantshift.answers.__name__,),
-        charts=Charts.NONE,
+    return render_labels(
+        result,
+        conditions,
         title=headline(result),
-        lead=about_limits(result.level),
         about_labels=ABOUT_LABELS,
         details_title="Judges and labels",
         about_details=ABOUT_JUDGES,
         columns_title="Rows",
-        numbers=[],
-        data={},
         by=result.by or "batch",
         head=label_rows(result, result.batches[-1])[0][:-1],
         batches=[_batch(result, batch) for batch in result.batches],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=list(alarms(result)),
-        crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=list(result.warnings),
         used=[],
         left_out_columns=[],
@@ -80,11 +72,7 @@ def _batch(result: LabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
         rows.append(
             {
                 "cells": cells[:-1],
-                "is_range": is_range(rate.kind),
-                "low": 100 * rate.low,
-                "width": 100 * (rate.high - rate.low),
-                "middle": None if rate.estimate is None else 100 * rate.estimate,
-                "grey": None if rate.naive is None else 100 * rate.naive,
+                **bar_of(rate.share, rate.kind, rate.naive),
                 "marks": marks_of(result, rate),
                 "sentences": [
                     *([f"Judge: {judged}."] if judged else []),

@@ -16,7 +16,7 @@ def about_judges(result: Judgement) -> Iterator[tuple[str, Iterator[str]]]:
     """The lines under each heading."""
     yield "Judges", judge_comparison_lines(result)
     yield "Gain", gain_lines(result.overall)
-    yield "Errors", error_lines(result)
+    yield "Errors", error_pattern_lines(result)
     yield "Cut", cut_lines(result)
     yield "Position", position_lines(result)
 
@@ -69,7 +69,7 @@ def gain_lines(batch: JudgedBatch) -> Iterator[str]:
     yield f"with the {judges} the interval is {percent(alone.narrower)} narrower{more} ({as_many})"
 
 
-def error_lines(result: Judgement) -> Iterator[str]:
+def error_pattern_lines(result: Judgement) -> Iterator[str]:
     """Where the judges err more often, by the columns that the user names."""
     unlike = [pattern for pattern in result.error_patterns if pattern.more_than_chance]
     for pattern in unlike:

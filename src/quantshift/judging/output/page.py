@@ -60,7 +60,7 @@ def render_page(
     return render_answer(
         __package__,
         title=f"{headline.heading} ({headline.limits})",
-        found=headline,
+        opening=headline,
         lead=headline.lead,
         numbers=headline.numbers,
         several=several,

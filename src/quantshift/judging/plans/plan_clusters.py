@@ -54,7 +54,7 @@ class PlanClusters:
         """
         assert items.clusters is not None
         codes = np.unique(items.clusters, return_inverse=True)[1].ravel()
-        every, labelled = LabelledClusters.of(codes), items.known
+        every, labelled = LabelledClusters.of(codes), items.is_labelled
         errors = np.eye(items.n_classes)[items.labels[labelled]] - rates[strata[labelled]]
         observed, n_seen = _correlation(errors, codes[labelled])
         part = n_seen / (n_seen + PRIOR_CLUSTERS)

@@ -170,7 +170,7 @@ class PlanStrata:
 def strata_by_verdict(items: JudgedItems) -> PlanStrata:
     """A stratum for each verdict of the first judge that occurs."""
     assert items.verdicts is not None
-    labelled, y, K = items.known, items.labels, items.n_classes
+    labelled, y, K = items.is_labelled, items.labels, items.n_classes
     values, codes = np.unique(items.verdicts[:, 0], return_inverse=True)
     codes = codes.ravel()
     right = votes(values, items.class_of_verdicts(0), K)
@@ -195,7 +195,7 @@ def strata_by_score(items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
     If it is known with what probability each label was drawn, strata are used in which all labels
     have the same probability.
     """
-    score, labelled, drawn = items.raw_score, items.known, drawn_so_far(items)
+    score, labelled, drawn = items.raw_score, items.is_labelled, drawn_so_far(items)
     assert score is not None
     if items.n_classes != 2:
         raise UserError("a plan by score is for two classes: plan by verdict")
@@ -233,12 +233,12 @@ def drawn_so_far(items: JudgedItems) -> Reals | None:
     """With what probability each label was drawn, if that is known."""
     if items.drawn is None or items.drawn.inclusion is None:
         return None
-    return np.asarray(items.drawn.inclusion, dtype=np.float64)[items.known]
+    return np.asarray(items.drawn.inclusion, dtype=np.float64)[items.is_labelled]
 
 
 def _labels_of(items: JudgedItems, codes: Codes, n_strata: int) -> NDArray[np.int64]:
     """Labels so far by stratum and class."""
-    K, labelled = items.n_classes, items.known
+    K, labelled = items.n_classes, items.is_labelled
     flat = np.bincount(codes[labelled] * K + items.labels[labelled], minlength=n_strata * K)
     return flat.reshape(-1, K)
 
@@ -278,7 +278,7 @@ def _expected_shares(items: JudgedItems, score: Reals, *, random_so_far: bool) -
     Labels show the share if they are random ones, or if it is known how they were drawn. Otherwise
     strata are those of a plan without labels.
     """
-    labelled, y, drawn = items.known, items.labels, drawn_so_far(items)
+    labelled, y, drawn = items.is_labelled, items.labels, drawn_so_far(items)
     share = 0.01
     if score.min() >= 0 and score.max() <= 1:
         share = float(score.mean())

@@ -108,7 +108,7 @@ def plan(
         way.plan_strata(items, random_so_far=_random_so_far(items)), of_items=settings.of_items
     )
     final, drawn = strata.together() if way.plans_together else strata, drawn_so_far(items)
-    if drawn is not None and not constant_within(drawn, final.codes[items.known]):
+    if drawn is not None and not constant_within(drawn, final.codes[items.is_labelled]):
         raise UserError(
             f"labels so far have different probabilities within the strata of a plan "
             f"{way.plan_words}: they were drawn by another plan; plan in the way of the first one",
@@ -117,7 +117,7 @@ def plan(
     clusters = None
     if items.clusters is not None:
         clusters = PlanClusters.of(items, strata.codes, strata.rates)
-        if goal.n_labels is not None and not items.known.any():
+        if goal.n_labels is not None and not items.is_labelled.any():
             clusters.check_number(goal.n_labels)
     forecast = _Forecast(way, strata, _numbers(strata, items), settings.level, clusters)
     n_new = goal.n_labels if goal.precision is None else forecast.labels_for(goal.precision)
@@ -188,7 +188,7 @@ def _drawn(
     """n_new items to label, or about as many in whole clusters; final: the strata drawn from."""
     clusters, before = forecast.clusters, _numbers(final, items)
     if clusters is not None:
-        rows, labelled = clusters.drawn(n_new, items.known, rng)
+        rows, labelled = clusters.drawn(n_new, items.is_labelled, rng)
         inclusion = np.full(len(items), labelled.mean())
         n_clusters = len(np.unique(clusters.codes[rows]))
         return _Drawn(rows, inclusion, np.array([len(rows)]), n_clusters)
@@ -196,7 +196,7 @@ def _drawn(
     if not forecast.way.plans_together:
         new = _whole(forecast.labels(n_new) - before, n_new, final.sizes - before)
     inclusion = ((new + before) / np.maximum(final.sizes, 1))[final.codes]
-    return _Drawn(_in_turns(final.codes, ~items.known, new, rng), inclusion, new)
+    return _Drawn(_in_turns(final.codes, ~items.is_labelled, new, rng), inclusion, new)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +242,7 @@ class _Forecast:
 
 def _numbers(strata: PlanStrata, items: JudgedItems) -> NDArray[np.int64]:
     """Labels so far in each stratum."""
-    return np.bincount(strata.codes[items.known], minlength=len(strata.sizes))
+    return np.bincount(strata.codes[items.is_labelled], minlength=len(strata.sizes))
 
 
 def _random_so_far(items: JudgedItems) -> bool:

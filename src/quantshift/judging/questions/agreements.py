@@ -89,8 +89,8 @@ def _kappas_compared(
     sums = labelled.sums((part - other)[:, np.newaxis])[:, 0]
     m = len(sums)
     variance = float((sums**2).sum()) * m / max(m - 1, 1)
-    reach = float(student_quantile((1 + level) / 2, max(m - 1, 1))) * float(np.sqrt(variance))
-    limits = ours - theirs - reach, ours - theirs + reach
+    margin = float(student_quantile((1 + level) / 2, max(m - 1, 1))) * float(np.sqrt(variance))
+    limits = ours - theirs - margin, ours - theirs + margin
     p_value = p_value_of(ours - theirs, *limits, level, 0.0)
     return _row(labelled, names, (ours, theirs), (*limits, variance), p_value, level)
 
@@ -159,9 +159,9 @@ def _limits(labelled: LabelledItems, apart: Reals, level: float) -> tuple[float,
     quantile = float(normal_quantile((1 + level) / 2))
     if labelled.clusters is not None:
         quantile = float(student_quantile((1 + level) / 2, max(len(sums) - 1, 1)))
-    reach = quantile * np.sqrt(variance)
+    margin = quantile * np.sqrt(variance)
     difference = float(w @ apart)
-    return min(middle - reach, difference), max(middle + reach, difference), variance
+    return min(middle - margin, difference), max(middle + margin, difference), variance
 
 
 def labels_alone(

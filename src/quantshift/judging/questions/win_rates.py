@@ -140,7 +140,7 @@ class _Compared:
         error, n = self._error(means)
         difference = means[0] - means[1]
         freedom = max(n - 1, 1)
-        reach = float(student_quantile((1 + level) / 2, freedom)) * error
+        margin = float(student_quantile((1 + level) / 2, freedom)) * error
         if error:
             p_value = 2 * float(student_above(abs(difference) / error, freedom))
         else:
@@ -152,8 +152,8 @@ class _Compared:
             if_first=means[0],
             if_second=means[1],
             difference=difference,
-            low=max(difference - reach, -1.0),
-            high=min(difference + reach, 1.0),
+            low=max(difference - margin, -1.0),
+            high=min(difference + margin, 1.0),
             p_value=p_value,
         )
 

@@ -20,7 +20,7 @@ from quantshift.labelling.sheets.sheet_columns import (
     named_plan,
     row_check,
 )
-from quantshift.tables.cells import taken
+from quantshift.tables.cells import taken_rows
 from quantshift.tables.columns.cell_names import text_of
 from quantshift.tables.formats import known_formats
 from quantshift.tables.formats.table_format import Rows
@@ -92,7 +92,7 @@ class DrawnSheet:
                 positions = [i for i in range(len(chunk)) if chunk.first + i in rows]
                 if not positions:
                     continue
-                chunk_columns = taken(
+                chunk_columns = taken_rows(
                     {n: chunk.cells.values(n) for n in self.table.columns}, positions
                 )
                 checks = content_check({name: chunk_columns[name] for name in self.content})

@@ -20,8 +20,8 @@ from quantshift.labelling.sheets.sheet_columns import (
     PLAN,
     Texts,
     is_sheet,
+    number_from_one,
     places_in_plan,
-    whole_number,
 )
 from quantshift.tables.columns.cell_names import text_of
 from quantshift.tables.columns.labels import labels_of_cells
@@ -137,7 +137,7 @@ def in_order_of_places(sheet: FilledSheet, *, drawn_by: str) -> FilledSheet:
 
 def place_in_order(where: str, cell: str | None) -> int:
     """The number in a cell. where: a table and its row, for the error if there is no number."""
-    place = whole_number(cell)
+    place = number_from_one(cell)
     if place is None:
         raise DataError(
             f"{where}: {(cell or '')[:20]!r} is not a place in the order of labelling; number the "

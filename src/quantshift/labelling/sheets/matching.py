@@ -10,7 +10,7 @@ from quantshift.errors import DataError
 from quantshift.labelling.sheets.content import content_check, content_keys
 from quantshift.labelling.sheets.filled import FilledSheet, rows_by_key
 from quantshift.labelling.sheets.sheet_columns import CHECK, ITEM, OWN, content_of
-from quantshift.tables.cells import Columns, taken
+from quantshift.tables.cells import Columns, taken_rows
 from quantshift.tables.columns.cell_names import Cell, names_of_cells
 from quantshift.tables.reading import OpenTable
 from quantshift.tables.spreadsheet_cells import comparable
@@ -43,7 +43,7 @@ def rows_by_number(
                 f"{sheet.name}: row {number}: item {row} of a sample of {n_rows} rows; "
                 f"{_cure(drawn_by)}"
             )
-    sample_content = taken(content, [positions[row] for row in rows])
+    sample_content = taken_rows(content, [positions[row] for row in rows])
     return rows, _compared(sheet, rows, sample_content, shared, drawn_by)
 
 

@@ -55,7 +55,7 @@ def content_of(check: str | None) -> str:
     return match[1] if match else ""
 
 
-def whole_number(cell: str | None) -> int | None:
+def number_from_one(cell: str | None) -> int | None:
     """A whole number from 1, perhaps written as 1.0; None for anything else.
 
     >>> whole_number("12"), whole_number("3.0"), whole_number("1.7"), whole_number(None)
@@ -126,7 +126,7 @@ def places_in_plan(
                 f"{name}: row {number}: the cells in the columns {columns} do not go together: "
                 f"restore them as {drawn_by} wrote them"
             )
-        places.append(whole_number(place) or 0)
+        places.append(number_from_one(place) or 0)
     return places, 0 if first is None else _n_rows(first[1])
 
 
@@ -142,7 +142,7 @@ def _goes_together(
     check: str | None,
     probability: str | None,
 ) -> bool:
-    content, row, position = content_of(check), whole_number(item), whole_number(place)
+    content, row, position = content_of(check), number_from_one(item), number_from_one(place)
     if not content or plan is None or row is None or position is None or not _n_rows(plan):
         return False
     try:

@@ -31,9 +31,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.classify.classifier import (
-    column_names,
     cross_fit,
     fit_classifier,
+    frame_columns,
     item_rows,
     n_rows,
     predict_posteriors,
@@ -58,7 +58,7 @@ from quantshift.quantifiers.base.tags import TAG_NAMES, Tags
 from quantshift.quantifiers.base.training_labels import (
     at_least_two_classes,
     check_sorted,
-    labelled_items,
+    labelled_posteriors,
     training_weights,
 )
 
@@ -376,7 +376,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_columns(self, X: Any) -> None:
         """Refuse a data frame whose columns are not those of the training items, in their order."""
-        training_names, names = getattr(self, "feature_names_in_", None), column_names(X)
+        training_names, names = getattr(self, "feature_names_in_", None), frame_columns(X)
         if training_names is None or names is None or names == training_names.tolist():
             return
         others = [name for name in names if name not in training_names] or [
@@ -485,7 +485,9 @@ class AbstractClassifying(AbstractQuantifier):
         classes: the label of each column; default: the sorted labels that occur in y.
         weights: how many items each row stands for; whole numbers are equivalent to repeated rows.
         """
-        return self.fit_items(labelled_items(posteriors, y, classes, weights), y, classes=classes)
+        return self.fit_items(
+            labelled_posteriors(posteriors, y, classes, weights), y, classes=classes
+        )
 
     def aggregate(
         self,
@@ -629,7 +631,7 @@ class CombinesMembers(Protocol):
         """One estimate per sample, from those of the members, (n_members, n_samples, n_classes)."""
 
 
-def repeated(value: float | bool, n_samples: int) -> NDArray[Any]:
+def same_for_all(value: float | bool, n_samples: int) -> NDArray[Any]:
     """A diagnostic that is the same for all samples, (n_samples,)."""
     return np.array((value,)) if n_samples == 1 else np.full(n_samples, value)
 

@@ -13,7 +13,9 @@ from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.items import Items
 
 
-def labelled_items(posteriors: ArrayLike, y: Any, classes: Any, weights: ArrayLike | None) -> Items:
+def labelled_posteriors(
+    posteriors: ArrayLike, y: Any, classes: Any, weights: ArrayLike | None
+) -> Items:
     """Labelled items with their posteriors; an error if these do not fit the labels."""
     class_labels, codes = at_least_two_classes(*encode_labels(y, classes=classes))
     if hasattr(posteriors, "columns"):

@@ -32,7 +32,7 @@ from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnosti
 from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifiers.base.samples import count_samples, index_blocks
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
-from quantshift.quantifiers.bayesian.gibbs import CountDraws, TwoByTwo, gibbs
+from quantshift.quantifiers.bayesian.gibbs import PosteriorDraws, TwoByTwo, gibbs
 from quantshift.quantifiers.bayesian.mixture_posterior import WeightedNodes, posterior_nodes
 from quantshift.quantifiers.counting.counting import hard_predictions
 from quantshift.quantifiers.matching.kdey import KDEyML
@@ -119,7 +119,7 @@ class AbstractBayesian(AbstractAggregative):
         return draws[0] if samples is None else draws
 
 
-class AbstractCells(AbstractBayesian):
+class AbstractCellCounts(AbstractBayesian):
     """A method that counts items in cells.
 
     Parameters that it expects: `alpha`, `n_draws` and `seed`.
@@ -160,12 +160,12 @@ class AbstractCells(AbstractBayesian):
         factors = 1.0 if weights is None else weights[index]
         return np.stack([(row[index] * factors).sum(axis=1) for row in representation], axis=1)
 
-    def _gibbs(self, counts: Reals, n_draws: int, seed: int) -> CountDraws:
+    def _gibbs(self, counts: Reals, n_draws: int, seed: int) -> PosteriorDraws:
         alpha = self.get_params(deep=False)["alpha"]
         return gibbs(self.class_counts_, counts, alpha=alpha, n_draws=n_draws, seed=seed)
 
 
-class BayesianCC(AbstractCells):
+class BayesianCC(AbstractCellCounts):
     """Bayesian Classify and Count: ACC's model, with the posterior of rates and prevalence.
 
     Two classes: on a grid, which is deterministic. More classes: by Gibbs sampling.
@@ -236,7 +236,7 @@ class BayesianCC(AbstractCells):
         return self.grid_.draws(self.grid_.masses(counts), n_draws, seed)
 
 
-class PQ(AbstractCells):
+class PQ(AbstractCellCounts):
     """Precise Quantifier: the posterior of the share among the sample's own items, from score bins.
 
     Unlike those of other methods, its intervals are for the items of the sample, not for the

@@ -59,7 +59,7 @@ TAIL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class CountDraws:
+class PosteriorDraws:
     """Draws of each sample's posterior, (n_samples, n_draws, n_classes), and its mean.
 
     p: the prevalence in the population; own: the share among the sample's own items. The means are
@@ -74,7 +74,7 @@ class CountDraws:
 
 def gibbs(
     class_counts: Reals, counts: Reals, *, alpha: float, n_draws: int, seed: int
-) -> CountDraws:
+) -> PosteriorDraws:
     """Draws by Gibbs sampling.
 
     class_counts: items of each class in each cell, (n_classes, n_cells); counts: items of each
@@ -97,7 +97,7 @@ def gibbs(
         )
         for values, target in zip(drawn, (p, own, p_mean, own_mean), strict=True):
             target[s][..., classes] = values
-    return CountDraws(p, own, p_mean, own_mean)
+    return PosteriorDraws(p, own, p_mean, own_mean)
 
 
 @compiled

@@ -28,7 +28,7 @@ from quantshift.base.compiled import compiled
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.optimise.quadratic import minimise_on_simplex, row_products
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, repeated
+from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, same_for_all
 from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.counting import (
@@ -154,8 +154,8 @@ def adjust(
             p_hat, clipped = adjust_binary(counts[:, 1], tpr, fpr)
     return p_hat, {
         "clipped": clipped,
-        "separation": repeated(separation, n_samples),
-        "fallback": repeated(singular, n_samples),
+        "separation": same_for_all(separation, n_samples),
+        "fallback": same_for_all(singular, n_samples),
     }
 
 

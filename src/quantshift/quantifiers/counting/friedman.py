@@ -25,7 +25,7 @@ from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.scores import matched_columns
 from quantshift.optimise.quadratic import minimise_on_simplex, row_products
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, repeated
+from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, same_for_all
 from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.base.one_against_rest import normalised_shares
 from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, PRIOR_SHIFT, Reading, Tags
@@ -75,7 +75,7 @@ class Friedman(AbstractWithoutOptions):
         unexplained = counts - row_products(p_hat, rates.T)
         return p_hat, {
             "residual": np.sqrt((unexplained**2).sum(axis=1)),
-            "fallback": repeated(self.is_open_, len(index)),
+            "fallback": same_for_all(self.is_open_, len(index)),
         }
 
 
@@ -125,6 +125,6 @@ class DeBias(AbstractWithoutOptions):
         shares = np.minimum(np.maximum(exact, 0.0), 1.0)
         return normalised_shares(shares, self.prior_), {
             "clipped": np.asarray((shares != exact).any(axis=1)),
-            "separation": repeated(self.least_spread_, len(index)),
-            "fallback": repeated(self.least_spread_ < SINGULAR, len(index)),
+            "separation": same_for_all(self.least_spread_, len(index)),
+            "fallback": same_for_all(self.least_spread_ < SINGULAR, len(index)),
         }

@@ -28,7 +28,7 @@ from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagno
 from quantshift.quantifiers.base.means import class_means
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.counting import hard_predictions
-from quantshift.quantifiers.counting.thresholds import select
+from quantshift.quantifiers.counting.thresholds import kth_smallest
 
 ROUNDING = 1e-12
 """Share of a sample that is treated as zero."""
@@ -153,7 +153,7 @@ def _in_order(
             n_sure += 1
         return n_sure
     n_needed = min(max(math.ceil(needed), 0), size)
-    limit = select(doubt.copy(), n_needed - 1) if n_needed else -np.inf
+    limit = kth_smallest(doubt.copy(), n_needed - 1) if n_needed else -np.inf
     n_sure, end = 0, size
     for j in range(size):
         if doubt[j] <= limit:

@@ -26,7 +26,7 @@ from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.scores import matched_columns
 from quantshift.prevalence.simplex import of_positive
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, repeated
+from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, same_for_all
 from quantshift.quantifiers.base.one_against_rest import (
     normalised_shares,
     scored_members,
@@ -145,8 +145,8 @@ class AbstractThreshold(AbstractWithoutOptions):
         binary = len(shares) == 1
         return of_positive(shares[0]) if binary else normalised_shares(shares.T, self.prior_), {
             "clipped": clipped,
-            "separation": repeated(self.separation_, n_samples),
-            "fallback": repeated(fallback, n_samples),
+            "separation": same_for_all(self.separation_, n_samples),
+            "fallback": same_for_all(fallback, n_samples),
         }
 
 
@@ -303,7 +303,7 @@ def _sweep(
             above += counts[t + 1]
             values[t] = (above / total - fpr[t]) / (tpr[t] - fpr[t])
         # Clipping keeps the order, so the middle values can be clipped afterwards.
-        low = select(values, (n - 1) // 2)
+        low = kth_smallest(values, (n - 1) // 2)
         high = low
         if n % 2 == 0:
             high = values[n // 2 :].min()
@@ -333,7 +333,7 @@ def _adjust_at_one(
 
 
 @compiled
-def select(values: Reals, k: int) -> float:
+def kth_smallest(values: Reals, k: int) -> float:
     """The k-th smallest value (from 0), by Hoare's selection, which reorders the values."""
     low, high = 0, len(values) - 1
     while low < high:

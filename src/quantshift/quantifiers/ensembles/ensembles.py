@@ -37,7 +37,7 @@ from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics
 from quantshift.quantifiers.base.items import Items, drawn_weights, take_rows
 from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, FEATURES, Tags
-from quantshift.quantifiers.ensembles.medians import DIAGNOSTICS, spread
+from quantshift.quantifiers.ensembles.medians import DIAGNOSTICS, member_spread
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.matching.matching import bin_numbers, sample_histograms
 
@@ -186,7 +186,7 @@ class EoQ(AbstractQuantifier):
             estimates = estimates[nearest.T, np.arange(len(index))]
         p_hat = estimates.mean(axis=0)
         p_hat /= p_hat.sum(axis=1, keepdims=True)
-        return p_hat, {"spread": spread(estimates)}
+        return p_hat, {"spread": member_spread(estimates)}
 
 
 class FusedSLD(AbstractQuantifier):

@@ -235,9 +235,11 @@ def median_prevalence(
     middle = np.median(estimates, axis=0)
     all_zero = middle.sum(axis=1) == 0
     middle[all_zero] = estimates[:, all_zero].mean(axis=0)
-    return np.asarray(middle / middle.sum(axis=1, keepdims=True)), {"spread": spread(estimates)}
+    return np.asarray(middle / middle.sum(axis=1, keepdims=True)), {
+        "spread": member_spread(estimates)
+    }
 
 
-def spread(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
+def member_spread(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean over classes of the standard deviation of the members' estimates, (n_samples,)."""
     return np.asarray(estimates.std(axis=0).mean(axis=1))

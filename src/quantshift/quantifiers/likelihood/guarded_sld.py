@@ -74,8 +74,7 @@ from quantshift.quantifiers.likelihood.guarded_grounds import (
 from quantshift.quantifiers.likelihood.mixed_shift import MixedItems, mixed_shift
 from quantshift.quantifiers.likelihood.score_test import ScoredTraining
 from quantshift.quantifiers.likelihood.sld import SLD
-from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassSLD
-from quantshift.quantifiers.likelihood.subclass_sld import Represented as SubclassItems
+from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassItems, SubclassSLD
 
 MODES = ("auto", "columns", "signal")
 
@@ -160,7 +159,7 @@ class FeatureView:
 
 
 @dataclass(frozen=True, eq=False)
-class Represented:
+class GuardedItems:
     """Items for every assumption.
 
     subclasses: for SubclassSLD. By each classifier and each of its models, (n_classes, n_items):
@@ -384,7 +383,7 @@ class GuardedSLD(AbstractGuarded):
         assert isinstance(self.reduction_, FeatureView)
         return self.reduction_(items.features)
 
-    def _represent_items(self, items: Items) -> Represented:
+    def _represent_items(self, items: Items) -> GuardedItems:
         seen = self._seen(items)
         calibrated, ratios = [], []
         for learnt, members in zip(self.learnt_, seen.committees, strict=True):
@@ -394,10 +393,10 @@ class GuardedSLD(AbstractGuarded):
             ratios.append([learnt.sld._represent(member) for member in members])
         subclass_items = self.subclass_sld_._represent_items(self.unguarded_items(items))
         cells = self.scored_.place(seen.committees[self.chosen_])
-        return Represented(subclass_items, calibrated, ratios, seen.position, cells)
+        return GuardedItems(subclass_items, calibrated, ratios, seen.position, cells)
 
     def _solve(
-        self, representation: Represented, index: Indices, weights: Weights | None = None
+        self, representation: GuardedItems, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         mixed, diagnostics = self.subclass_sld_._solve(representation.subclasses, index, weights)
         shares = modelled_shares(diagnostics, FAMILY[self.mode_])
@@ -463,7 +462,7 @@ class GuardedSLD(AbstractGuarded):
         return np.where(refuted[:, np.newaxis], alternative, mixed)
 
     def _jointly(
-        self, seen: Represented, index: Indices, weights: Weights | None, selected: Flags
+        self, seen: GuardedItems, index: Indices, weights: Weights | None, selected: Flags
     ) -> Diagnostics:
         """Limits of `mixed_shift` for selected samples, (n_samples, n_classes); NaN elsewhere."""
         low, high = np.full((2, len(index), len(self.classes_)), np.nan)
@@ -477,7 +476,7 @@ class GuardedSLD(AbstractGuarded):
         return {"jointly_low": low, "jointly_high": high}
 
     def _described(
-        self, seen: Represented, index: Indices, weights: Weights | None
+        self, seen: GuardedItems, index: Indices, weights: Weights | None
     ) -> tuple[Reals, Reals]:
         """What `score_test` needs: counts of cells and means of features, a row per sample."""
         counts, means = [], []
@@ -488,7 +487,7 @@ class GuardedSLD(AbstractGuarded):
         return np.stack(counts), np.stack(means)
 
     def _test(
-        self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
+        self, seen: GuardedItems, shares: Reals, rows: Indices, weights: Weights | None
     ) -> Fit:
         sample_weights = None if weights is None else weights[rows]
         family = FAMILY[self.mode_]

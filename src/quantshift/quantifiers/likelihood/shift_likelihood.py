@@ -16,7 +16,7 @@ from quantshift.optimise.mixture_likelihood import (
     log_likelihood,
     maximise_factors,
     maximise_mixture,
-    part_of,
+    weights_part,
 )
 from quantshift.optimise.total_weights import total_weight
 
@@ -78,7 +78,7 @@ def _maximise_each(
         total = 0.0
         for c in range(n_clusters):
             count[c] = total_weight(
-                part_of(item_weights, starts[c], starts[c + 1]), starts[c + 1] - starts[c]
+                weights_part(item_weights, starts[c], starts[c + 1]), starts[c + 1] - starts[c]
             )
             total += count[c]
 
@@ -94,7 +94,7 @@ def _maximise_each(
             for c in range(n_clusters):
                 groups[c, k] = pi[c, k] * inverse
         p[:] = prior
-        everyone = part_of(item_weights, 0, n)
+        everyone = weights_part(item_weights, 0, n)
         steps, done = maximise_mixture(ratio[:n], p, tol, max_iter, everyone)
         fit[s, 0] = log_likelihood(ratio[:n], p, everyone)
         slowest, all_done = steps, done
@@ -128,7 +128,7 @@ def _maximise_each(
             if count[c] == 0:
                 continue
             first, last = starts[c], starts[c + 1]
-            own = part_of(item_weights, first, last)
+            own = weights_part(item_weights, first, last)
             for k in range(n_classes):
                 inverse = 1.0 / pi[c, k] if pi[c, k] > 0.0 else 0.0
                 for j in range(first, last):

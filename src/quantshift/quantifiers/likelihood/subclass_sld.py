@@ -61,7 +61,7 @@ from quantshift.quantifiers.base.estimator import (
 )
 from quantshift.quantifiers.base.items import Items, drawn_weights
 from quantshift.quantifiers.base.tags import Tags
-from quantshift.quantifiers.base.training_labels import labelled_items
+from quantshift.quantifiers.base.training_labels import labelled_posteriors
 from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
 from quantshift.quantifiers.likelihood.shift_models import (
     MODELS,
@@ -94,7 +94,7 @@ class Division:
 
 
 @dataclass(frozen=True, eq=False)
-class Represented:
+class SubclassItems:
     """Items as the models use them: calibrated by each member of the committee, in clusters.
 
     posteriors: (n_items, n_classes) by each member.
@@ -228,7 +228,7 @@ class SubclassSLD(AbstractClassifying):
         clusters: Any = None,
     ) -> Self:
         """Fit from held-out posteriors; with `clusters` (codes, or `Clusters`) over subclasses."""
-        items = labelled_items(posteriors, y, classes, weights)
+        items = labelled_posteriors(posteriors, y, classes, weights)
         return self.fit_items(_in_clusters(items, clusters), y, classes=classes)
 
     def estimate_posteriors(
@@ -308,13 +308,13 @@ class SubclassSLD(AbstractClassifying):
             self.plain_ = fit_plain(self.held_out_posteriors_, self.held_out_codes_, items.weights)
         return self.plain_
 
-    def _represent_items(self, items: Items) -> Represented:
+    def _represent_items(self, items: Items) -> SubclassItems:
         pure, clusters = items.posteriors, items.features
         if pure is None:
             raise UserError("SubclassSLD needs posteriors: give those of the items")
         if clusters is None:
             one_cluster, model = single_cluster(len(pure)), self._plain()
-            return Represented(model, [model.calibration(pure, one_cluster.codes)], one_cluster)
+            return SubclassItems(model, [model.calibration(pure, one_cluster.codes)], one_cluster)
         if not isinstance(clusters, Clusters):
             if self.reduction_ is None:
                 raise UserError(
@@ -325,13 +325,13 @@ class SubclassSLD(AbstractClassifying):
         if items.committee is None and self.calibrated_ is not None:
             training_posteriors, placed, q = self.calibrated_
             if pure is training_posteriors and clusters is placed:
-                return Represented(self.model_, [q], clusters)
+                return SubclassItems(self.model_, [q], clusters)
         members = pure[np.newaxis] if items.committee is None else items.committee
         # All members at once, because a few large arrays are faster than many small ones.
         calibrated = self.model_.calibration(
             members.reshape(-1, pure.shape[1]), np.tile(clusters.codes, len(members))
         )
-        return Represented(self.model_, list(calibrated.reshape(members.shape)), clusters)
+        return SubclassItems(self.model_, list(calibrated.reshape(members.shape)), clusters)
 
     def _check_clusters(self, clusters: Clusters) -> None:
         if clusters.codes.size and clusters.codes.max() >= self.n_clusters_:
@@ -341,7 +341,7 @@ class SubclassSLD(AbstractClassifying):
             )
 
     def _solve(
-        self, representation: Represented, index: Indices, weights: Weights | None = None
+        self, representation: SubclassItems, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         model, clusters = representation.model, representation.clusters
         solutions = [

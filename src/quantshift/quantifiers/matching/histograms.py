@@ -22,13 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.base.types import Codes, Indices, Prevalences, Reals
 from quantshift.optimise.divergences import Divergence
 from quantshift.optimise.histogram_newton import MEAN_ROOT, nearest_histograms
 from quantshift.prevalence.simplex import of_positive
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import (
-    AbstractAggregative,
     AbstractQuantifier,
     Diagnostics,
 )
@@ -38,19 +37,19 @@ from quantshift.quantifiers.matching.hdx import MOST_BINS, feature_places, featu
 from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
 from quantshift.quantifiers.matching.matching import (
     DIAGNOSTICS,
+    AbstractHistograms,
     bin_numbers,
     class_histograms,
     is_undetermined,
     match,
     match_many,
     match_together,
-    matched_rows,
     or_prior,
     sample_histograms,
 )
 
 
-class DMy(AbstractAggregative):
+class DMy(AbstractHistograms):
     """Distribution Matching y: the mixture whose histograms of posteriors are closest on average.
 
     n_bins: bins of each histogram; divergence: "hellinger" (default), "topsoe", "squared_euclidean"
@@ -65,9 +64,6 @@ class DMy(AbstractAggregative):
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
-    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
-
-    histograms_: Reals
 
     def __init__(
         self,
@@ -85,17 +81,6 @@ class DMy(AbstractAggregative):
         self.cdf = cdf
         self.cv = cv
         self.seed = seed
-
-    def _fit_aggregation(
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
-    ) -> None:
-        check_histograms(self.n_bins, self.divergence)
-        self.histograms_ = class_histograms(
-            self._represent(posteriors), codes, self.n_bins, weights
-        )
-
-    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return bin_numbers(matched_rows(posteriors), self.n_bins)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None

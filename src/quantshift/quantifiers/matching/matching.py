@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from quantshift.base.compiled import compiled
-from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.scores import matched_columns
 from quantshift.optimise.divergences import Divergence, hellinger, squared_euclidean, topsoe
 from quantshift.optimise.mixtures import match_all
@@ -63,7 +63,31 @@ DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"distance": "float", "fallbac
 """The diagnostics of matching."""
 
 
-class DyS(AbstractAggregative):
+class AbstractHistograms(AbstractAggregative):
+    """A method that compares histograms of posteriors with those of the training classes.
+
+    Parameters that it expects: `n_bins` and `divergence`.
+    """
+
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
+
+    n_bins: int
+    divergence: str | Divergence
+    histograms_: Reals
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        check_histograms(self.n_bins, self.divergence)
+        self.histograms_ = class_histograms(
+            self._represent(posteriors), codes, self.n_bins, weights
+        )
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return bin_numbers(matched_rows(posteriors), self.n_bins)
+
+
+class DyS(AbstractHistograms):
     """Distribution y-Similarity: matches the histogram of posteriors under any divergence.
 
     divergence: "topsoe" (default), "hellinger", "squared_euclidean", or a function of two arrays of
@@ -82,9 +106,6 @@ class DyS(AbstractAggregative):
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST)
-    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
-
-    histograms_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -100,17 +121,6 @@ class DyS(AbstractAggregative):
         self.divergence = divergence
         self.cv = cv
         self.seed = seed
-
-    def _fit_aggregation(
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
-    ) -> None:
-        check_histograms(self.n_bins, self.divergence)
-        self.histograms_ = class_histograms(
-            self._represent(posteriors), codes, self.n_bins, weights
-        )
-
-    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return bin_numbers(matched_rows(posteriors), self.n_bins)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None

@@ -50,12 +50,12 @@ class BagSource:
         prevalences = rng.dirichlet(np.full(self.n_classes, concentration), n)
         borders = np.cumsum(prevalences, axis=1)[:, :-1]
         drawn = (rng.random((n, size, 1)) >= borders[:, np.newaxis]).sum(axis=2)
-        place = rng.random((n, size))
+        uniform = rng.random((n, size))
         index = np.empty((n, size), dtype=np.int64)
         for code in range(self.n_classes):
             members = np.flatnonzero(self.codes == code)
             upper = np.cumsum(self.counts[members])
-            chosen = np.searchsorted(upper, place[drawn == code] * upper[-1], side="right")
+            chosen = np.searchsorted(upper, uniform[drawn == code] * upper[-1], side="right")
             # Rounding may lead beyond the last item.
             index[drawn == code] = self.rows[members[np.minimum(chosen, len(members) - 1)]]
         counted = (drawn[:, :, np.newaxis] == np.arange(self.n_classes)).mean(axis=1)

@@ -11,7 +11,7 @@ from quantshift.quantifiers.neural.network import (
     NetworkWeights,
     Samples,
     as_tensors,
-    class_histograms,
+    class_hat_means,
     estimates,
     in_blocks,
     item_scores,
@@ -25,8 +25,8 @@ def corrected_scores(
     where = torch_device(device)
     with torch.no_grad(), one_thread():
         seen = torch.from_numpy(scores).to(where), torch.from_numpy(features).to(where)
-        found = [item_scores(as_tensors(weights, where), *seen) for weights in networks]
-        return np.stack([one.cpu().numpy() for one in found])
+        corrected = [item_scores(as_tensors(weights, where), *seen) for weights in networks]
+        return np.stack([one.cpu().numpy() for one in corrected])
 
 
 def histograms_of(scores: Reals, codes: Codes, counts: Reals, device: str) -> Reals:
@@ -36,7 +36,7 @@ def histograms_of(scores: Reals, codes: Codes, counts: Reals, device: str) -> Re
         own, labels, weights = (
             torch.from_numpy(array).to(where) for array in (scores, codes, counts)
         )
-        return np.asarray(class_histograms(own, labels, weights).cpu().numpy())
+        return np.asarray(class_hat_means(own, labels, weights).cpu().numpy())
 
 
 def sample_estimates(
@@ -54,7 +54,7 @@ def sample_estimates(
     """
     where = torch_device(device)
     tensors = as_tensors(weights, where)
-    found = []
+    p_hat = []
     with torch.no_grad(), one_thread():
         pool = torch.from_numpy(scores).to(where)
         counted = (
@@ -63,5 +63,5 @@ def sample_estimates(
         for block in in_blocks(index, scores.shape[1]):
             rows = torch.from_numpy(block).to(where)
             samples = Samples(pool[rows], counted[rows])
-            found.append(estimates(tensors, samples, alpha).cpu().numpy())
-    return np.concatenate(found)
+            p_hat.append(estimates(tensors, samples, alpha).cpu().numpy())
+    return np.concatenate(p_hat)

@@ -23,13 +23,13 @@ from quantshift.quantifiers.neural.bags import Bags, BagSource, LearningItems
 from quantshift.quantifiers.neural.losses import LOSSES
 from quantshift.quantifiers.neural.network import (
     FIXED,
+    NetworkSizes,
     NetworkWeights,
     Samples,
-    Shape,
     TensorWeights,
     as_arrays,
     as_tensors,
-    class_histograms,
+    class_hat_means,
     class_inputs,
     estimates,
     hats,
@@ -73,7 +73,7 @@ class LearningOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearntNetworks:
     """alpha: the prior of the likelihood estimate. networks: their weights, one for each part.
 
     errors: mean loss on bags of each part, (n_parts, 2), of the likelihood estimate and of the
@@ -92,7 +92,7 @@ def learn_networks(
     device: str,
     *,
     enough: Callable[[], bool] = lambda: False,
-) -> Learnt:
+) -> LearntNetworks:
     """Choose the prior, and learn a network for each part. enough: asked after every epoch."""
     with one_thread():
         return _Learning(items, options, rng, torch_device(device)).learnt(enough)
@@ -110,7 +110,9 @@ class _Learning:
     ) -> None:
         self.options, self.rng, self.device = options, rng, device
         n_classes = items.scores.shape[1]
-        self.shape = Shape(n_classes, items.features.shape[1], options.width, options.monotone)
+        self.shape = NetworkSizes(
+            n_classes, items.features.shape[1], options.width, options.monotone
+        )
         self.scores, self.features, self.counts = (
             torch.from_numpy(np.ascontiguousarray(array, dtype=np.float64)).to(device)
             for array in (items.scores, items.features, items.counts)
@@ -122,7 +124,7 @@ class _Learning:
         self.shown = [_some_of_each_class(source) for source in self.sources]
         self.judging = [self._drawn(source, JUDGED) for source in self.sources]
 
-    def learnt(self, enough: Callable[[], bool]) -> Learnt:
+    def learnt(self, enough: Callable[[], bool]) -> LearntNetworks:
         priors = [
             [self._likelihood_error(part, alpha) for part in range(self.n_parts)]
             for alpha in ALPHAS
@@ -135,15 +137,15 @@ class _Learning:
             networks.append(as_arrays(weights))
             others = [other for other in range(self.n_parts) if other != part]
             errors.append([priors[best][part], self._error(weights, part, others, alpha)])
-        return Learnt(alpha, networks, np.array(errors))
+        return LearntNetworks(alpha, networks, np.array(errors))
 
     def _network(self, judged: int, alpha: float, enough: Callable[[], bool]) -> TensorWeights:
         """The weights with the smallest error in validation, perhaps those to begin with."""
         stopping, *training = [(judged + k) % self.n_parts for k in range(1, self.n_parts)]
         training = training or [stopping]
-        known = [part for part in range(self.n_parts) if part != judged]
+        visible = [part for part in range(self.n_parts) if part != judged]
         weights = as_tensors(self.shape.initial(self.rng), self.device)
-        self._set_scale(weights, training[0], known, alpha)
+        self._set_scale(weights, training[0], visible, alpha)
         learnt = [weights[name].requires_grad_() for name in weights.keys() - FIXED]
         optimiser = torch.optim.AdamW(learnt, LEARNING_RATE, weight_decay=DECAY)
         steps = max(1, self.options.n_samples // BATCH)
@@ -151,16 +153,16 @@ class _Learning:
             optimiser, self.options.epochs * steps
         )
         best = {name: tensor.detach().clone() for name, tensor in weights.items()}
-        smallest, best_epoch = self._error(weights, stopping, known, alpha), 0
+        smallest, best_epoch = self._error(weights, stopping, visible, alpha), 0
         for epoch in range(1, self.options.epochs + 1):
             for step in range(steps):
                 part = training[(epoch * steps + step) % len(training)]
                 optimiser.zero_grad()
-                self._loss(weights, part, known, alpha).backward()
+                self._loss(weights, part, visible, alpha).backward()
                 torch.nn.utils.clip_grad_norm_(learnt, LARGEST_GRADIENT)
                 optimiser.step()
                 schedule.step()
-            error = self._error(weights, stopping, known, alpha)
+            error = self._error(weights, stopping, visible, alpha)
             if error < smallest:
                 best = {name: tensor.detach().clone() for name, tensor in weights.items()}
                 smallest, best_epoch = error, epoch
@@ -169,12 +171,12 @@ class _Learning:
         return best
 
     def _loss(
-        self, weights: TensorWeights, part: int, known: Sequence[int], alpha: float
+        self, weights: TensorWeights, part: int, visible: Sequence[int], alpha: float
     ) -> Tensor:
         """The mean loss of new bags of a part, and the cross-entropy of their items."""
         bags = self._drawn(self.sources[part], BATCH)
         samples = self._samples(weights, bags.index)
-        compared = {**weights, "histograms": self._histograms(weights, part, known)}
+        compared = {**weights, "histograms": self._histograms(weights, part, visible)}
         loss = self._errors(bags, estimates(compared, samples, alpha)).mean()
         if not self.shape.n_features:
             return loss
@@ -185,10 +187,10 @@ class _Learning:
         return loss + ITEM_LOSS * of_items
 
     def _error(
-        self, weights: TensorWeights, part: int, known: Sequence[int], alpha: float
+        self, weights: TensorWeights, part: int, visible: Sequence[int], alpha: float
     ) -> float:
         with torch.no_grad():
-            compared = {**weights, "histograms": self._histograms(weights, part, known)}
+            compared = {**weights, "histograms": self._histograms(weights, part, visible)}
             return self._mean_error(part, compared, alpha)
 
     def _likelihood_error(self, part: int, alpha: float) -> float:
@@ -214,15 +216,15 @@ class _Learning:
         scores = item_scores(weights, self._at(self.scores, index), self._at(self.features, index))
         return Samples(scores, torch.ones_like(scores[..., 0]))
 
-    def _histograms(self, weights: TensorWeights, part: int, known: Sequence[int]) -> Tensor:
-        """Of the classes in all known parts but this one, unless it is the only one."""
-        others = [other for other in known if other != part] or [part]
+    def _histograms(self, weights: TensorWeights, part: int, visible: Sequence[int]) -> Tensor:
+        """Of the classes in all visible parts but this one, unless it is the only one."""
+        others = [other for other in visible if other != part] or [part]
         rows = np.concatenate([self.shown[other] for other in others])
         scores = item_scores(weights, self._at(self.scores, rows), self._at(self.features, rows))
-        return class_histograms(scores, self._at(self.codes, rows), self._at(self.counts, rows))
+        return class_hat_means(scores, self._at(self.codes, rows), self._at(self.counts, rows))
 
     def _set_scale(
-        self, weights: TensorWeights, part: int, known: Sequence[int], alpha: float
+        self, weights: TensorWeights, part: int, visible: Sequence[int], alpha: float
     ) -> None:
         """Scale what the set network sees by how it varies over bags."""
         if "centre" not in weights:
@@ -230,7 +232,7 @@ class _Learning:
         with torch.no_grad():
             samples = self._samples(weights, self.judging[part].index[: 2 * BATCH])
             start = likelihood_estimates(samples, alpha)
-            histograms = self._histograms(weights, part, known)
+            histograms = self._histograms(weights, part, visible)
             seen = class_inputs(samples, hats(samples.scores), start, histograms).flatten(0, 1)
             weights["centre"] = seen.mean(dim=0)
             weights["scale"] = seen.std(dim=0) + 1e-3

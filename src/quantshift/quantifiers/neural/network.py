@@ -59,7 +59,7 @@ AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkSizes:
     """The sizes of a network."""
 
     n_classes: int
@@ -126,7 +126,7 @@ def hats(scores: Tensor) -> Tensor:
     return functional.relu(1 - distance)
 
 
-def class_histograms(scores: Tensor, codes: Tensor, counts: Tensor) -> Tensor:
+def class_hat_means(scores: Tensor, codes: Tensor, counts: Tensor) -> Tensor:
     """Mean hat functions among the items of each class, (n_classes, n_classes, KNOTS)."""
     members = functional.one_hot(codes, scores.shape[-1]).to(scores) * counts.unsqueeze(-1)
     sums = torch.einsum("ij,ikt->jkt", members, hats(scores))

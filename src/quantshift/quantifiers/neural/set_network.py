@@ -143,14 +143,14 @@ class SetNetwork(AbstractClassifying):
         posteriors, own_codes = self._in_order(self.held_out_posteriors_, codes)
         self.likelihoods_ = Likelihoods.learnt(posteriors, own_codes, items.weights)
         rng = generator(self.seed, purpose="set network", n_classes=posteriors.shape[1])
-        known = learning_items(posteriors, _features(items), own_codes, items.weights, rng)
+        learning_from = learning_items(posteriors, _features(items), own_codes, items.weights, rng)
         self.alpha_, self.networks_, self.validation_errors_ = 1.0, (), np.empty((0, 2))
-        if not known.parts.any():
+        if not learning_from.parts.any():
             return
         learning = _with_torch("learning")
         names = learning.LearningOptions.__dataclass_fields__
         options = learning.LearningOptions(**{name: getattr(self, name) for name in names})
-        learnt = learning.learn_networks(known, options, rng, self.device)
+        learnt = learning.learn_networks(learning_from, options, rng, self.device)
         self.alpha_, self.validation_errors_ = learnt.alpha, learnt.errors
         if _is_better(learnt.errors):
             self.networks_ = self._with_histograms(learnt.networks, items, own_codes, items.weights)

@@ -35,9 +35,9 @@ from quantshift.quantifiers.pretrained.network import CELLS, cell_shares, log_de
 from quantshift.quantifiers.pretrained.summaries import (
     LARGEST_LOGIT,
     Summaries,
-    Task,
+    TaskBatch,
     mirrored,
-    summarise,
+    task_summaries,
 )
 from quantshift.quantifiers.pretrained.trained import network_weights
 
@@ -215,7 +215,7 @@ class PretrainedQuantifier(AbstractQuantifier):
         views = [self._view(sample, labels, code) for code in codes]
         task = _stacked([view for pair in views for view in (pair, mirrored(pair))])
         possible = np.stack([_possible(labels, code, len(rows)) for code in codes])
-        return summarise(task, cell_shares(np), np), possible, bool(known_labels)
+        return task_summaries(task, cell_shares(np), np), possible, bool(known_labels)
 
     def _answer(self, seen: Summaries, possible: Reals, labelled: bool) -> ShareDistribution:
         """What the network says."""
@@ -227,13 +227,13 @@ class PretrainedQuantifier(AbstractQuantifier):
         distribution = ShareDistribution(self.classes_, probabilities)
         return distribution.hedged(HEDGE) if labelled else distribution
 
-    def _view(self, sample: Items, labels: Codes, code: int) -> Task:
+    def _view(self, sample: Items, labels: Codes, code: int) -> TaskBatch:
         """What is seen if the question is the share of one class."""
         seen = self.seen_
         shape = (1, -1, N_COLUMNS)
         n_columns = seen.features.shape[1]
         padding = ((0, 0), (0, N_COLUMNS - n_columns))
-        return Task(
+        return TaskBatch(
             X=np.pad(seen.features, padding).reshape(shape),
             y=(self.seen_codes_ == code).astype(np.float64)[np.newaxis],
             logits=_logits(seen.posteriors, code),
@@ -276,9 +276,9 @@ def _size(items: Items) -> Reals:
     return np.array([len(items) if items.weights is None else items.weights.sum()], dtype=float)
 
 
-def _stacked(tasks: Sequence[Task]) -> Task:
-    names = Task.__dataclass_fields__
-    return Task(**{name: np.concatenate([getattr(t, name) for t in tasks]) for name in names})
+def _stacked(tasks: Sequence[TaskBatch]) -> TaskBatch:
+    names = TaskBatch.__dataclass_fields__
+    return TaskBatch(**{name: np.concatenate([getattr(t, name) for t in tasks]) for name in names})
 
 
 def _possible(labels: Codes, code: int, n_items: int) -> Reals:

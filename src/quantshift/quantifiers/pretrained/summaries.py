@@ -26,7 +26,7 @@ ANCHORS = ("pcc", "sld", "pacc", "prior", "robust", "labelled")
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskBatch:
     """Training items and items of a sample, for two classes; B tasks at once.
 
     X: standardised columns of the training items, (B, n, n_columns); sample: those of the sample's
@@ -53,7 +53,7 @@ class Task:
     labels: Any
 
 
-def mirrored(task: Task) -> Task:
+def mirrored(task: TaskBatch) -> TaskBatch:
     """The same task, asking for the share of the rest."""
     return replace(
         task,
@@ -87,7 +87,7 @@ def angle(share: Any, xp: Any) -> Any:
     return xp.asin(xp.sqrt(xp.clip(share, 1e-5, 1 - 1e-5)))
 
 
-def logit(share: Any, xp: Any) -> Any:
+def bounded_logit(share: Any, xp: Any) -> Any:
     """The logit of a share, bounded."""
     share = xp.clip(share, SMALLEST_SHARE, 1 - SMALLEST_SHARE)
     return xp.log(share) - xp.log1p(-share)
@@ -98,17 +98,17 @@ def sigmoid(logits: Any, xp: Any) -> Any:
     return 1 / (1 + xp.exp(-xp.clip(logits, -30.0, 30.0)))
 
 
-def mean(values: Any, weights: Any, xp: Any) -> Any:
+def weighted_mean(values: Any, weights: Any, xp: Any) -> Any:
     """Weighted means over items: values (B, n) or (B, n, k), weights (B, n)."""
     if values.ndim == 3:
         return xp.squeeze(weights[:, None, :] @ values, axis=1)
     return xp.sum(values * weights, axis=1)
 
 
-def spread(values: Any, weights: Any, xp: Any) -> Any:
+def weighted_spread(values: Any, weights: Any, xp: Any) -> Any:
     """Weighted standard deviations over items."""
-    centre = mean(values, weights, xp)
-    return xp.sqrt(xp.clip(mean(values**2, weights, xp) - centre**2, 1e-8, None))
+    centre = weighted_mean(values, weights, xp)
+    return xp.sqrt(xp.clip(weighted_mean(values**2, weights, xp) - centre**2, 1e-8, None))
 
 
 def logistic_regression(
@@ -175,12 +175,12 @@ def most_likely_share(logits: Any, prior: Any, weights: Any, xp: Any) -> tuple[A
     high = 1 - low
     for _ in range(STEPS):
         middle = (low + high) / 2
-        slope = mean(ratio / (middle[:, None] * ratio + base), weights, xp)
+        slope = weighted_mean(ratio / (middle[:, None] * ratio + base), weights, xp)
         low, high = xp.where(slope > 0, middle, low), xp.where(slope > 0, high, middle)
     share = (low + high) / 2
     density = xp.clip(share[:, None] * ratio + base, 1e-8, None)
-    information = mean((ratio / density) ** 2, weights, xp)
-    return share, information, mean(xp.log(density), weights, xp)
+    information = weighted_mean((ratio / density) ** 2, weights, xp)
+    return share, information, weighted_mean(xp.log(density), weights, xp)
 
 
 def intercepts_of(shares: Any, logits: Any, weights: Any, xp: Any) -> Any:
@@ -197,7 +197,7 @@ def intercepts_of(shares: Any, logits: Any, weights: Any, xp: Any) -> Any:
     return (low + high) / 2
 
 
-def _label_curves(task: Task, shares: Any, xp: Any) -> tuple[Any, Any]:
+def _label_curves(task: TaskBatch, shares: Any, xp: Any) -> tuple[Any, Any]:
     """Log-likelihoods of the labels known in the sample, over shares, (B, G) each.
 
     Multiplied by m / (m - k), because the k labels are drawn without replacement from the m items
@@ -233,11 +233,11 @@ class _Estimates:
     """Weights of the training items that make their share that of SLD; they sum to 1."""
 
 
-def _estimates(task: Task, xp: Any) -> _Estimates:
+def _estimates(task: TaskBatch, xp: Any) -> _Estimates:
     weights = task.weights
-    prior = xp.clip(mean(task.y, weights, xp), 0.005, 0.995)
+    prior = xp.clip(weighted_mean(task.y, weights, xp), 0.005, 0.995)
     q, q_sample = sigmoid(task.logits, xp), sigmoid(task.sample_logits, xp)
-    pcc = mean(q_sample, task.sample_weights, xp)
+    pcc = weighted_mean(q_sample, task.sample_weights, xp)
     sld, information, gain = most_likely_share(task.sample_logits, prior, task.sample_weights, xp)
     other = (1 - task.y) * weights
     members = task.y * weights
@@ -247,7 +247,7 @@ def _estimates(task: Task, xp: Any) -> _Estimates:
     hard = xp.astype(q > prior[:, None], q.dtype)
     hit = xp.sum(hard * members, axis=1) / prior
     false = xp.sum(hard * other, axis=1) / (1 - prior)
-    counted = mean(xp.astype(q_sample > prior[:, None], q.dtype), task.sample_weights, xp)
+    counted = weighted_mean(xp.astype(q_sample > prior[:, None], q.dtype), task.sample_weights, xp)
     acc = xp.clip((counted - false) / xp.clip(hit - false, 0.05, None), 0.0, 1.0)
     tilt = members * (sld / prior)[:, None] + other * ((1 - sld) / (1 - prior))[:, None]
     tilt = tilt / xp.sum(tilt, axis=1, keepdims=True)
@@ -264,7 +264,7 @@ class _Domain:
     coefficients: Any
 
 
-def _domain(task: Task, weights: Any, xp: Any) -> _Domain:
+def _domain(task: TaskBatch, weights: Any, xp: Any) -> _Domain:
     ones = [xp.ones_like(values[:, :, :1]) for values in (task.X, task.sample)]
     X = xp.concat(
         [xp.concat([ones[0], task.X], axis=2), xp.concat([ones[1], task.sample], axis=2)], axis=1
@@ -289,21 +289,28 @@ def _domain(task: Task, weights: Any, xp: Any) -> _Domain:
     return _Domain(
         area,
         xp.asinh((area - 0.5) / error),
-        spread(score, total / xp.sum(total, axis=1, keepdims=True), xp),
+        weighted_spread(score, total / xp.sum(total, axis=1, keepdims=True), xp),
         coefficients,
     )
 
 
-def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> tuple[Any, Any]:
+def _columns(
+    task: TaskBatch, e: _Estimates, domains: Sequence[_Domain], xp: Any
+) -> tuple[Any, Any]:
     """Statistics of every column, (B, n_columns, n), and numbers over all columns, (B, n)."""
     members, other = task.y * task.weights, (1 - task.y) * task.weights
     prior = e.prior[:, None]
-    in_class, in_rest = mean(task.X, members, xp) / prior, mean(task.X, other, xp) / (1 - prior)
+    in_class, in_rest = (
+        weighted_mean(task.X, members, xp) / prior,
+        weighted_mean(task.X, other, xp) / (1 - prior),
+    )
     squares = task.X**2
-    var_class = xp.clip(mean(squares, members, xp) / prior - in_class**2, 1e-3, None)
-    var_rest = xp.clip(mean(squares, other, xp) / (1 - prior) - in_rest**2, 1e-3, None)
-    centre = mean(task.sample, task.sample_weights, xp)
-    var_sample = xp.clip(mean(task.sample**2, task.sample_weights, xp) - centre**2, 1e-3, None)
+    var_class = xp.clip(weighted_mean(squares, members, xp) / prior - in_class**2, 1e-3, None)
+    var_rest = xp.clip(weighted_mean(squares, other, xp) / (1 - prior) - in_rest**2, 1e-3, None)
+    centre = weighted_mean(task.sample, task.sample_weights, xp)
+    var_sample = xp.clip(
+        weighted_mean(task.sample**2, task.sample_weights, xp) - centre**2, 1e-3, None
+    )
     sld = e.sld[:, None]
     expected = sld * in_class + (1 - sld) * in_rest
     var_expected = xp.clip(
@@ -321,22 +328,25 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
     difference = in_class - in_rest
     relevance = difference * xp.sqrt(prior * (1 - prior))
     own_share = xp.clip((centre - in_rest) * difference / (difference**2 + 0.01), -1.0, 2.0)
-    score = task.logits - mean(task.logits, task.weights, xp)[:, None]
-    score_sample = task.sample_logits - mean(task.sample_logits, task.sample_weights, xp)[:, None]
-    deviation = xp.clip(spread(task.logits, task.weights, xp), 0.05, None)[:, None]
-    deviation_sample = xp.clip(spread(task.sample_logits, task.sample_weights, xp), 0.05, None)[
-        :, None
-    ]
-    with_score = mean(task.X * score[:, :, None], task.weights, xp) / deviation
-    with_score_sample = mean(
+    score = task.logits - weighted_mean(task.logits, task.weights, xp)[:, None]
+    score_sample = (
+        task.sample_logits - weighted_mean(task.sample_logits, task.sample_weights, xp)[:, None]
+    )
+    deviation = xp.clip(weighted_spread(task.logits, task.weights, xp), 0.05, None)[:, None]
+    deviation_sample = xp.clip(
+        weighted_spread(task.sample_logits, task.sample_weights, xp), 0.05, None
+    )[:, None]
+    with_score = weighted_mean(task.X * score[:, :, None], task.weights, xp) / deviation
+    with_score_sample = weighted_mean(
         (task.sample - centre[:, None, :]) * score_sample[:, :, None], task.sample_weights, xp
     ) / (deviation_sample * xp.sqrt(var_sample))
     of_score = (
         with_score
         / deviation
-        * (mean(task.sample_logits, task.sample_weights, xp) - mean(task.logits, task.weights, xp))[
-            :, None
-        ]
+        * (
+            weighted_mean(task.sample_logits, task.sample_weights, xp)
+            - weighted_mean(task.logits, task.weights, xp)
+        )[:, None]
     )
     z = xp.asinh(unexplained / error)
     statistics = [
@@ -353,9 +363,9 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
         with_score_sample,
         xp.log(var_class / var_rest),
         xp.log(var_sample / var_expected),
-        xp.clip(mean(task.X**3, task.weights, xp), -8.0, 8.0),
-        xp.log1p(xp.clip(mean(task.X**4, task.weights, xp), 0.0, 60.0)) - 1.4,
-        mean(xp.astype(xp.abs(task.sample) > 3, centre.dtype), task.sample_weights, xp),
+        xp.clip(weighted_mean(task.X**3, task.weights, xp), -8.0, 8.0),
+        xp.log1p(xp.clip(weighted_mean(task.X**4, task.weights, xp), 0.0, 60.0)) - 1.4,
+        weighted_mean(xp.astype(xp.abs(task.sample) > 3, centre.dtype), task.sample_weights, xp),
         xp.astype(var_sample < 2e-3, centre.dtype),
         domains[0].coefficients[:, 1:],
         domains[1].coefficients[:, 1:],
@@ -382,12 +392,12 @@ def _columns(task: Task, e: _Estimates, domains: Sequence[_Domain], xp: Any) -> 
     return per_column, xp.stack(overall, axis=1)
 
 
-def _of_labels(task: Task, e: _Estimates, xp: Any) -> tuple[Any, Any]:
+def _of_labels(task: TaskBatch, e: _Estimates, xp: Any) -> tuple[Any, Any]:
     """Numbers about labels known in the sample, all 0 without any, and PCC corrected by them."""
     n_known = xp.sum(task.labelled, axis=1)
     some = xp.clip(n_known, 1.0, None)
     q = sigmoid(task.sample_logits, xp)
-    shift = (logit(e.sld, xp) - logit(e.prior, xp))[:, None]
+    shift = (bounded_logit(e.sld, xp) - bounded_logit(e.prior, xp))[:, None]
     tilted = sigmoid(task.sample_logits + shift, xp)
     values = []
     for posterior in (q, tilted):
@@ -402,7 +412,7 @@ def _of_labels(task: Task, e: _Estimates, xp: Any) -> tuple[Any, Any]:
     return xp.stack([number * has for number in numbers], axis=1), corrected
 
 
-def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
+def task_summaries(task: TaskBatch, shares: Any, xp: Any) -> Summaries:
     """What the network sees of tasks; `shares` are those of its density, (G,)."""
     e = _estimates(task, xp)
     domains = [_domain(task, weights, xp) for weights in (task.weights, e.tilt)]
@@ -411,7 +421,7 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
     tilted = largest_gap(task.logits, task.sample_logits, e.tilt, task.sample_weights, xp)
     tilt_size = task.size / xp.sum(e.tilt**2 / task.weights, axis=1)
     chance = 0.75 * xp.sqrt(1 / tilt_size + 1 / task.sample_size)
-    loss = -mean(
+    loss = -weighted_mean(
         task.y * xp.log(xp.clip(q, 1e-6, None)) + (1 - task.y) * xp.log(xp.clip(1 - q, 1e-6, None)),
         task.weights,
         xp,
@@ -423,10 +433,10 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
     )
     similar = xp.exp(xp.clip(towards, -3.0, 3.0)) * task.weights
     similar = similar / xp.sum(similar, axis=1, keepdims=True)
-    residual = mean(task.y - q, similar, xp)
+    residual = weighted_mean(task.y - q, similar, xp)
     deviations = [
-        spread(task.logits, task.weights, xp),
-        spread(task.sample_logits, task.sample_weights, xp),
+        weighted_spread(task.logits, task.weights, xp),
+        weighted_spread(task.sample_logits, task.sample_weights, xp),
     ]
     highest = xp.max(task.logits, axis=1, keepdims=True)
     lowest = xp.min(task.logits, axis=1, keepdims=True)
@@ -436,7 +446,7 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
     estimates = [e.prior, e.pcc, e.sld, e.pacc, e.acc]
     numbers = [
         *estimates,
-        *(logit(estimate, xp) for estimate in estimates),
+        *(bounded_logit(estimate, xp) for estimate in estimates),
         area_under_curve(task.logits, task.y, task.weights, xp),
         loss / entropy,
         xp.log(xp.clip(e.information, 1e-6, None)),
@@ -447,11 +457,11 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
         xp.log(xp.clip(tilted, 1e-3, None) / chance),
         *deviations,
         xp.log(xp.clip(deviations[1], 0.02, None) / xp.clip(deviations[0], 0.02, None)),
-        mean(task.logits, task.weights, xp),
-        mean(task.sample_logits, task.sample_weights, xp),
-        mean(xp.astype(task.sample_logits > highest, dtype), task.sample_weights, xp),
-        mean(xp.astype(task.sample_logits < lowest, dtype), task.sample_weights, xp),
-        mean(q_sample * (1 - q_sample), task.sample_weights, xp),
+        weighted_mean(task.logits, task.weights, xp),
+        weighted_mean(task.sample_logits, task.sample_weights, xp),
+        weighted_mean(xp.astype(task.sample_logits > highest, dtype), task.sample_weights, xp),
+        weighted_mean(xp.astype(task.sample_logits < lowest, dtype), task.sample_weights, xp),
+        weighted_mean(q_sample * (1 - q_sample), task.sample_weights, xp),
         domains[0].area,
         domains[0].evidence,
         domains[0].deviation,
@@ -459,7 +469,7 @@ def summarise(task: Task, shares: Any, xp: Any) -> Summaries:
         domains[1].evidence,
         domains[1].deviation,
         residual,
-        mean(task.y, similar, xp),
+        weighted_mean(task.y, similar, xp),
         xp.log(xp.clip(task.size, *SIZES)) - 6,
         xp.log(xp.clip(task.sample_size, *SAMPLE_SIZES)) - 5.5,
     ]

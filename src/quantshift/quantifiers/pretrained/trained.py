@@ -15,7 +15,7 @@ from quantshift.base.types import Reals
 from quantshift.errors import DataError
 from quantshift.quantifiers.pretrained.columns import N_COLUMNS
 from quantshift.quantifiers.pretrained.network import cell_shares, log_density
-from quantshift.quantifiers.pretrained.summaries import Task, summarise
+from quantshift.quantifiers.pretrained.summaries import TaskBatch, task_summaries
 
 FILE = "weights.npz"
 VERSION = 1
@@ -38,7 +38,7 @@ def network_weights(file: str | None = None) -> dict[str, Reals]:
     return _own(file, status.st_mtime_ns, status.st_size)
 
 
-def checked_weights(content: bytes) -> dict[str, Reals]:
+def shipped_weights(content: bytes) -> dict[str, Reals]:
     """The arrays in the file of the package, if it is as it was shipped."""
     if hashlib.sha256(content).hexdigest() != CHECKSUM:
         raise DataError(
@@ -49,7 +49,7 @@ def checked_weights(content: bytes) -> dict[str, Reals]:
 
 @lru_cache(maxsize=1)
 def _shipped() -> dict[str, Reals]:
-    return checked_weights(files(__package__).joinpath(FILE).read_bytes())
+    return shipped_weights(files(__package__).joinpath(FILE).read_bytes())
 
 
 @lru_cache(maxsize=2)
@@ -81,7 +81,7 @@ def _tried(weights: Mapping[str, Reals]) -> Reals:
     """What the network says of a small task in which hardly anything is known."""
     items, sides = np.zeros((1, 4, N_COLUMNS)), np.array([[0.0, 0.0, 1.0, 1.0]])
     equal, size, none = np.full((1, 4), 0.25), np.array([4.0]), np.zeros((1, 4))
-    task = Task(
+    task = TaskBatch(
         X=items,
         y=sides,
         logits=2 * sides - 1,
@@ -96,7 +96,7 @@ def _tried(weights: Mapping[str, Reals]) -> Reals:
         labels=none,
     )
     with np.errstate(all="ignore"):
-        answers: Reals = log_density(weights, summarise(task, cell_shares(np), np), np)
+        answers: Reals = log_density(weights, task_summaries(task, cell_shares(np), np), np)
     return answers
 
 

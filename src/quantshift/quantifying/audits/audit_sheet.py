@@ -17,7 +17,7 @@ from quantshift.quantifying.estimating.batches import adapted
 from quantshift.quantifying.options import (
     AUTO,
     ColumnOptions,
-    Recipe,
+    ModelRecipe,
     SheetOptions,
     Sources,
     TrainingOptions,
@@ -50,7 +50,7 @@ class AuditSheet(DrawnSheet):
     plan: AuditPlan
     sources: Sources
     sequential: bool = False
-    recipe: Recipe | None = None
+    recipe: ModelRecipe | None = None
 
     def __repr__(self) -> str:
         """How many items it has, and of what."""
@@ -63,7 +63,7 @@ class AuditSheet(DrawnSheet):
         """The command that estimates with the labels on the sheet; empty without input files."""
         return quantify_command(
             self.sources,
-            self.recipe or Recipe(ColumnOptions()),
+            self.recipe or ModelRecipe(ColumnOptions()),
             audit=str(out),
             precision=self.plan.precision if self.sequential else None,
         )
@@ -100,7 +100,7 @@ def draw_audit_sheet(
     `train`.
     """
     arguments = locals()
-    recipe = Recipe(taken(ColumnOptions, arguments), taken(TrainingOptions, arguments))
+    recipe = ModelRecipe(taken(ColumnOptions, arguments), taken(TrainingOptions, arguments))
     return draw_sheet(
         taken(Sources, arguments), recipe, taken(SheetOptions, arguments), level, progress or silent
     )
@@ -109,7 +109,7 @@ def draw_audit_sheet(
 @uses_tables
 def draw_sheet(
     sources: Sources,
-    recipe: Recipe,
+    recipe: ModelRecipe,
     options: SheetOptions,
     level: float = 0.95,
     progress: OnProgress = silent,

@@ -185,7 +185,7 @@ def _unaudited(model: Model, scored: ScoredBatch, evidence: Evidence) -> tuple[S
     shares = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
     if evidence.decision.too_wide:
         shares = tuple(replace(share, estimate=None) for share in shares)
-    return allowing(shares, scored.n_items, scored.n_left_out)
+    return widened_for_left_out(shares, scored.n_items, scored.n_left_out)
 
 
 def allow_for_left_out(
@@ -201,7 +201,9 @@ def allow_for_left_out(
     return low * (1 - share), high * (1 - share) + share
 
 
-def allowing(shares: Sequence[Share], n_used: int, n_left_out: int) -> tuple[Share, ...]:
+def widened_for_left_out(
+    shares: Sequence[Share], n_used: int, n_left_out: int
+) -> tuple[Share, ...]:
     """The shares with limits that allow for rows that were left out."""
     if not n_left_out:
         return tuple(shares)
@@ -301,8 +303,12 @@ def _audit(
     return Audited(
         n_labelled=len(items),
         weight=powered.weight,
-        shares=allowing(shares_of(model.classes, powered), scored.n_items, scored.n_left_out),
-        counted=allowing(shares_of(model.classes, counted), scored.n_items, scored.n_left_out),
+        shares=widened_for_left_out(
+            shares_of(model.classes, powered), scored.n_items, scored.n_left_out
+        ),
+        counted=widened_for_left_out(
+            shares_of(model.classes, counted), scored.n_items, scored.n_left_out
+        ),
         contradicts=bool(outside.any()) and not evidence.no_estimate_reason,
         progress=progress,
         settled=None if question is None else question.settled(scored, scores),

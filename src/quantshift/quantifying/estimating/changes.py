@@ -21,8 +21,8 @@ from quantshift.diagnosis.column_changes import (
     beyond,
     on_scale,
     p_of_shares,
-    percent,
     what_changed,
+    whole_percent,
 )
 from quantshift.diagnosis.sample_profile import (
     ColumnCells,
@@ -151,7 +151,7 @@ def no_content(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Odd
     before = profile.gaps.sum() / max(items.sum(), 1e-300)
     if before == 1:
         return None
-    sentence = f"only missing values, where training has {percent(before)}"
+    sentence = f"only missing values, where training has {whole_percent(before)}"
     return Oddity(profile.column.name, 1.0, sentence)
 
 
@@ -169,7 +169,8 @@ def more_gaps(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddi
         return None
     expected_share = float(batch.expected.shares(gaps, items)[0])
     sentence = (
-        f"{percent(share)} of the rows are missing where {percent(expected_share)} was expected"
+        f"{whole_percent(share)} of the rows are missing where {whole_percent(expected_share)} was "
+        "expected"
     )
     return Oddity(profile.column.name, share, sentence)
 
@@ -199,7 +200,9 @@ def outside_the_range(profile: ColumnProfile, cells: ColumnCells, batch: _Batch)
     low, high = (
         on_scale(value, profile.column.kind) for value in (profile.lowest, profile.highest)
     )
-    sentence = f"{percent(share)} of the rows lie outside {low} to {high}, the range of training"
+    sentence = (
+        f"{whole_percent(share)} of the rows lie outside {low} to {high}, the range of training"
+    )
     if profile.column.kind == DATE:
         sentence += "; leave out the column unless such dates say something about the label"
     return Oddity(profile.column.name, share, sentence)
@@ -238,7 +241,7 @@ def new_levels(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Odd
     positions, counts = np.unique(cells.positions[new] - len(profile.levels), return_counts=True)
     most_frequent = shown(cells.new[int(positions[counts.argmax()])])
     sentence = (
-        f"{percent(share)} of the rows have values that training has not seen, such as "
+        f"{whole_percent(share)} of the rows have values that training has not seen, such as "
         f"{most_frequent}"
     )
     return Oddity(profile.column.name, share, sentence)
@@ -257,7 +260,7 @@ def new_words(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddi
     if share < 2 * expected_share + MANY_NEW_WORDS:
         return None
     sentence = (
-        f"{percent(share)} of the words occur in no training text or in only one, where "
-        f"{percent(expected_share)} was expected"
+        f"{whole_percent(share)} of the words occur in no training text or in only one, where "
+        f"{whole_percent(expected_share)} was expected"
     )
     return Oddity(profile.column.name, share, sentence)

@@ -135,20 +135,18 @@ def _by_chosen_method(
 ) -> tuple[Replicates, list[Evidence]]:
     """The evidence by a method that the user has chosen, whose assumption is thereby declared."""
     quantifier, level = model.quantifier, options.level
-    estimate = quantifier.estimate_items(items, list(samples))
     subclasses = _subclasses(quantifier)
     drawn = Replicates(
         quantifier,
         items,
         samples,
-        estimate,
         level=level,
         n_bootstrap=options.replicates,
         seed=seed,
         of=options.of,
         cross_fitted=model.scorer is not None,
     )
-    p_hat = estimate.prevalence.copy()
+    p_hat = drawn.point.prevalence.copy()
     by_kind = np.empty((len(KINDS) if subclasses else 0, *drawn.values.shape))
     _resample(drawn, by_kind, progress)
     low, high = drawn.limits()
@@ -160,7 +158,7 @@ def _by_chosen_method(
             posteriors = model.posteriors(items)[rows]
             assumptions.append(_plain(model, posteriors, p_hat[i]))
             continue
-        weighed = _Weighed.of(subclasses, estimate, i, int(drawn.sizes[i]), shift)
+        weighed = _Weighed.of(subclasses, drawn.point, i, int(drawn.sizes[i]), shift)
         p_hat[i] = weighed.best
         lows, highs = weighed.span(by_kind[:, i], int(drawn.sizes[i]), level, shift)
         low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)

@@ -78,7 +78,6 @@ class GuardedSamples:
             unguarded,
             seen,
             samples,
-            unguarded.estimate_items(seen, list(samples)),
             level=options.level,
             n_bootstrap=options.replicates,
             seed=seed,

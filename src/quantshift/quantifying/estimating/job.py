@@ -36,9 +36,9 @@ from quantshift.quantifying.options import (
     BatchOptions,
     ColumnOptions,
     EstimationOptions,
-    LabelOptions,
     Request,
     RowOptions,
+    SeveralLabelOptions,
     Sources,
     TrainingOptions,
 )
@@ -128,7 +128,7 @@ def quantify(
         conditions,
         taken(Declaration, arguments),
         taken(RowOptions, arguments),
-        taken(LabelOptions, arguments),
+        taken(SeveralLabelOptions, arguments),
     )
     return quantify_tables(request, progress or silent)
 

@@ -134,12 +134,12 @@ class LabelsTogether:
         """The evidence on a label in each batch. own: that of the label alone."""
         j = self.models.labels.index(label)
         number = next(k for k, group in enumerate(self._groups) if j in group)
-        place = self._groups[number].tolist().index(j)
+        position = self._groups[number].tolist().index(j)
         revised = dict(own)
         for name, evidence in own.items():
             is_open = evidence.decision.kind == RANGE and not evidence.no_estimate_reason
             if is_open and (seen := self._examined(number, name)) is not None:
-                revised[name] = _revised(evidence, seen, place, label, options)
+                revised[name] = _revised(evidence, seen, position, label, options)
         return revised
 
     def _examined(self, number: int, name: str) -> _Seen | None:
@@ -310,9 +310,9 @@ def _assumptions(
     return together, *sorted(rest, key=lambda a: a.name != "covariate shift")
 
 
-def _replicates(known: Prevalences, finding: JointFinding, j: int, p_hat: float) -> Prevalences:
-    """Replicates of a joint estimate, as many as are known, for comparing batches."""
+def _replicates(own: Prevalences, finding: JointFinding, j: int, p_hat: float) -> Prevalences:
+    """Replicates of a joint estimate, as many as the label's own, for comparing batches."""
     errors = finding.errors[:, j] - finding.errors[:, j].mean()
-    repeated = np.resize(errors, len(known))
+    repeated = np.resize(errors, len(own))
     p = np.clip(p_hat + repeated, 0.0, 1.0)
     return np.column_stack([1 - p, p])

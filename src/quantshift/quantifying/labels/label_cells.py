@@ -21,7 +21,7 @@ from quantshift.base.types import Flags
 from quantshift.errors import UserError
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.quantifying.columns import TableItems, total
-from quantshift.quantifying.options import ColumnOptions, LabelOptions
+from quantshift.quantifying.options import ColumnOptions, SeveralLabelOptions
 from quantshift.quantifying.training.train import FEWEST_OF_A_CLASS
 from quantshift.quantifying.training.training_warnings import doubts_about_labels
 from quantshift.tables.columns.kinds import label_names
@@ -63,7 +63,7 @@ class AbstractLabelCells(ABC):
         """The labels of items that `labelled` has checked."""
 
 
-def label_cells(options: ColumnOptions, labels: LabelOptions) -> AbstractLabelCells:
+def label_cells(options: ColumnOptions, labels: SeveralLabelOptions) -> AbstractLabelCells:
     """How the labels of a call are written."""
     if labels.separator is None:
         _check_number(len(options.indicators), "the call")
@@ -90,10 +90,10 @@ class IndicatorColumns(AbstractLabelCells):
     def labelled(self, table: OpenTable, items: TableItems) -> TableItems:
         """The items whose cells are all filled, with truth values for cells."""
         truths = [self._truths(table, items, name) for name in self.columns]
-        known = np.ones(len(items.rows), dtype=bool)
+        has_labels = np.ones(len(items.rows), dtype=bool)
         for column in truths:
-            known &= column.is_not_null().to_numpy()
-        return _only(replace(items, kept=pl.DataFrame(truths)), known)
+            has_labels &= column.is_not_null().to_numpy()
+        return _only(replace(items, kept=pl.DataFrame(truths)), has_labels)
 
     def read(self, table: OpenTable, items: TableItems) -> LabelsRead:
         """The labels, in the order of their columns."""
@@ -127,8 +127,8 @@ class SeparatedColumn(AbstractLabelCells):
         """The items whose cells are not a word for a missing value."""
         (name,) = self.columns
         cells = label_names(items.kept[name], ())
-        known = label_names(items.kept[name], self.missing).is_not_null() | cells.is_null()
-        return _only(replace(items, kept=pl.DataFrame([cells.alias(name)])), known.to_numpy())
+        has_labels = label_names(items.kept[name], self.missing).is_not_null() | cells.is_null()
+        return _only(replace(items, kept=pl.DataFrame([cells.alias(name)])), has_labels.to_numpy())
 
     def read(self, table: OpenTable, items: TableItems) -> LabelsRead:
         """The labels that occur, sorted; spellings that differ only in case or blanks are one."""
@@ -145,13 +145,13 @@ class SeparatedColumn(AbstractLabelCells):
             totals[usual.get(name, name)] += n
         names = sorted(name for name, n in totals.items() if n >= FEWEST_OF_A_CLASS)
         _check_number(len(names), f"{table.name}, column {self.columns[0]!r}")
-        place = {name: j for j, name in enumerate(names)}
+        column_of = {name: j for j, name in enumerate(names)}
         has: Flags = np.zeros((len(sets), len(names)), dtype=bool)
         for i, labels in enumerate(sets):
             for name in labels:
-                if (j := place.get(usual.get(name, name))) is not None:
+                if (j := column_of.get(usual.get(name, name))) is not None:
                     has[i, j] = True
-        rare = {name: totals[name] for name in sorted(totals) if name not in place}
+        rare = {name: totals[name] for name in sorted(totals) if name not in column_of}
         notes = doubts_about_labels(counts, counts, usual)
         return LabelsRead(LabelTable(has, np.array(names, dtype=str)), rare, tuple(notes))
 
@@ -167,8 +167,10 @@ def _check_number(n_labels: int, where: str) -> None:
         )
 
 
-def _only(items: TableItems, known: Flags) -> TableItems:
-    """The items whose labels are known; the others are counted as left out."""
-    n_unknown = len(known) - int(known.sum())
+def _only(items: TableItems, has_labels: Flags) -> TableItems:
+    """The items whose labels are has_labels; the others are counted as left out."""
+    n_unknown = len(has_labels) - int(has_labels.sum())
     reasons = {NO_LABEL: n_unknown} if n_unknown else {}
-    return replace(items.take(np.flatnonzero(known)), left_out=total([items.left_out, reasons]))
+    return replace(
+        items.take(np.flatnonzero(has_labels)), left_out=total([items.left_out, reasons])
+    )

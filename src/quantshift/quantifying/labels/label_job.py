@@ -99,12 +99,12 @@ def combined_answers(
         }
         notes += _contradictions(parents, for_all, batch.name)
         fitting, fitting_for_all = parents.coherent(shares), parents.coherent(for_all)
-        found = [
+        label_answers = [
             _answer(answers[label], own[label], fitting[label], fitting_for_all[label])
             for label in labels
         ]
-        found.sort(key=lambda answer: (answer.change is None, -abs(answer.change or 0.0)))
-        batches.append(LabelBatch(batch.name, batch.n_items, batch.left_out, tuple(found)))
+        label_answers.sort(key=lambda answer: (answer.change is None, -abs(answer.change or 0.0)))
+        batches.append(LabelBatch(batch.name, batch.n_items, batch.left_out, tuple(label_answers)))
         for label in labels:
             coherent[label].append(_with_share(own[label], fitting[label]))
     return LabelQuantification(
@@ -157,8 +157,8 @@ def _check_conditions(conditions: Sequence[str], labels: Sequence[str]) -> None:
     """Refuse conditions on labels that there are not."""
     for text in conditions:
         named = Condition.parse(text).label
-        known = {label + end for label in labels for end in ("", ".low", ".high")}
-        if named not in known:
+        values = {label + end for label in labels for end in ("", ".low", ".high")}
+        if named not in values:
             raise unknown_name("label", named, labels)
 
 
@@ -205,7 +205,7 @@ def _request_of(label: str, request: Request) -> Request:
 
 
 def _limits_at(
-    sample: SampleOfLabel, found: Quantification, options: EstimationOptions, seed: int
+    sample: SampleOfLabel, answer: Quantification, options: EstimationOptions, seed: int
 ) -> dict[str, Limits]:
     """The limits of the label in each batch at a higher level.
 
@@ -214,11 +214,11 @@ def _limits_at(
     """
     model: Model = sample.model
     shown = sample.evidence(options, seed, silent)
-    tails = [(1 + level) / 2 for level in (options.level, found.level)]
+    tails = [(1 + level) / 2 for level in (options.level, answer.level)]
     ratio = float(ndtri(tails[0]) / ndtri(tails[1]))
     code = model.classes.index(model.headline)
-    limits = {batch.name: (0.0, 1.0) for batch in found.batches}
-    for batch in found.batches:
+    limits = {batch.name: (0.0, 1.0) for batch in answer.batches}
+    for batch in answer.batches:
         if batch.name not in shown:
             continue
         interval = shown[batch.name].interval
@@ -286,11 +286,11 @@ def _contradictions(parents: Parents, shares: Mapping[str, Share], batch: str) -
 def _warnings(answers: Mapping[str, Quantification]) -> list[str]:
     """What is said of all labels, once, and of some, with their names."""
     several = len(next(iter(answers.values())).batches) > 1
-    about = [(label, warning) for label, found in answers.items() for warning in found.warnings]
+    about = [(label, warning) for label, answer in answers.items() for warning in answer.warnings]
     about += [
         (label, f"{batch.name}: {warning}" if several else warning)
-        for label, found in answers.items()
-        for batch in found.batches
+        for label, answer in answers.items()
+        for batch in answer.batches
         for warning in batch.warnings
     ]
     return [

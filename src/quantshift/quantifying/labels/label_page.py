@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import quantshift.answers
 from quantshift.answers.conditions import Condition
-from quantshift.answers.kinds import is_range
+from quantshift.answers.labels.labels_page import bar_of, render_labels
 from quantshift.answers.marks import legend
 from quantshift.answers.page import data_links
 from quantshift.answers.rows import rows_text
-from quantshift.answers.words import about_limits, shortened
+from quantshift.answers.words import shortened
 from quantshift.quantifying.labels.label_result import LabelBatch, LabelQuantification
 from quantshift.quantifying.labels.label_text import (
     alarms,
@@ -20,7 +19,6 @@ from quantshift.quantifying.labels.label_text import (
     marks_of,
     method_facts,
 )
-from quantshift.report.page.shell import Charts, render_shell
 
 ABOUT_LABELS = (
     "The largest change from training first, in percentage points. A bar goes from the lower to "
@@ -46,24 +44,19 @@ def render_page(
     conditions: those that hold are named. provenance: how the result was made, such as the command
     and the seed, each with its name.
     """
-    return render_shell(
-        __package__,
-        look_of=(quantshift.answers.__name__,),
-        charts=Charts.NONE,
+    return render_labels(
+        result,
+        conditions,
         title=headline(result),
-        lead=about_limits(result.level),
         about_labels=ABOUT_LABELS,
         details_title="What the tests say of each label",
         about_details=ABOUT_TESTS,
         columns_title="Columns and rows",
-        numbers=[],
-        data={},
         by=result.first.by or "batch",
         head=label_rows(result, result.batches[-1])[0][:-1],
         batches=[_batch(result, batch) for batch in result.batches],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=list(alarms(result)),
-        crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=[*left_out_text(result), *result.warnings],
         used=result.used,
         left_out_columns=result.left_out_columns,
@@ -77,19 +70,15 @@ def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
     """A batch as the page shows it."""
     rows = []
     for answer, cells in zip(batch.labels, label_rows(result, batch)[1:], strict=True):
-        found = result.answers[answer.label].batches[result.batches.index(batch)]
+        own_batch = result.answers[answer.label].batches[result.batches.index(batch)]
         rows.append(
             {
                 "cells": cells[:-1],
-                "is_range": is_range(answer.kind),
-                "low": 100 * answer.low,
-                "width": 100 * (answer.high - answer.low),
-                "middle": None if answer.estimate is None else 100 * answer.estimate,
-                "grey": 100 * answer.training,
+                **bar_of(answer.share, answer.kind, answer.training),
                 "marks": marks_of(result, batch, answer),
-                "sentences": [text for text in (found.basis, found.verdict) if text],
-                "advice": found.advice,
-                "command": found.command,
+                "sentences": [text for text in (own_batch.basis, own_batch.verdict) if text],
+                "advice": own_batch.advice,
+                "command": own_batch.command,
             }
         )
     return {"name": shortened(batch.name), "n_items": f"{batch.n_items:,}", "rows": rows}

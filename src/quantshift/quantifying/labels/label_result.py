@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.answer import AbstractLabelsAnswer, schema_of
+from quantshift.answers.answer import AbstractLabelsAnswer, json_schema_of
 from quantshift.answers.conditions import Condition
 from quantshift.answers.notebook import Summary, batch_line
 from quantshift.answers.rows import Rows
@@ -182,4 +182,4 @@ class LabelQuantification(AbstractLabelsAnswer):
 
 def label_json_schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of the output of `LabelQuantification.to_json`."""
-    return schema_of(LabelQuantification, FORMAT)
+    return json_schema_of(LabelQuantification, FORMAT)

@@ -50,14 +50,14 @@ def headline(result: LabelQuantification) -> str:
     """The label that has changed most in the last batch, in one line."""
     batch = result.batches[-1]
     where = f"in the {counted(batch.n_items, 'item')} of {shortened(batch.name)}"
-    known = [answer for answer in batch.labels if answer.estimate is not None]
+    estimated = [answer for answer in batch.labels if answer.estimate is not None]
     n = counted(len(result.labels), "label")
-    if not known:
+    if not estimated:
         return f"{n} {where}: none can be estimated"
-    most = known[0]
+    most = estimated[0]
     estimate, training = percents([most.estimate, most.training])
-    unknown = len(batch.labels) - len(known)
-    rest = f"; {counted(unknown, 'label')} cannot be estimated" if unknown else ""
+    n_others = len(batch.labels) - len(estimated)
+    rest = f"; {counted(n_others, 'label')} cannot be estimated" if n_others else ""
     return (
         f"{n} {where}; {shortened(most.label)} has changed most: {estimate}, {training} in "
         f"training{rest}"
@@ -116,8 +116,8 @@ def labels_in_a_line(result: LabelQuantification) -> str:
     shares = [answer.share for answer in batch.labels]
     texts = []
     for answer, (estimate, bounds) in zip(batch.labels, estimates_and_limits(shares), strict=True):
-        told = [change_text(answer), bounds, *marks_of(result, batch, answer)]
-        texts.append(f"{shortened(answer.label)} {estimate} ({', '.join(filter(None, told))})")
+        facts = [change_text(answer), bounds, *marks_of(result, batch, answer)]
+        texts.append(f"{shortened(answer.label)} {estimate} ({', '.join(filter(None, facts))})")
     return one_line(
         f"{shortened(batch.name)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
     )
@@ -158,7 +158,7 @@ def alarms(result: LabelQuantification) -> Iterator[str]:
 def _findings(result: LabelQuantification, *, verbose: bool) -> Iterator[str]:
     """What the tests say of each label, warnings and advice, each once."""
     if len(result.batches) == 1 or verbose:
-        yield from some(f"Shift    {line}" for line in _said(result, "verdict"))
+        yield from some(f"Shift    {line}" for line in _sentences(result, "verdict"))
     else:
         yield from _shifts_in_short(result)
     if any(answer.shift for batch in result.batches for answer in batch.labels):
@@ -169,7 +169,7 @@ def _findings(result: LabelQuantification, *, verbose: bool) -> Iterator[str]:
         yield f"Parents  shares or limits were cut at those of the parent: {parents}"
     yield from (f"Warning  {line}" for line in left_out_text(result))
     yield from some(f"Warning  {warning}" for warning in result.warnings)
-    yield from some(f"Next     {line}" for line in _said(result, "advice"))
+    yield from some(f"Next     {line}" for line in _sentences(result, "advice"))
 
 
 def _shifts_in_short(result: LabelQuantification) -> Iterator[str]:
@@ -199,14 +199,14 @@ def _not_learnt(left_out: Sequence[LeftOutLabel]) -> Iterator[str]:
         )
 
 
-def _said(result: LabelQuantification, what: str) -> list[str]:
+def _sentences(result: LabelQuantification, what: str) -> list[str]:
     """Sentences of the answers, with the labels that they are about unless all."""
     sentences = []
-    for label, found in result.answers.items():
-        for batch in found.batches:
-            said = getattr(batch, what)
-            where = f"{label} in {batch.name}" if len(found.batches) > 1 else label
-            sentences += [(where, text) for text in ([said] if isinstance(said, str) else said)]
+    for label, answer in result.answers.items():
+        for batch in answer.batches:
+            own = getattr(batch, what)
+            where = f"{label} in {batch.name}" if len(answer.batches) > 1 else label
+            sentences += [(where, text) for text in ([own] if isinstance(own, str) else own)]
     n_all = len(result.labels) * len(result.batches)
     return [
         text if len(names) == n_all else f"{some_names(names)}: {text}"
@@ -217,7 +217,7 @@ def _said(result: LabelQuantification, what: str) -> list[str]:
 def method_facts(result: LabelQuantification) -> list[tuple[str, str]]:
     """How the answers were found, each with its name."""
     first = result.first
-    methods = sorted({found.method for found in result.answers.values()})
+    methods = sorted({answer.method for answer in result.answers.values()})
     together = {
         answer.label: answer.method
         for batch in result.batches

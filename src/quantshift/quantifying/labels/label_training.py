@@ -17,15 +17,15 @@ from quantshift.base.progress import OnProgress, silent, within
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.prevalence.weights import check_total
-from quantshift.quantifying.columns import Columns, candidates, read_items
+from quantshift.quantifying.columns import Columns, ItemColumns, candidates, read_items
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.labels.label_cells import AbstractLabelCells, LabelsRead, label_cells
 from quantshift.quantifying.labels.parents import Parents
 from quantshift.quantifying.options import (
     ColumnOptions,
     Grouping,
-    LabelOptions,
-    Recipe,
+    ModelRecipe,
+    SeveralLabelOptions,
     TrainingOptions,
 )
 from quantshift.quantifying.output.result import LeftOutColumn
@@ -102,21 +102,21 @@ def train_label_models(
     """
     given = {"label": label, "separator": separator, "parents": parents, **options}
     groups: tuple[Any, ...] = (ColumnOptions, TrainingOptions, Declaration)
-    known = [name for group in (*groups, LabelOptions) for name in option_texts(group)]
+    accepted = [name for group in (*groups, SeveralLabelOptions) for name in option_texts(group)]
     for name in options:
-        if name not in known:
-            error = unknown_name("argument of train_label_models():", name, known)
+        if name not in accepted:
+            error = unknown_name("argument of train_label_models():", name, accepted)
             raise UnknownArgumentError(error)
     columns, training, declared = (taken(group, given) for group in groups)
-    recipe = Recipe(columns, training, declared=declared)
-    return train_labels_from(source, recipe, taken(LabelOptions, given), progress or silent)
+    recipe = ModelRecipe(columns, training, declared=declared)
+    return train_labels_from(source, recipe, taken(SeveralLabelOptions, given), progress or silent)
 
 
 @uses_tables
 def train_labels_from(
     source: Source | Sequence[Source],
-    recipe: Recipe,
-    labels: LabelOptions,
+    recipe: ModelRecipe,
+    labels: SeveralLabelOptions,
     progress: OnProgress = silent,
 ) -> LabelModels:
     """Models of several labels, with the options in groups."""
@@ -126,8 +126,8 @@ def train_labels_from(
 
 def train_labels(
     table: OpenTable,
-    recipe: Recipe,
-    labels: LabelOptions,
+    recipe: ModelRecipe,
+    labels: SeveralLabelOptions,
     *,
     offered: set[str] | None = None,
     tied: Sequence[str] = (),
@@ -180,7 +180,7 @@ def _columns_of(columns: Columns, name: str, cells: AbstractLabelCells) -> Colum
 
 def _read(
     table: OpenTable,
-    recipe: Recipe,
+    recipe: ModelRecipe,
     cells: AbstractLabelCells,
     samples: tuple[set[str] | None, Sequence[str]],
     progress: OnProgress,
@@ -191,14 +191,13 @@ def _read(
     names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
     if not names:
         raise nothing_to_work_on(table, left_out)
-    parts = read_items(
-        table,
+    to_read = ItemColumns(
         names,
         weights=options.weights,
         grouping=None if options.left_out_by is None else Grouping(options.left_out_by),
         kept=cells.columns,
     )
-    labelled = (cells.labelled(table, part) for part in parts)
+    labelled = (cells.labelled(table, part) for part in read_items(table, to_read))
     items, n_labelled = drawn_rows(table, labelled, recipe.training.seed, progress)
     if not len(items.rows):
         columns = ", ".join(map(repr, cells.columns[:NAMED]))
@@ -206,24 +205,24 @@ def _read(
     if items.weights is not None and items.weights.any():
         check_total(items.weights, f"{table.name}: the weights")
     items, columns_used = with_content(table, items, options, left_out)
-    found = cells.read(table, items)
-    labels, unlearnt = _learnable(table, found, cells)
+    labels_read = cells.read(table, items)
+    labels, unlearnt = _learnable(table, labels_read, cells)
     codes = np.zeros(len(items.rows), dtype=np.int64)
     data = Labelled(table, columns_used, options, recipe.training, (), items, codes)
-    notes = [*table.notes, *found.notes, *decimal_comma_notes(columns_used.features)]
+    notes = [*table.notes, *labels_read.notes, *decimal_comma_notes(columns_used.features)]
     return _Read(data, labels, rows_of(table, items, n_labelled), notes, unlearnt)
 
 
 def _learnable(
-    table: OpenTable, found: LabelsRead, cells: AbstractLabelCells
+    table: OpenTable, labels_read: LabelsRead, cells: AbstractLabelCells
 ) -> tuple[LabelTable, tuple[LeftOutLabel, ...]]:
     """The labels that can be learnt, and the others, which are an error if they were named."""
-    labels = found.table
+    labels = labels_read.table
     names = labels.names.tolist()
-    counts = dict(zip(names, labels.has.sum(axis=0).tolist(), strict=True)) | dict(found.rare)
+    counts = dict(zip(names, labels.has.sum(axis=0).tolist(), strict=True)) | dict(labels_read.rare)
     reasons = {name: reason for name, n in counts.items() if (reason := _why_not(n, len(labels)))}
-    known = [name for name in names if name not in reasons]
-    if reasons and (not known or len(cells.columns) > 1):
+    learnable = [name for name in names if name not in reasons]
+    if reasons and (not learnable or len(cells.columns) > 1):
         shown = "; ".join(f"{name!r} ({reason})" for name, reason in list(reasons.items())[:NAMED])
         more = f" and {len(reasons) - NAMED:,} more" if len(reasons) > NAMED else ""
         of_column = f" of column {cells.columns[0]!r}" if len(cells.columns) == 1 else ""
@@ -233,13 +232,13 @@ def _learnable(
             "without it)",
             arguments=["label"],
         )
-    if not known:
+    if not learnable:
         raise DataError(
             f"{table.name}: no row has a label in column {cells.columns[0]!r}; name the column of "
             "the labels",
             arguments=["label"],
         )
-    chosen = np.array([names.index(name) for name in known])
+    chosen = np.array([names.index(name) for name in learnable])
     left_out = tuple(LeftOutLabel(name, reason) for name, reason in reasons.items())
     return LabelTable(labels.has[:, chosen], labels.names[chosen]), left_out
 

@@ -63,17 +63,17 @@ class Parents:
         >>> Parents({"hate": "abuse"}).coherent(shares)["hate"]
         Share(label='hate', estimate=0.2, low=0.1, high=0.3)
         """
-        found = dict(shares)
+        coherent = dict(shares)
         for child, parent in self.of.items():
-            own, most = found[child], found[parent]
+            own, most = coherent[child], coherent[parent]
             bound = most.high if most.estimate is None else most.estimate
-            found[child] = Share(
+            coherent[child] = Share(
                 child,
                 None if own.estimate is None else min(own.estimate, bound),
                 min(own.low, most.low),
                 min(own.high, most.high),
             )
-        return found
+        return coherent
 
     def contradictions(self, shares: Mapping[str, Share]) -> list[tuple[str, str]]:
         """Children whose lower limit is above their parent's upper one, each with the parent."""
@@ -85,10 +85,10 @@ class Parents:
 
 def _pair(text: str, labels: Sequence[str]) -> tuple[str, str]:
     """The two labels of a text; names of labels may contain the sign between them."""
-    signs = [place for place, sign in enumerate(text) if sign == "="]
-    pairs = [(text[:place].strip(), text[place + 1 :].strip()) for place in signs]
-    known = [pair for pair in pairs if all(name in labels for name in pair)]
-    return next(iter([*known, *pairs]), ("", ""))
+    signs = [position for position, sign in enumerate(text) if sign == "="]
+    pairs = [(text[:position].strip(), text[position + 1 :].strip()) for position in signs]
+    of_labels = [pair for pair in pairs if all(name in labels for name in pair)]
+    return next(iter([*of_labels, *pairs]), ("", ""))
 
 
 def _from_the_top(of: Mapping[str, str]) -> dict[str, str]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from quantshift.base.shell import command_line
-from quantshift.quantifying.options import AUTO, ColumnOptions, Recipe, Sources
+from quantshift.quantifying.options import AUTO, ColumnOptions, ModelRecipe, Sources
 from quantshift.tables.places import STANDARD_INPUT
 
 SHEET = "audit.csv"
 
 
 def audit_plan_command(
-    sources: Sources, recipe: Recipe, *, n_labels: int | None, out: str = SHEET
+    sources: Sources, recipe: ModelRecipe, *, n_labels: int | None, out: str = SHEET
 ) -> str:
     """The command that draws random items of a sample to label; empty if it is not a file.
 
@@ -28,7 +28,7 @@ def audit_plan_command(
 
 
 def quantify_command(
-    sources: Sources, recipe: Recipe, *, audit: str, precision: float | None = None
+    sources: Sources, recipe: ModelRecipe, *, audit: str, precision: float | None = None
 ) -> str:
     """The command that estimates a sample with the help of labels; empty if it is not a file.
 
@@ -41,7 +41,7 @@ def quantify_command(
     return command_line(["quantshift", "quantify", *options, "--audit", audit, *sequential])
 
 
-def _options(sources: Sources, recipe: Recipe) -> list[str] | None:
+def _options(sources: Sources, recipe: ModelRecipe) -> list[str] | None:
     sample, train, model = sources.sample, sources.train, sources.model
     training_tables = train if isinstance(train, list | tuple) else [train]
     files = [sample, *(training_tables if model is None else [model])]

@@ -60,7 +60,7 @@ def render_page(
     return render_answer(
         __package__,
         title=f"{title.heading} ({title.limits})",
-        found=headline,
+        opening=headline,
         lead=headline.lead,
         numbers=headline.numbers,
         result=result,

@@ -32,7 +32,7 @@ from quantshift.diagnosis.training_profile import TrainingProfile
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights, check_total
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifying.columns import NO_ITEMS, TableItems, read_items
+from quantshift.quantifying.columns import NO_ITEMS, ItemColumns, TableItems, read_items
 from quantshift.quantifying.options import Grouping
 from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
 from quantshift.quantifying.reading.reservoir import MOST_KEPT, MOST_OF_BATCH, Kept, Reservoir
@@ -213,12 +213,18 @@ def _read_rows(
     if len(set(titles)) < len(titles):
         duplicate = next(title for title in titles if titles.count(title) > 1)
         raise UserError(f"two samples are called {duplicate!r}; rename one")
+    columns = ItemColumns(
+        model.columns.content,
+        features=model.columns.features,
+        posteriors=bool(model.columns.posteriors),
+        weights=weights,
+        grouping=grouping,
+        kept=() if spool is None else spool.kept,
+    )
     for table in tables:
         # Checked here, before a long table is read.
-        _require(table, model)
-        kept_columns = () if spool is None else spool.kept
-        other_columns = (None if grouping is None else grouping.column, weights, *kept_columns)
-        table.require([name for name in other_columns if name is not None])
+        model.check_columns(table.name, table.columns)
+        table.require(columns.names)
     reservoir = Reservoir(
         Items(),
         generator(seed, purpose="rows of the sample"),
@@ -235,16 +241,7 @@ def _read_rows(
         compared_rows = Reservoir(
             NO_ITEMS, rng, most=max(MOST_COMPARED // len(tables), FEWEST_COMPARED)
         )
-        reading = read_items(
-            table,
-            model.columns.content,
-            features=model.columns.features,
-            posteriors=bool(model.columns.posteriors),
-            weights=weights,
-            grouping=grouping,
-            kept=kept_columns,
-        )
-        with closing(reading) as parts:
+        with closing(read_items(table, columns)) as parts:
             for items in parts:
                 names = tally.add(items, model.columns.features)
                 if not len(items.rows):
@@ -309,12 +306,6 @@ class RowsRead:
         if not len(pool.items):
             return pool
         return replace(pool, items=model.items_of(pool.items.features, pool.items.weights))
-
-
-def _require(table: OpenTable, model: Model) -> None:
-    """Raise an error if a table lacks columns of the model."""
-    model.check_columns(table.name, table.columns)
-    table.require(model.columns.content)
 
 
 def unused_columns(

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from quantshift.answers.batch_names import NO_GROUP
-from quantshift.quantifying.columns import TableItems, read_items
+from quantshift.quantifying.columns import ItemColumns, TableItems, read_items
 from quantshift.quantifying.options import Grouping
 from quantshift.tables.columns.kinds import typed
 from quantshift.tables.reading import OpenTable
@@ -46,7 +46,7 @@ def tied_columns(
 
 def _first_rows(table: OpenTable, grouping: Grouping, names: Sequence[str]) -> list[TableItems]:
     parts, n_read = [], 0
-    reading = read_items(table, names, grouping=grouping)
+    reading = read_items(table, ItemColumns(names, grouping=grouping))
     for part in reading:
         parts.append(part)
         n_read += len(part.rows)

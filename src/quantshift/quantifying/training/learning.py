@@ -51,7 +51,7 @@ def n_folds(codes: Codes) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearntModel:
     """What is learnt from the items of a table. notes: what looks suspicious, in sentences."""
 
     columns: Columns
@@ -94,7 +94,7 @@ class Prepared:
     X: Any
 
 
-def learn(data: Labelled, *, doubting: bool = True) -> Learnt:
+def learn(data: Labelled, *, doubting: bool = True) -> LearntModel:
     """Learn from labelled items. doubting: whether to look for suspicious columns, which takes
     time."""
     if data.options.posteriors:
@@ -102,17 +102,17 @@ def learn(data: Labelled, *, doubting: bool = True) -> Learnt:
     return _learn_columns(data, doubting=doubting)
 
 
-def _learn_posteriors(data: Labelled) -> Learnt:
+def _learn_posteriors(data: Labelled) -> LearntModel:
     """Learn from posteriors of the user's own model."""
     codes, method, seed = data.codes, data.training.method, data.training.seed
     posteriors = given_posteriors(data.items.values, data.columns, data.classes)
     base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(posteriors, codes, weights=data.items.weights)
     quantifier = method_class(method, POSTERIORS)().fit_items(base.held_out_, base.held_out_codes_)
     notes = tuple(training_warnings.doubt_about_posteriors(posteriors, codes))
-    return Learnt(data.columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
+    return LearntModel(data.columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
 
 
-def _learn_columns(data: Labelled, *, doubting: bool) -> Learnt:
+def _learn_columns(data: Labelled, *, doubting: bool) -> LearntModel:
     table, items, codes = data.table, data.items, data.codes
     classifier, seed = data.training.classifier, data.training.seed
     prepared = data.prepared or prepare(table, data.columns, data.options, items.values)
@@ -142,11 +142,13 @@ def _learn_columns(data: Labelled, *, doubting: bool) -> Learnt:
             seed=seed,
         ).fit(X, codes, items.weights)
         best = list(rivals)[guarded.chosen_]
-        return Learnt(columns, preparation, guarded, guarded.plain_, guarded, tuple(notes), best)
+        return LearntModel(
+            columns, preparation, guarded, guarded.plain_, guarded, tuple(notes), best
+        )
     learner = make_classifier(classifier, preparation, seed)
     scorer, base, quantifier = _fitted(cls, learner, X, data, folds)
     name = LOGISTIC if classifier == AUTO else classifier
-    return Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), name)
+    return LearntModel(columns, preparation, scorer, base, quantifier, tuple(notes), name)
 
 
 def _fitted(

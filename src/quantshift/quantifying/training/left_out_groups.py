@@ -42,7 +42,7 @@ from quantshift.quantifying.training.group_errors import (
     LeftOutGroup,
     is_year,
 )
-from quantshift.quantifying.training.learning import Labelled, Learnt, learn
+from quantshift.quantifying.training.learning import Labelled, LearntModel, learn
 from quantshift.quantifying.training.methods import (
     FEATURES,
     IF_COVARIATE_SHIFT,
@@ -295,7 +295,7 @@ def _by_own_method(data: Labelled, train: Indices, group: TableItems) -> Prevale
 
 
 def _of_posteriors(
-    learnt: Learnt, posteriors: Posteriors, weights: Weights | None
+    learnt: LearntModel, posteriors: Posteriors, weights: Weights | None
 ) -> dict[str, Prevalences]:
     """The shares estimated by the methods that use posteriors alone."""
     base = learnt.base

@@ -32,7 +32,7 @@ from quantshift.quantifying.training.methods import (
     POSTERIORS,
 )
 from quantshift.tables.columns.kinds import CATEGORY, DATE
-from quantshift.tables.formats.frames import given_frame, plain
+from quantshift.tables.formats.frames import given_frame, plain_frame
 from quantshift.tables.reading import Source
 
 
@@ -145,7 +145,7 @@ class Model:
         """
         table = given_frame(frame, "the frame")
         self.check_columns("the frame", table.columns)
-        frame = plain(table.select(self.columns.content))
+        frame = plain_frame(table.select(self.columns.content))
         if self.scorer is None:
             posteriors = given_posteriors(frame, self.columns, self.classes)
             return Items(posteriors, weights=weights)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from quantshift.base.progress import OnProgress
 from quantshift.errors import UserError
-from quantshift.quantifying.options import AUTO, Grouping, Recipe, Sources
+from quantshift.quantifying.options import AUTO, Grouping, ModelRecipe, Sources
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT, name_of
 from quantshift.quantifying.training.model import Model, given_model, without_training
 from quantshift.quantifying.training.train import train_on_table
@@ -12,7 +12,7 @@ from quantshift.tables.reading import OpenTable, open_table
 
 
 def model_for(
-    recipe: Recipe, sources: Sources, samples: Sequence[OpenTable], progress: OnProgress
+    recipe: ModelRecipe, sources: Sources, samples: Sequence[OpenTable], progress: OnProgress
 ) -> Model:
     """The given model, the one in the given folder, or one trained for these samples."""
     options, train, model = recipe.columns, sources.train, sources.model
@@ -46,7 +46,7 @@ def model_for(
 
 
 def tied_to_batches(
-    recipe: Recipe, samples: Sequence[OpenTable], shared: Sequence[str]
+    recipe: ModelRecipe, samples: Sequence[OpenTable], shared: Sequence[str]
 ) -> tuple[str, ...]:
     """The columns that are tied to the batches, among those that tables share."""
     options = recipe.columns
@@ -73,7 +73,7 @@ def _check_untrained(method: str) -> None:
         )
 
 
-def check_same(model: Model, recipe: Recipe) -> None:
+def check_same(model: Model, recipe: ModelRecipe) -> None:
     """Raise an error for arguments that a trained model would ignore."""
     options, training, columns = recipe.columns, recipe.training, model.columns
     method = None if training.method == AUTO else training.method

@@ -27,6 +27,7 @@ from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifying.columns import (
     NO_ITEMS,
     Columns,
+    ItemColumns,
     TableItems,
     candidates,
     empty_rows,
@@ -38,7 +39,7 @@ from quantshift.quantifying.options import (
     AUTO,
     ColumnOptions,
     Grouping,
-    Recipe,
+    ModelRecipe,
     TrainingOptions,
 )
 from quantshift.quantifying.output.result import LeftOutColumn
@@ -113,7 +114,7 @@ def train(
     assume, columns: what is declared about every sample, unless `quantify` is given something else.
     """
     arguments = locals()
-    recipe = Recipe(
+    recipe = ModelRecipe(
         taken(ColumnOptions, arguments),
         taken(TrainingOptions, arguments),
         declared=taken(Declaration, arguments),
@@ -123,7 +124,7 @@ def train(
 
 @uses_tables
 def train_from(
-    source: Source | Sequence[Source], recipe: Recipe, progress: OnProgress = silent
+    source: Source | Sequence[Source], recipe: ModelRecipe, progress: OnProgress = silent
 ) -> Model:
     """A model from a labelled table, with its options in groups."""
     recipe.columns.check_one_label("a model")
@@ -135,7 +136,7 @@ def train_from(
 
 def train_on_table(
     table: OpenTable,
-    recipe: Recipe,
+    recipe: ModelRecipe,
     *,
     offered: set[str] | None = None,
     tied: Sequence[str] = (),
@@ -151,7 +152,7 @@ def train_on_table(
 
 
 def model_from(
-    data: Labelled, rows: Rows, notes: list[str], recipe: Recipe, progress: OnProgress
+    data: Labelled, rows: Rows, notes: list[str], recipe: ModelRecipe, progress: OnProgress
 ) -> Model:
     """A model from labelled items. rows: of the table; notes: about it, in sentences."""
     options, training = data.options, recipe.training
@@ -201,7 +202,7 @@ def model_from(
     )
 
 
-def check_recipe(recipe: Recipe) -> None:
+def check_recipe(recipe: ModelRecipe) -> None:
     """Refuse, before a table is read, unknown methods and declarations that a method ignores."""
     check_classifier(recipe.training.classifier)
     input_kind = POSTERIORS if recipe.columns.posteriors else FEATURES
@@ -213,7 +214,7 @@ def check_recipe(recipe: Recipe) -> None:
 
 def _labelled(
     table: OpenTable,
-    recipe: Recipe,
+    recipe: ModelRecipe,
     offered: set[str] | None,
     tied: Sequence[str],
     progress: OnProgress,
@@ -224,16 +225,15 @@ def _labelled(
     names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
     if not names:
         raise nothing_to_work_on(table, left_out)
-    parts = read_items(
-        table,
+    to_read = ItemColumns(
         names,
+        posteriors=bool(options.posteriors),
         label=options.label,
         missing=options.missing,
-        posteriors=bool(options.posteriors),
         weights=options.weights,
         grouping=None if options.left_out_by is None else Grouping(options.left_out_by),
     )
-    items, n_labelled = drawn_rows(table, parts, seed, progress)
+    items, n_labelled = drawn_rows(table, read_items(table, to_read), seed, progress)
     if not len(items.rows):
         raise _nothing_labelled(table, options.label)
     if items.weights is not None and items.weights.any():

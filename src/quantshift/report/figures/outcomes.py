@@ -18,9 +18,9 @@ from quantshift.report.tables.prevalences import as_numbers
 from quantshift.report.wording import (
     Facet,
     Subject,
+    degree_in_steps,
     degree_label,
     degree_step,
-    in_steps,
     subjects_of,
 )
 from quantshift.results.about import About
@@ -122,7 +122,9 @@ def outcomes_of(
         rows = with_errors(rows, measure=measure)
     step = degree_step(rows["degree"].drop_nulls().unique())
     coordinates = [_plain(rows, c) for c in subject.about.coordinates if c.name in rows.columns]
-    rows = as_numbers(rows.select(*COLUMNS, *coordinates)).with_columns(degree=in_steps(step))
+    rows = as_numbers(rows.select(*COLUMNS, *coordinates)).with_columns(
+        degree=degree_in_steps(step)
+    )
     method_looks = method_styles([*present, *chosen]) if styles is None else styles
     return Outcomes(rows, subject, chosen, method_looks, chosen_measure, step)
 

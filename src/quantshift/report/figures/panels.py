@@ -19,7 +19,7 @@ HANDLE = 0.57
 _MOST_COLUMNS = 8
 
 
-class Sheet(NamedTuple):
+class PanelGrid(NamedTuple):
     """Columns of panels, the height of one and the labels that fit below it."""
 
     columns: int
@@ -27,11 +27,11 @@ class Sheet(NamedTuple):
     labels: int
 
 
-def sheet_for(n_panels: int) -> Sheet:
+def sheet_for(n_panels: int) -> PanelGrid:
     """The layout of a number of panels; many panels are smaller, so that they fit on one sheet."""
     if n_panels <= 9:
-        return Sheet(min(3, n_panels), 1.75, 7)
-    return Sheet(4, 1.45, 5) if n_panels <= 16 else Sheet(5, 1.3, 3)
+        return PanelGrid(min(3, n_panels), 1.75, 7)
+    return PanelGrid(4, 1.45, 5) if n_panels <= 16 else PanelGrid(5, 1.3, 3)
 
 
 def titled_panels(

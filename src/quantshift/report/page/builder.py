@@ -31,7 +31,7 @@ from quantshift.report.page.provenance import (
     shared_facts,
     source_name,
 )
-from quantshift.report.page.sections import Section, plain, sections_of, with_panels
+from quantshift.report.page.sections import Section, plain_text, sections_of, with_panels
 from quantshift.report.page.shell import Charts, render_shell
 from quantshift.report.page.slices import (
     DIAGONAL_FIGURES,
@@ -39,7 +39,7 @@ from quantshift.report.page.slices import (
     bias_slices,
     diagonal_slices,
     error_slices,
-    prepared,
+    rows_of_section,
 )
 from quantshift.report.page.verdicts import findings
 from quantshift.report.style import method_styles
@@ -132,7 +132,7 @@ def _sections(
     for number, section in enumerate(sections):
         progress(f"summaries of {section.title}")
         section_rows = with_panels(rows, section)
-        data = prepared(section_rows, section)
+        data = rows_of_section(section_rows, section)
         budgets = {name: budget // (len(sections) - number) for name, budget in remaining.items()}
         errors = error_slices(data, budget=budgets["errors"])
         diagonal = diagonal_slices(data, budget=budgets["diagonal"])
@@ -193,7 +193,7 @@ def _tables(section: Section, contents: Contents) -> list[dict[str, Any]]:
 def _table(table: ReportTable) -> dict[str, Any]:
     # The caption in the table itself explains the degree, so the title need not.
     title = re.sub(r"\s*\([^()]*\)\.?$", "", table.caption).rstrip(".")
-    return {"title": plain(title), "heading": html_text(title), "html": html_table(table)}
+    return {"title": plain_text(title), "heading": html_text(title), "html": html_table(table)}
 
 
 def _published(contents: Contents, methods: Sequence[str]) -> dict[str, Any] | None:

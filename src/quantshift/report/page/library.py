@@ -23,7 +23,7 @@ def chart_library() -> str:
     return f"/*\n{notice}*/\n{script}".replace("</script", r"<\/script").replace("<!--", r"<\!--")
 
 
-def content_hash(script: str) -> str:
+def script_hash(script: str) -> str:
     """The hash by which a content security policy allows this script and no other."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"

@@ -15,7 +15,7 @@ from quantshift.report.page.slices import (
     BIAS_FIGURES,
     DIAGONAL_FIGURES,
     ERROR_FIGURES,
-    Prepared,
+    SectionRows,
     Slices,
 )
 from quantshift.report.style import ON_DARK, MethodStyle
@@ -62,7 +62,7 @@ def method_entries(styles: Mapping[str, MethodStyle]) -> list[dict[str, Any]]:
 
 
 def section_entry(
-    data: Prepared, errors: Slices, diagonal: Slices, bias: Slices | None, methods: Sequence[str]
+    data: SectionRows, errors: Slices, diagonal: Slices, bias: Slices | None, methods: Sequence[str]
 ) -> dict[str, Any]:
     """The data of the charts of a section."""
     section = data.section

@@ -84,7 +84,7 @@ def with_panels(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
     return section_rows.with_columns(panel=panel)
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     r"""Text with its mathematics in plain characters.
 
     >>> plain(r"$\alpha_L - \alpha_U$")
@@ -101,8 +101,8 @@ def _section(subject: Subject, facets: Sequence[Facet], taken: set[str]) -> Sect
     return Section(
         identifier=first.part if safe else f"part-{len(taken)}",
         subject=subject,
-        title=plain(subject.title(first) if alone else subject.about.title),
+        title=plain_text(subject.title(first) if alone else subject.about.title),
         summary=subject.about.words.summary or SUMMARIES.get((subject.about.shift, first.name), ""),
-        degree=plain(subject.about.words.degree),
-        panels=tuple(Panel(f.part, "" if alone else plain(f.title or f.part)) for f in facets),
+        degree=plain_text(subject.about.words.degree),
+        panels=tuple(Panel(f.part, "" if alone else plain_text(f.title or f.part)) for f in facets),
     )

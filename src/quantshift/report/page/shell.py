@@ -13,7 +13,7 @@ from urllib.parse import quote
 import jinja2
 
 from quantshift import __version__
-from quantshift.report.page.library import chart_library, content_hash
+from quantshift.report.page.library import chart_library, script_hash
 from quantshift.report.page.payload import embedded_json
 
 SHELL = "quantshift.report.page"
@@ -67,7 +67,7 @@ def render_shell(
         data=embedded_json(data),
         library=library,
         script=script,
-        script_hashes=" ".join(content_hash(text) for text in (library, script) if text),
+        script_hashes=" ".join(script_hash(text) for text in (library, script) if text),
         **content,
     )
 

@@ -20,7 +20,7 @@ from quantshift.analysis.lean import lean, spelt
 from quantshift.analysis.summary import summarise
 from quantshift.report.page.sections import Section
 from quantshift.report.tables.prevalences import as_numbers
-from quantshift.report.wording import degree_step, in_steps
+from quantshift.report.wording import degree_in_steps, degree_step
 
 MOST_VALUES = 50
 """A coordinate with more values is not offered as a choice."""
@@ -56,7 +56,7 @@ class Slices:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class SectionRows:
     """The rows of a section as its slices need them.
 
     rows: panel, the coordinates, `x` (the degree as it is drawn), method, error, signed, the
@@ -73,7 +73,7 @@ class Prepared:
     step: float | None
 
 
-def prepared(rows: pl.DataFrame, section: Section) -> Prepared:
+def rows_of_section(rows: pl.DataFrame, section: Section) -> SectionRows:
     """The rows of a section (`with_panels`), reduced so that grouping them is cheap."""
     words, declared = section.subject.about.words, section.subject.about.coordinates
     types = {c.name: c.type for c in declared if c.name != REPEAT and c.name in rows.columns}
@@ -82,15 +82,15 @@ def prepared(rows: pl.DataFrame, section: Section) -> Prepared:
         *("experiment", "dataset", "cell", "stratum", "method", "panel"),
         *("error", "signed", "p_true", "p_hat"),
         *(_choice(name, kind, rows.schema[name]) for name, kind in types.items()),
-        x=in_steps(step),
+        x=degree_in_steps(step),
     )
     complete = [name for name in types if not light[name].null_count()]
     first = [name for name in (words.tables_by, words.columns_by) if name in complete]
     others = sorted((n for n in complete if n not in first), key=lambda n: light[n].n_unique())
-    return Prepared(section, light, ("dataset", *first, *others), _classes(section), step)
+    return SectionRows(section, light, ("dataset", *first, *others), _classes(section), step)
 
 
-def error_slices(data: Prepared, *, budget: int) -> Slices:
+def error_slices(data: SectionRows, *, budget: int) -> Slices:
     """Mean with limits, box and bias by degree."""
     chosen = choosable(data.rows, data.coordinates, budget)
     frames = [
@@ -100,7 +100,7 @@ def error_slices(data: Prepared, *, budget: int) -> Slices:
     return Slices(chosen, _stacked(frames, chosen, ERROR_FIGURES))
 
 
-def diagonal_slices(data: Prepared, *, budget: int) -> Slices:
+def diagonal_slices(data: SectionRows, *, budget: int) -> Slices:
     """Mean and standard deviation of the estimates by true prevalence, in bins."""
     rows = _by_class(data).with_columns(
         degree=pl.col("x"), x=(pl.col("p_true") * _BINS).round() / _BINS
@@ -130,7 +130,7 @@ def diagonal_slices(data: Prepared, *, budget: int) -> Slices:
     return Slices(chosen, _stacked(frames, chosen, DIAGONAL_FIGURES, always=always))
 
 
-def bias_slices(data: Prepared, *, budget: int) -> Slices | None:
+def bias_slices(data: SectionRows, *, budget: int) -> Slices | None:
     """Mean signed error of each class by degree; None with two classes (see `error_slices`)."""
     if not data.classes:
         return None
@@ -199,7 +199,7 @@ def _classes(section: Section) -> tuple[str, ...]:
     return tuple(names)[:MOST_CLASSES]
 
 
-def _by_class(data: Prepared) -> pl.DataFrame:
+def _by_class(data: SectionRows) -> pl.DataFrame:
     """Rows with prevalences as numbers: of the positive class, or one row per class."""
     prevalences, subject = ("p_true", "p_hat"), data.section.subject
     if not data.classes:

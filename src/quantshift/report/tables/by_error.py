@@ -16,7 +16,7 @@ from quantshift.analysis.paired import Correction, compare_pairs, paired_errors
 from quantshift.metrics import Measure
 from quantshift.report.tables.shape import BOLD, IN_GROUPS, TESTED
 from quantshift.report.tables.table import MISSING, Cell, ColumnGroup, ReportTable, Row, decimal
-from quantshift.report.wording import degree_step, in_steps
+from quantshift.report.wording import degree_in_steps, degree_step
 
 EXACT_DIGITS = 3
 MOST_DIGITS = 6
@@ -65,7 +65,9 @@ def error_table(
 ) -> ReportTable:
     """The table of `rows` with `error`; if there are too many degrees they are rounded."""
     step = degree_step(rows["degree"].drop_nulls().unique())
-    chosen = rows.filter(pl.col("method").is_in(spec.methods)).with_columns(degree=in_steps(step))
+    chosen = rows.filter(pl.col("method").is_in(spec.methods)).with_columns(
+        degree=degree_in_steps(step)
+    )
     cells = [_cells(chosen.filter(group.where), group, spec.correction) for group in groups]
     degrees = chosen["degree"].drop_nulls().unique().sort().to_list()
     digits = _digits(degrees, spec.digits)

@@ -87,7 +87,7 @@ def seed_axes(coordinates: Coordinates) -> dict[str, float | int | bool | str]:
     return axes
 
 
-def shown(coordinates: Coordinates) -> str:
+def shown_coordinates(coordinates: Coordinates) -> str:
     """Coordinates as shown in error messages: p_train=0.5, train_repeat=3."""
     return ", ".join(f"{name}={_text(value)}" for name, value in coordinates.items())
 

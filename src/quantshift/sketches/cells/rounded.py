@@ -29,7 +29,7 @@ LEAST_GAP = 2.0**-40
 """The least difference between the largest posterior and any other."""
 
 
-def rounded(posteriors: Posteriors) -> tuple[Cells, Cells]:
+def rounded_cells(posteriors: Posteriors) -> tuple[Cells, Cells]:
     """The class with the largest posterior, and the cells of the others, (n_rows, n_classes - 1).
 
     posteriors: rows that sum to one. If posteriors are equal, the first class counts as largest.

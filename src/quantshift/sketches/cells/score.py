@@ -189,7 +189,7 @@ def scores_of(cell: Cells) -> Reals:
     return scores
 
 
-def normalised(posteriors: Posteriors) -> Posteriors:
+def rescaled(posteriors: Posteriors) -> Posteriors:
     """Rows of three or more posteriors whose sum is one up to rounding."""
     return np.asarray(posteriors / _sums(posteriors)[:, np.newaxis])
 

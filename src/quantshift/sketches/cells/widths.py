@@ -73,7 +73,7 @@ def width_for(about: About, n_rows: int, n_all: int) -> int:
     return 0
 
 
-def total(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
+def totals_by_key(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
     """The sums of numbers for each key."""
     totals = frame.group_by(keys).agg(pl.col(name).sum() for name in numbers)
     return totals.select([*keys, *numbers])
@@ -88,7 +88,7 @@ def totalled(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """
     order = [*about.keys, CELL, *about.codes, *about.totals, COUNT]
     if about.n_classes == 2:
-        return total(pl.concat(parts), order[:-1], [COUNT])
+        return totals_by_key(pl.concat(parts), order[:-1], [COUNT])
     sums = []
     for first, end, codes, totals in (
         (min(cells.REASONS), about.n_classes, about.codes, []),
@@ -102,7 +102,7 @@ def totalled(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
             if set(keys + numbers) <= set(part.columns)
         )
         zeros = [pl.lit(0, pl.Int64).alias(name) for name in order if name not in kind.columns]
-        sums.append(total(kind, keys, numbers).with_columns(zeros).select(order))
+        sums.append(totals_by_key(kind, keys, numbers).with_columns(zeros).select(order))
     return pl.concat(sums)
 
 
@@ -150,4 +150,7 @@ def _joint_and_marginal(about: About, table: pl.DataFrame) -> tuple[pl.DataFrame
         for cell in about.joint.marginal(rows, largest)
     )
     by_cell = [*about.keys, CELL]
-    return total(joint, by_cell, [*about.totals, COUNT]), total(marginal, by_cell, [COUNT])
+    return (
+        totals_by_key(joint, by_cell, [*about.totals, COUNT]),
+        totals_by_key(marginal, by_cell, [COUNT]),
+    )

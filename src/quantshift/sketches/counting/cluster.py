@@ -13,7 +13,7 @@ from quantshift.base.dask_cluster import (
     unlogged,
 )
 from quantshift.errors import UserError
-from quantshift.sketches.counting.making import Columns, Counter, count_file, stored_rows
+from quantshift.sketches.counting.making import Counter, ScoreColumns, count_file, stored_rows
 from quantshift.sketches.sketch_table import Sketch
 from quantshift.tables.places import is_piped
 from quantshift.tables.reading import Progress, Source
@@ -24,7 +24,7 @@ PART_ROWS = 4_000_000
 
 def sketch_on_cluster(
     files: Sequence[Source],
-    columns: Columns,
+    columns: ScoreColumns,
     address: str,
     *,
     bins: bool = False,
@@ -58,7 +58,9 @@ def sketch_on_cluster(
     return counter.sketch()
 
 
-def count_part(path: str, groups: Sequence[int] | None, columns: Columns, bins: bool) -> Sketch:
+def count_part(
+    path: str, groups: Sequence[int] | None, columns: ScoreColumns, bins: bool
+) -> Sketch:
     """Runs on a worker: the counts of a part of a file."""
     counter = Counter(columns, bins)
     for _n_rows in count_file(counter, path, groups):

@@ -17,7 +17,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.sketches.about import BATCH, BY, CELL, COUNT, LABEL, About
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.score import NARROW, WIDE, ScoreCells
-from quantshift.sketches.cells.widths import all_wide, most_narrow, total
+from quantshift.sketches.cells.widths import all_wide, most_narrow, totals_by_key
 from quantshift.sketches.counting.source_columns import check_types, is_text, key_texts
 from quantshift.sketches.counting.source_files import keys_of_folders, unchanged
 from quantshift.sketches.counting.tally import Tally
@@ -61,7 +61,7 @@ COMPACT_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Columns:
+class ScoreColumns:
     """The columns of scores and keys in a table."""
 
     scores: tuple[str, ...]
@@ -92,7 +92,7 @@ class Columns:
         batch: str | None,
         by: Sequence[str],
         label: str | None,
-    ) -> "Columns":
+    ) -> "ScoreColumns":
         """The columns with these names, checked."""
         if (score is None) == (not posteriors):
             raise UserError(
@@ -122,7 +122,7 @@ class Counter:
     bins: count by cells in any case, as databases do; but not if rows are labelled.
     """
 
-    columns: Columns
+    columns: ScoreColumns
     bins: bool = False
     _parts: list[pl.DataFrame] = field(default_factory=list)
     _tally: Tally | None = None
@@ -208,7 +208,7 @@ def sketch(
 
     Warns of files with the same content, and of hidden sheets of workbooks, which are not read.
     """
-    columns = Columns.of(score, posteriors, batch, by, label)
+    columns = ScoreColumns.of(score, posteriors, batch, by, label)
     sources = source if isinstance(source, list | tuple) else [source]
     files = [file for one in sources for file in files_of(one)]
     if not files:
@@ -250,13 +250,13 @@ def count_file(
         counter.add_counts(counts)
         yield int(counts[COUNT].sum())
         return
-    for rows in rows_of(file, columns, groups):
+    for rows in score_rows(file, columns, groups):
         counter.add(rows)
         yield rows.height
 
 
-def rows_of(
-    file: Source, columns: Columns, groups: Sequence[int] | None = None
+def score_rows(
+    file: Source, columns: ScoreColumns, groups: Sequence[int] | None = None
 ) -> Iterator[pl.DataFrame]:
     """The rows of a table, part by part, with the columns to read."""
     stored = stored_rows(file)
@@ -276,14 +276,14 @@ def stored_rows(file: Source) -> StoredRows | None:
         return table_format.stored(Path(file))
 
 
-def counts_of(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+def counts_of(rows: pl.DataFrame, columns: ScoreColumns) -> pl.DataFrame:
     """How many rows there are of each key and cell and, if scores are few, of each score."""
     return _counts(rows, columns, *scored_cells(rows, columns), exact=True)
 
 
 def _counts(
     rows: pl.DataFrame,
-    columns: Columns,
+    columns: ScoreColumns,
     posteriors: Posteriors,
     cell: cells.Cells,
     *,
@@ -309,12 +309,12 @@ def _counts(
         counted = counted.select(GROUP).with_columns(rounded_columns(about, cell, posteriors))
     counted = counted.with_columns(pl.lit(1, pl.Int64).alias(COUNT))
     numbers = [*about.totals, COUNT]
-    totals = total(counted, [GROUP, CELL, *about.codes], numbers)
+    totals = totals_by_key(counted, [GROUP, CELL, *about.codes], numbers)
     return _with_keys(totals, keys, [*about.codes, *numbers])
 
 
 def scored_cells(
-    rows: pl.DataFrame, columns: Columns, kind: ScoreCells = NARROW
+    rows: pl.DataFrame, columns: ScoreColumns, kind: ScoreCells = NARROW
 ) -> tuple[Posteriors, cells.Cells]:
     """The scores of rows, with gaps filled, and their cells. kind: the cells of two classes."""
     scores = rows.select(
@@ -349,7 +349,7 @@ def _with_keys(totals: pl.DataFrame, keys: pl.DataFrame, numbers: Sequence[str])
     )
 
 
-def _groups(rows: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, cells.Cells]:
+def _groups(rows: pl.DataFrame, columns: ScoreColumns) -> tuple[pl.DataFrame, cells.Cells]:
     """The keys that occur, as text, and which of them each row has."""
     key_columns = [(BATCH, columns.batch), *((BY + name, name) for name in columns.by)]
     if columns.label is not None:
@@ -373,7 +373,7 @@ def _groups(rows: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, cells.C
 
 
 def _as_stored(
-    file: Source, stored: StoredRows, columns: Columns, groups: Sequence[int] | None
+    file: Source, stored: StoredRows, columns: ScoreColumns, groups: Sequence[int] | None
 ) -> Iterator[pl.DataFrame]:
     path, stored_names = Path(file), stored.columns
     if is_sketch(path):
@@ -393,7 +393,7 @@ def _as_stored(
             yield rows.with_columns(keys)
 
 
-def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
+def _rows(file: Source, columns: ScoreColumns) -> Iterator[pl.DataFrame]:
     if not isinstance(file, str | Path):
         # Not converted: a gap and NaN stay different, as in databases.
         frame = given_frame(file, "the table")
@@ -418,6 +418,6 @@ def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
         yield pl.concat(waiting)
 
 
-def _nothing(columns: Columns) -> pl.DataFrame:
+def _nothing(columns: ScoreColumns) -> pl.DataFrame:
     types = {name: pl.String() for name in columns.to_read}
     return pl.DataFrame(schema={**types, **{name: pl.Float64() for name in columns.scores}})

@@ -33,7 +33,7 @@ from quantshift.sketches.cells import joint as joint_cells
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.widths import most_narrow
-from quantshift.sketches.counting.making import Columns
+from quantshift.sketches.counting.making import ScoreColumns
 from quantshift.sketches.sketch_table import Sketch, counted_by_query
 from quantshift.tables.formats.databases import table_of
 from quantshift.tables.formats.table_format import Database
@@ -95,10 +95,10 @@ def sketch_sql(
     """
     if dialect not in DIALECTS:
         raise unknown_name("database", dialect, DIALECTS)
-    return query(DIALECTS[dialect], table, Columns.of(score, posteriors, batch, by, label))
+    return query(DIALECTS[dialect], table, ScoreColumns.of(score, posteriors, batch, by, label))
 
 
-def counts_in_database(database: Database, url: str, columns: Columns) -> Sketch:
+def counts_in_database(database: Database, url: str, columns: ScoreColumns) -> Sketch:
     """Count in the database of a URL; only the counts travel."""
     counts = database.query(url, query(DIALECTS[database.dialect], table_of(url), columns))
     if not counts.height:
@@ -108,7 +108,7 @@ def counts_in_database(database: Database, url: str, columns: Columns) -> Sketch
     return counted_by_query(counts, public_url(url))
 
 
-def query(sql: Dialect, table: str, columns: Columns) -> str:
+def query(sql: Dialect, table: str, columns: ScoreColumns) -> str:
     """The query for the columns of a table."""
     about = columns.about
     key_columns = {BATCH: columns.batch, **{BY + name: name for name in columns.by}}
@@ -184,7 +184,7 @@ def _line_check(sql: Dialect, about: About, outputs: Mapping[str, str]) -> str:
 
 
 def _checked_rows(
-    sql: Dialect, table: str, columns: Columns, keys: Mapping[str, str | None]
+    sql: Dialect, table: str, columns: ScoreColumns, keys: Mapping[str, str | None]
 ) -> dict[str, str]:
     """Steps that read the scores given0, given1, ... of rows, and say whether they can be used.
 

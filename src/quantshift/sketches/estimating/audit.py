@@ -20,7 +20,7 @@ from quantshift.quantifying.training.model import Model
 from quantshift.sketches.about import CELL
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
-from quantshift.sketches.counting.making import Columns, rows_of, scored_cells
+from quantshift.sketches.counting.making import ScoreColumns, score_rows, scored_cells
 from quantshift.sketches.counting.source_columns import key_texts
 from quantshift.sketches.estimating.batches import OwnBatch, batch_name
 from quantshift.sketches.sketch_table import Sketch
@@ -31,7 +31,7 @@ MOST_EXPANDED = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledItems:
+class AuditedItems:
     """Labelled items of a batch, in their order."""
 
     posteriors: Posteriors
@@ -103,14 +103,14 @@ def _keys(batch: OwnBatch, posteriors: Posteriors) -> list[Hashable]:
     if about.n_classes == 2:
         width = int(cells.width_of(batch.rows[CELL].to_numpy()[:1])[0])
         return [(cell,) for cell in cells.WIDTHS[width].of(posteriors[:, 1]).tolist()]
-    largest, codes = rounded.rounded(posteriors[:, np.argsort(batch.order)])
+    largest, codes = rounded.rounded_cells(posteriors[:, np.argsort(batch.order)])
     if batch.is_wide:
         rows = rounded.middles(largest, codes)
         return [(cell,) for cell in about.joint.of(rows, largest).tolist()]
     return [tuple(row) for row in np.column_stack([largest, codes]).tolist()]
 
 
-def labelled_items(
+def audited_items(
     audit: Source,
     counted: Sketch,
     model: Model,
@@ -118,7 +118,7 @@ def labelled_items(
     column_names: Mapping[str, str],
     *,
     sequential: bool = False,
-) -> tuple[dict[str, LabelledItems], list[str]]:
+) -> tuple[dict[str, AuditedItems], list[str]]:
     """The labelled items of each batch, and warnings of other rows.
 
     column_names: the names of the columns `label` and `batch`, if they differ. sequential: the
@@ -128,7 +128,7 @@ def labelled_items(
     about = counted.about
     single = len(about.classes) == 1
     label_column = column_names.get("label", "label")
-    columns = Columns.of(
+    columns = ScoreColumns.of(
         about.classes[0] if single else None,
         () if single else about.classes,
         column_names.get("batch", "batch") if counted.batches != [None] else None,
@@ -141,7 +141,7 @@ def labelled_items(
     labelled: dict[int, tuple[str, Posteriors, int]] = {}
     places_taken: set[int] = set()
     n_unlabelled = 0
-    for rows in (part for file in files for part in rows_of(file, columns)):
+    for rows in (part for file in files for part in score_rows(file, columns)):
         posteriors, cell = scored_cells(rows, columns)
         if about.n_classes == 2:
             posteriors = np.column_stack([1 - posteriors[:, -1], posteriors[:, -1]])
@@ -186,14 +186,14 @@ def labelled_items(
         rows_of_batch.append(scores)
         codes.append(code)
     by_batch = {
-        name: LabelledItems(np.array(scores), np.array(codes))
+        name: AuditedItems(np.array(scores), np.array(codes))
         for name, (scores, codes) in items.items()
     }
     return by_batch, warnings
 
 
 def uncounted_items(
-    audited: Mapping[str, LabelledItems], batches: Mapping[str, OwnBatch]
+    audited: Mapping[str, AuditedItems], batches: Mapping[str, OwnBatch]
 ) -> list[str]:
     """A warning of labelled items that cannot be among those that the batches have counted."""
     matched = {name: items for name, items in audited.items() if name in batches}

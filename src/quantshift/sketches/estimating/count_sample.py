@@ -27,7 +27,7 @@ from quantshift.quantifying.output.result import Assumption, Batch, LeftOutColum
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.summary import training_warnings
-from quantshift.sketches.estimating.audit import LabelledItems, uncounted_items
+from quantshift.sketches.estimating.audit import AuditedItems, uncounted_items
 from quantshift.sketches.estimating.batches import OwnBatch, batches_of, grouped, left_out_rows
 from quantshift.sketches.estimating.counts import point_estimates
 from quantshift.sketches.estimating.intervals import CountIntervals
@@ -51,7 +51,7 @@ class CountSample(AbstractSample):
     order: Sequence[int]
     trained: Sketch | None
     batches: Mapping[str, OwnBatch]
-    audited: Mapping[str, LabelledItems]
+    audited: Mapping[str, AuditedItems]
     sequential: bool
     notes: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ class CountSample(AbstractSample):
         return cls(model, None, sketch, source, order, trained, batches, {}, False)
 
     def with_audit(
-        self, audited: Mapping[str, LabelledItems], notes: Sequence[str], *, sequential: bool
+        self, audited: Mapping[str, AuditedItems], notes: Sequence[str], *, sequential: bool
     ) -> "CountSample":
         """The same with labelled items; notes: about the audit."""
         unknown = sorted(set(audited) - set(self.batches))

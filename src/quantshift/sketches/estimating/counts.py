@@ -76,14 +76,14 @@ def point_estimates(quantifier: AbstractClassifying, samples: CountedSamples) ->
     if samples.joint is not None:
         return _joint_estimate(quantifier, samples.joint)[np.newaxis]
     if not samples.in_cells or not tags_for_reading(type(quantifier)).has_borders:
-        return estimates(quantifier, samples.posteriors, samples.counts)
+        return count_estimates(quantifier, samples.posteriors, samples.counts)
     occupied = samples.counts.any(axis=0)
     scores = WIDE.pieces(WIDE.of(samples.posteriors[occupied, 1]), PIECES).ravel()
     posteriors = np.column_stack([1 - scores, scores])
     p_hat = []
     for counts in samples.counts[:, occupied]:
         pieces = np.repeat(counts / PIECES, PIECES)[np.newaxis]
-        p_hat.append(estimates(quantifier, posteriors, pieces))
+        p_hat.append(count_estimates(quantifier, posteriors, pieces))
     return np.concatenate(p_hat)
 
 
@@ -96,7 +96,7 @@ def _joint_estimate(quantifier: AbstractClassifying, sample: JointCounts) -> Pre
         return np.asarray(quantifier.combined(np.stack(members)[:, np.newaxis])[0])
     if tags.reads == Reading.PREDICTIONS:
         predictions = sample.predictions()
-        return np.asarray(estimates(quantifier, predictions, sample.counts[np.newaxis])[0])
+        return np.asarray(count_estimates(quantifier, predictions, sample.counts[np.newaxis])[0])
     return quantifier.estimate_items(_items_for(tags, sample)).prevalence
 
 
@@ -146,7 +146,7 @@ def in_cells(posteriors: Posteriors) -> Posteriors:
     return np.column_stack([1 - scores, scores])
 
 
-def estimates(
+def count_estimates(
     quantifier: AbstractClassifying, posteriors: Posteriors, counts: Reals
 ) -> Prevalences:
     """The prevalence of every sample, (n_samples, n_classes), as if its items were repeated.

@@ -51,7 +51,7 @@ from quantshift.sketches.estimating.counts import (
     CountedSamples,
     coarser,
     coarser_with_means,
-    estimates,
+    count_estimates,
     in_cells,
     point_estimates,
     together,
@@ -269,7 +269,7 @@ class CountDraws(AbstractDrawer):
                 continue
             mixed = prevalence @ self.training.shares
             counts[i] = rng.multinomial(size, mixed / mixed.sum())
-        return estimates(again, self.training.posteriors, counts)[:, 1:2]
+        return count_estimates(again, self.training.posteriors, counts)[:, 1:2]
 
     def label_errors(self) -> Reals:
         """Standard errors of the shares if only labels vary, (n_samples, n_classes)."""
@@ -337,7 +337,7 @@ class CountDraws(AbstractDrawer):
                 counts.append(self._composed(centre[i - start], size, n, self._rngs[i]))
                 continue
             counts.append(_filled(self._rngs[i].poisson(mean, (n, len(mean))), mean))
-        p = estimates(again, posteriors, np.concatenate(counts))
+        p = count_estimates(again, posteriors, np.concatenate(counts))
         first = 0
         for i, resampled in zip(due, counts, strict=True):
             self._drawn[i].append(p[first : first + len(resampled)])

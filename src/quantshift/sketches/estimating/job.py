@@ -26,7 +26,7 @@ from quantshift.quantifying.options import (
 )
 from quantshift.quantifying.output.result import Quantification
 from quantshift.quantifying.training.model import Model, column_order
-from quantshift.sketches.estimating.audit import labelled_items
+from quantshift.sketches.estimating.audit import audited_items
 from quantshift.sketches.estimating.count_sample import CountSample
 from quantshift.sketches.estimating.fitting import (
     check_together,
@@ -139,7 +139,7 @@ def quantify_counts(
     audit = request.audit
     if audit.audit is not None:
         columns = {"label": request.columns.label, "batch": request.batches.by}
-        labelled, warnings = labelled_items(
+        labelled, warnings = audited_items(
             audit.audit,
             counted,
             fitted,

@@ -16,7 +16,7 @@ from quantshift.tables.cells import ListedCells
 from quantshift.tables.chunks import ROWS, Chunk, OpenTable
 from quantshift.tables.columns.cell_names import Cell, mapped, number_of
 from quantshift.tables.formats.table_format import TableFile, TableFormat
-from quantshift.tables.formats.values import cells_of
+from quantshift.tables.formats.values import typed_cells
 from quantshift.tables.quotes import BYTE_ORDER_MARK
 
 MISSING = "?"
@@ -172,7 +172,7 @@ class _Block:
             raise DataError(
                 f"{self.name}: line {self._lines[wrong[0]]}:{value} {attribute.name!r} {expected}"
             )
-        return cells_of(values, attribute.type)
+        return typed_cells(values, attribute.type)
 
 
 def _lines(file: TableFile) -> Iterator[tuple[int, str, bool]]:

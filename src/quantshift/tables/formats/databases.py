@@ -49,7 +49,7 @@ def _open(batches: Batches, url: str) -> OpenTable:
         with batches(url, f"SELECT {columns} FROM {table}") as reader:
             for batch in reader:
                 if len(batch):
-                    frame = frames.plain(frames.polars_frame(batch)).select(requested)
+                    frame = frames.plain_frame(frames.polars_frame(batch)).select(requested)
                     yield Chunk(first, FrameCells(frame))
                     first += len(batch)
 

@@ -178,7 +178,7 @@ LAYOUTS: tuple[AbstractLayout, ...] = (
 """All layouts; the first that recognises a document is used."""
 
 
-def layout_of(document: Any) -> AbstractLayout | None:
+def evaluation_layout(document: Any) -> AbstractLayout | None:
     """The layout of a document or of a line, if it is one."""
     if not isinstance(document, Mapping):
         return None

@@ -12,11 +12,11 @@ from quantshift.errors import DataError, UserError
 from quantshift.tables.cells import CellType, FrameCells
 from quantshift.tables.chunks import MISSING, ROWS, Chunk, OpenTable, check_names
 from quantshift.tables.formats.values import (
-    cells_of,
     check_is_frame,
     column_type,
     is_pandas,
     kind_of_value,
+    typed_cells,
 )
 
 _PYTHON_TYPES: dict[pl.DataType, type] = {
@@ -72,11 +72,11 @@ def frame_table(name: str, frame: pl.DataFrame, notes: tuple[str, ...] = ()) -> 
     def read(requested: Sequence[str]) -> Generator[Chunk]:
         first = 1
         for part in frame.select(requested).iter_slices(ROWS):
-            yield Chunk(first, FrameCells(plain(part)))
+            yield Chunk(first, FrameCells(plain_frame(part)))
             first += len(part)
 
     nested = frozenset(frame.select(cs.nested() | cs.object()).columns)
-    types = {key: cell_type(kind) for key, kind in plain(frame.clear()).schema.items()}
+    types = {key: cell_type(kind) for key, kind in plain_frame(frame.clear()).schema.items()}
     return OpenTable(name, tuple(frame.columns), types, read, nested, notes)
 
 
@@ -84,10 +84,10 @@ def _mixed(column: Any) -> pl.Series:
     """A column of pandas that holds values of several types."""
     values = column.astype(object).where(column.notna(), None).tolist()
     type_ = column_type({kind_of_value(value) for value in values})
-    return pl.Series(cells_of(values, type_), dtype=pl.DataType.from_python(type_))
+    return pl.Series(typed_cells(values, type_), dtype=pl.DataType.from_python(type_))
 
 
-def plain(frame: pl.DataFrame) -> pl.DataFrame:
+def plain_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with numbers, booleans, dates and strings only; missing values are null."""
     odd = frame.select(cs.nested() | cs.object() | cs.binary())
     return without_gaps(
@@ -96,7 +96,10 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
             cs.enum().cast(pl.String),
             cs.decimal().cast(pl.Float64),
             cs.by_dtype(pl.Null).cast(pl.String),
-            *(pl.Series(column.name, cells_of(column.to_list(), str), pl.String) for column in odd),
+            *(
+                pl.Series(column.name, typed_cells(column.to_list(), str), pl.String)
+                for column in odd
+            ),
         )
     )
 
@@ -111,7 +114,7 @@ def arrow_types(schema: Any) -> tuple[dict[str, CellType], frozenset[str]]:
     import pyarrow as pa
 
     empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
-    types = {column.columns[0]: cell_type(plain(column).dtypes[0]) for column in empty}
+    types = {column.columns[0]: cell_type(plain_frame(column).dtypes[0]) for column in empty}
     nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
     return types, nested
 

@@ -11,9 +11,9 @@ from typing import Any
 from quantshift.errors import DataError
 from quantshift.tables.cells import ListedCells
 from quantshift.tables.chunks import ROWS, Chunk, OpenTable
-from quantshift.tables.formats.evaluations import layout_of
+from quantshift.tables.formats.evaluations import evaluation_layout
 from quantshift.tables.formats.table_format import TableFile, TableFormat
-from quantshift.tables.formats.values import cells_of, column_type, kind_of_value
+from quantshift.tables.formats.values import column_type, kind_of_value, typed_cells
 from quantshift.tables.quotes import BYTE_ORDER_MARK
 
 Objects = Callable[[], Iterator[tuple[dict[str, Any], bool]]]
@@ -43,10 +43,10 @@ def _document_rows(file: TableFile) -> list[dict[str, Any]] | None:
         with file.lines() as lines:
             document = _parsed(lines.read())
     if isinstance(document, list):
-        layouts = [layout_of(each) for each in document]
+        layouts = [evaluation_layout(each) for each in document]
         if layouts and all(layouts):
             return [row for each in document for row in _rows_of_line(each)]
-    layout = layout_of(document)
+    layout = evaluation_layout(document)
     return None if layout is None else list(layout.rows(document))
 
 
@@ -60,7 +60,7 @@ def _parsed(content: bytes) -> Any:
 
 def _rows_of_line(record: dict[str, Any]) -> list[dict[str, Any]]:
     """A line as it is, or as the rows of an evaluation tool."""
-    layout = layout_of(record)
+    layout = evaluation_layout(record)
     return [record] if layout is None else list(layout.rows(record))
 
 
@@ -145,7 +145,9 @@ def _hint(text: str) -> str:
 def _cells(
     rows: Sequence[Mapping[str, Any]], requested: Sequence[str], types: Mapping[str, type]
 ) -> ListedCells:
-    columns = {name: cells_of([row.get(name) for row in rows], types[name]) for name in requested}
+    columns = {
+        name: typed_cells([row.get(name) for row in rows], types[name]) for name in requested
+    }
     return ListedCells(columns, types)
 
 

@@ -33,7 +33,7 @@ def _open(file: TableFile) -> OpenTable:
         first = 1
         with ParquetFile(file.path) as parquet:
             for batch in parquet.iter_batches(ROWS, columns=list(requested), use_threads=False):
-                frame = frames.plain(frames.polars_frame(batch)).select(requested)
+                frame = frames.plain_frame(frames.polars_frame(batch)).select(requested)
                 yield Chunk(first, FrameCells(frame))
                 first += len(batch)
 

@@ -25,7 +25,7 @@ def column_type(kinds: set[type]) -> type:
     return float if kinds and kinds <= {int, float} else str
 
 
-def cells_of(values: Sequence[Any], type_: type) -> list[Cell]:
+def typed_cells(values: Sequence[Any], type_: type) -> list[Cell]:
     """The values as a column of this type; None for every kind of missing value."""
     if type_ is str:
         return text_cells([None if value is None else text_of_value(value) for value in values])
@@ -42,7 +42,7 @@ def text_cells(cells: Sequence[str | None]) -> list[Cell]:
 def table_of_values(name: str, columns: Mapping[str, Sequence[Any]]) -> OpenTable:
     """The table of columns in memory, of values of any kind."""
     types = {key: column_type({kind_of_value(v) for v in columns[key]}) for key in columns}
-    converted = {key: cells_of(columns[key], types[key]) for key in columns}
+    converted = {key: typed_cells(columns[key], types[key]) for key in columns}
     nested = frozenset(
         key for key in columns if any(isinstance(value, dict | list) for value in columns[key])
     )

@@ -26,7 +26,7 @@ from quantshift.judging.designs.parts.share_estimate import (
     nothing_known,
 )
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.items.verdict_cells import Cells
+from quantshift.judging.items.verdict_cells import VerdictCells
 from quantshift.labelling import transfer
 from quantshift.labelling.strata import UNSEEN
 
@@ -47,7 +47,7 @@ def carried_over(
     scored = items.score is not None
     unlike = items.scores_without_labels() if scored else items.verdicts_without_labels()
     unlike &= sample
-    if unlike.any() and unlike[~items.known & sample].all():
+    if unlike.any() and unlike[~items.is_labelled & sample].all():
         return nothing_known(int(sample.sum()), items.n_classes, UNLIKE_ALL)
     if not unlike.any():
         return _estimate(items, settings, labelled_are_items=labelled_are_items)
@@ -59,7 +59,7 @@ def carried_over(
 
 def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: bool) -> ShareEstimate:
     """The joint posterior for the items that are not labelled, and then for all in question."""
-    cells, K, labelled = items.cells(), items.n_classes, items.known
+    cells, K, labelled = items.cells(), items.n_classes, items.is_labelled
     cell_of_label, y = items.labelled_cells(cells)
     rest = ~labelled if items.external is None else np.ones_like(labelled)
     w, of_labels = items.item_weights, items.label_weights
@@ -119,7 +119,7 @@ def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: boo
 
 
 def _influences(
-    cells: Cells, F: Reals, N: Reals, p: Prevalences, cell_of_label: Codes, y: Codes
+    cells: VerdictCells, F: Reals, N: Reals, p: Prevalences, cell_of_label: Codes, y: Codes
 ) -> tuple[Reals, Reals, tuple[Reals, Reals]]:
     """To first order, p = q R^-1 moves by (dq - p dR) R^-1: by cells of items and of labels."""
     alpha, counts, G = transfer.square(F, N[np.newaxis], cells.directions)

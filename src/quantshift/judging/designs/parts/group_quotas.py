@@ -15,20 +15,20 @@ from quantshift.statistics.contingency import chi_square
 
 def weights_of_groups(items: JudgedItems) -> Reals | None:
     """How many items each labelled one stands for; None if they are spread as the items are."""
-    if items.groups is None or items.known.all():
+    if items.groups is None or items.is_labelled.all():
         return None
     sizes = np.bincount(items.groups)
-    labelled = np.bincount(items.groups[items.known], minlength=len(sizes))
+    labelled = np.bincount(items.groups[items.is_labelled], minlength=len(sizes))
     table = np.stack([labelled, sizes - labelled])[:, sizes > 0]
     if table.shape[1] < 2 or chi_square(table).p_value >= SURELY:
         return None
     each = sizes / np.maximum(labelled, 1)
-    return np.asarray(each[items.groups[items.known]])
+    return np.asarray(each[items.groups[items.is_labelled]])
 
 
 def groups_without_labels(items: JudgedItems) -> Flags:
     """Items of groups without a label, unless random labels may well have missed them."""
     if items.groups is None:
         return np.zeros(len(items), dtype=bool)
-    unlike = ~np.isin(items.groups, items.groups[items.known])
+    unlike = ~np.isin(items.groups, items.groups[items.is_labelled])
     return np.zeros_like(unlike) if missed_by_chance(items, unlike) else unlike

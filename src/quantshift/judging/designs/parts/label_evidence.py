@@ -96,12 +96,12 @@ class LabelEvidence:
     @classmethod
     def of(cls, items: JudgedItems) -> "LabelEvidence":
         """The evidence of the labels of the items; if they have none, of those from elsewhere."""
-        if items.external is not None and not items.known.any():
+        if items.external is not None and not items.is_labelled.any():
             verdicts_elsewhere, y = items.labelled()
             counts = () if verdicts_elsewhere is None else (np.bincount(verdicts_elsewhere),)
             labels = np.bincount(y, minlength=items.n_classes)
             return cls(counts, labels, 1.0, "", may_be_chosen=(True,) * len(counts))
-        labelled, verdicts, score = items.known, items.verdicts, items.raw_score
+        labelled, verdicts, score = items.is_labelled, items.verdicts, items.raw_score
         p_value, difference, lacks = 1.0, "", False
         by_judge: list[NDArray[np.int64]] = []
         chosen: list[bool] = []
@@ -210,14 +210,14 @@ def _difference(items: JudgedItems, patterns: NDArray[np.int64], codes: Codes) -
     If items are in groups, those of the group in which they differ most.
     """
     if items.groups is not None:
-        parts = [items.groups == group for group in np.unique(items.groups[items.known])]
-        apart = [_apart(items.known[part], codes[part], len(patterns)) for part in parts]
+        parts = [items.groups == group for group in np.unique(items.groups[items.is_labelled])]
+        apart = [_apart(items.is_labelled[part], codes[part], len(patterns)) for part in parts]
         part = parts[int(np.argmax([np.abs(a).max() for a in apart]))]
         within = _difference(replace(items.take(part), groups=None), patterns, codes[part])
         return f"in one of the groups {within}"
-    rows = (items.known, ~items.known)
+    rows = (items.is_labelled, ~items.is_labelled)
     of_labelled, of_others = (np.bincount(codes[r], minlength=len(patterns)) for r in rows)
-    most = int(np.argmax(np.abs(_apart(items.known, codes, len(patterns)))))
+    most = int(np.argmax(np.abs(_apart(items.is_labelled, codes, len(patterns)))))
     names = [items.meaning.verdicts[j][code] for j, code in enumerate(patterns[most])]
     what = f"the verdict {names[0]}" if len(names) == 1 else f"the verdicts {listed(names)}"
     return (
@@ -236,7 +236,7 @@ def _apart(labelled: Flags, codes: Codes, n: int) -> Reals:
 
 def _pattern_p_value(items: JudgedItems, codes: Codes) -> float:
     """The p-value of labelled and other items having the same verdicts, within each group."""
-    labelled, n = items.known, int(codes.max(initial=0)) + 1
+    labelled, n = items.is_labelled, int(codes.max(initial=0)) + 1
     if items.groups is None and items.clusters is None:
         table = _without_rare(
             np.stack([np.bincount(codes[r], minlength=n) for r in (labelled, ~labelled)])

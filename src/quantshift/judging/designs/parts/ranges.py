@@ -46,7 +46,7 @@ def cells_without_labels(items: JudgedItems) -> Flags:
     None, if random labels may well have missed them.
     """
     codes = _cells_of(items)
-    unlike = ~np.isin(codes, codes[items.known])
+    unlike = ~np.isin(codes, codes[items.is_labelled])
     return np.zeros_like(unlike) if missed_by_chance(items, unlike) else unlike
 
 
@@ -69,9 +69,9 @@ def hull(
     )
 
 
-def labels_alone(items: JudgedItems) -> ShareEstimate:
+def range_from_labels(items: JudgedItems) -> ShareEstimate:
     """The shares of the labelled items, and anything for the others."""
-    w, labelled, K = items.item_weights, items.known, items.n_classes
+    w, labelled, K = items.item_weights, items.is_labelled, items.n_classes
     counted = np.bincount(items.labels[labelled], weights=w[labelled], minlength=K) / w.sum()
     rest = float(w[~labelled].sum() / w.sum())
     none: Reals = np.zeros(K)
@@ -103,5 +103,5 @@ def _cells_of(items: JudgedItems) -> Codes:
 
 def _in_cells(items: JudgedItems, settings: Settings) -> ShareEstimate:
     cells = items.cells() if items.score is not None else items.cells_of_verdicts()
-    codes, weights = pooled_cells(cells, items.known)
+    codes, weights = pooled_cells(cells, items.is_labelled)
     return in_strata(items, codes, settings, weights=weights)

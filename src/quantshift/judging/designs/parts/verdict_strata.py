@@ -8,7 +8,7 @@ import numpy as np
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.items.verdict_cells import Cells, pooled
+from quantshift.judging.items.verdict_cells import VerdictCells, pooled
 from quantshift.labelling import strata
 from quantshift.labelling.audit import Unseen
 
@@ -29,7 +29,7 @@ def in_strata(
     codes: the stratum of every item; weights: of the labelled items in their stratum, beside those
     that the items have.
     """
-    labelled, y, K = items.known, items.labels[items.known], items.n_classes
+    labelled, y, K = items.is_labelled, items.labels[items.is_labelled], items.n_classes
     H, w = int(codes.max()) + 1, items.item_weights
     of_labels = items.label_weights if weights is None else weights * items.label_weights
     shares = np.bincount(codes, weights=w, minlength=H) / w.sum()
@@ -67,7 +67,7 @@ def in_strata(
     )
 
 
-def pooled_cells(cells: Cells, labelled: Flags) -> tuple[Codes, Reals]:
+def pooled_cells(cells: VerdictCells, labelled: Flags) -> tuple[Codes, Reals]:
     """Cells joined until each has enough labels, and the weights that labelled items then have."""
     direction = (
         np.arange(cells.n)

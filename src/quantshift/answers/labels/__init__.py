@@ -1,0 +1,1 @@
+"""What the answers about several labels have in common."""
