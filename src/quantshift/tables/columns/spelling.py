@@ -9,8 +9,10 @@ RARELY = 0.02
 """The largest share of the labels that one which looks mistyped may have."""
 
 PLACEHOLDERS = frozenset(
-    ("-", "--", "–", "—", "?", "??", ".", "...", "#n/a", "n.a.", "na", "none", "nil")
-    + ("missing", "pending", "tbd", "todo", "unknown", "unlabeled", "unlabelled")
+    [
+        *("-", "--", "–", "—", "?", "??", ".", "...", "#n/a", "n.a.", "na"),
+        *("missing", "pending", "tbd", "todo", "unknown", "unlabeled", "unlabelled"),
+    ]
 )
 """Labels that often mean that there is none, as `spelling_key` writes them."""
 
