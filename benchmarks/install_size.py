@@ -4,7 +4,8 @@
 
 The size is that of site-packages (what `du` counts, byte code included) without pip and setuptools,
 which come with the environment. The largest packages are printed beside it. `judge` is run on a CSV
-file in the environment without extras, `quantify` in that of `quantify`.
+file in the environment without extras, `quantify` in that of `quantify`. Exits with 1 if a command
+fails, or an installation has grown beyond `MOST`.
 """
 
 import argparse
@@ -18,19 +19,23 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("", "quantify", "parquet", "report", "all")
+MOST = {"": 150, "quantify": 750}
+"""Megabytes that an installation may have."""
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--extras", nargs="*", default=EXTRAS)
+    kept = []
     for extra in parser.parse_args().extras:
         with tempfile.TemporaryDirectory() as folder:
-            measure(extra, Path(folder))
+            kept.append(measure(extra, Path(folder)))
+    return int(not all(kept))
 
 
-def measure(extra: str, folder: Path) -> None:
-    """Install, measure and try one extra."""
+def measure(extra: str, folder: Path) -> bool:
+    """Install, measure and try one extra; whether it is small enough and its commands answer."""
     start = time.perf_counter()
     venv.create(folder / "env", with_pip=True)
     wanted = f"{ROOT}[{extra}]" if extra else str(ROOT)
@@ -44,13 +49,19 @@ def measure(extra: str, folder: Path) -> None:
     largest = sorted(sizes, key=lambda name: -sizes[name])[:8]
     shown = ", ".join(f"{name} {sizes[name] / 2**20:.0f}" for name in largest)
     name = f"quantshift[{extra}]" if extra else "quantshift"
-    print(f"{name}: {sum(sizes.values()) / 2**20:.0f} MB in {seconds:.0f} s ({shown})", flush=True)
+    total = sum(sizes.values()) / 2**20
+    print(f"{name}: {total:.0f} MB in {seconds:.0f} s ({shown})", flush=True)
+    is_kept = total <= MOST.get(extra, total)
+    if not is_kept:
+        print(f"  more than {MOST[extra]} MB", flush=True)
     for arguments in commands(extra, folder):
         answer = subprocess.run(
             [programs / "quantshift", *arguments], capture_output=True, text=True, cwd=folder
         )
         lines = (answer.stdout if answer.returncode == 0 else answer.stderr).splitlines()
         print(f"  {' '.join(arguments[:2])}: exit code {answer.returncode}, {lines[0]}", flush=True)
+        is_kept = is_kept and answer.returncode == 0
+    return is_kept
 
 
 def disk_usage(path: Path) -> int:

@@ -13,13 +13,31 @@ from tests.judging.made import drawn, verdicts
 
 ACTION = yaml.safe_load((Path(__file__).parents[1] / "action.yml").read_text("utf-8"))
 
+GH = """#!/usr/bin/env bash
+# Stands for GitHub's program: comments are lines "ID FIRST-LINE" of the file `comments`.
+[ "$1" = api ] || exit 9
+case "$2 $3" in
+  "--paginate repos/owner/name/issues/7/comments")
+    mark="$(sed 's/.*startswith("\\(.*\\)")).*/\\1/' <<< "$5")"
+    grep -F "$mark" "$RUNNER_TEMP/comments" | cut -d ' ' -f 1 ;;
+  "--method POST"|"--method PATCH")
+    echo "$3 $4" >> "$RUNNER_TEMP/calls"
+    cp "${6#body=@}" "$RUNNER_TEMP/comment"
+    if [ "$3" = POST ]; then echo "31 $(head -n 1 "${6#body=@}")" >> "$RUNNER_TEMP/comments"; fi ;;
+  *) exit 9 ;;
+esac
+"""
+
 
 @pytest.fixture
 def gate(tmp_path):
     """Run the steps with some inputs: the exit code, the summary of the job and the outputs."""
     drawn(verdicts()).write_csv(tmp_path / "verdicts.csv")
-    for name in ("summary", "output"):
+    for name in ("summary", "output", "calls", "comments"):
         (tmp_path / name).touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gh").write_text(GH)
+    (tmp_path / "bin" / "gh").chmod(0o755)
 
     def run(**given):
         inputs = {name: str(about.get("default", "")) for name, about in ACTION["inputs"].items()}
@@ -27,14 +45,27 @@ def gate(tmp_path):
         inputs |= {name.replace("_", "-"): value for name, value in given.items()}
         surroundings = {
             **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join(
+                [str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+            ),
+            "GITHUB_REPOSITORY": "owner/name",
             "RUNNER_TEMP": str(tmp_path),
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
             "GITHUB_OUTPUT": str(tmp_path / "output"),
         }
+        code = 0
         for step in ACTION["runs"]["steps"]:
+            if "if" in step:
+                # The only condition is that of the comment.
+                if not inputs["token"]:
+                    continue
+            elif code:
+                continue
+            known = {f"inputs.{name}": value for name, value in inputs.items()}
+            known["github.event.pull_request.number"] = "7"
+            known["steps.judge.outputs.markdown"] = str(tmp_path / "quantshift.md")
             filled = {
-                name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda m: inputs[m[1]], value)
+                name: re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda m, known=known: known[m[1]], value)
                 for name, value in step["env"].items()
             }
             done = subprocess.run(
@@ -46,10 +77,9 @@ def gate(tmp_path):
                 timeout=120,
                 check=False,
             )
-            if done.returncode:
-                break
+            code = code or done.returncode
         outputs = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().split())
-        return done.returncode, (tmp_path / "summary").read_text("utf-8"), outputs
+        return code, (tmp_path / "summary").read_text("utf-8"), outputs
 
     return run
 
@@ -70,6 +100,23 @@ def test_a_rate_that_is_too_low_fails_the_job(gate):
     assert code == 3
     assert "**Failed:** verdicts.csv: pass.low&lt;0.9" in summary
     assert '<failure message="verdicts.csv: pass.low&lt;0.9' in Path(outputs["junit"]).read_text()
+
+
+@pytest.mark.slow
+def test_the_comment_is_written_once_and_then_replaced(gate, tmp_path):
+    for _ in range(2):
+        code, summary, _ = gate(fail_if="pass.low<0.9", options="--labels=random", token="t")
+        assert code == 3
+    code, _, _ = gate(verdict="system", options="--labels=random", token="t")
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "POST repos/owner/name/issues/7/comments",
+        "PATCH repos/owner/name/issues/comments/31",
+        "POST repos/owner/name/issues/7/comments",
+    ]
+    mark, *lines = (tmp_path / "comment").read_text("utf-8").splitlines()
+    assert re.fullmatch(r"<!-- quantshift \d+ -->", mark)
+    assert lines[0] == "<!-- quantshift -->"
+    assert "\n".join(lines) in summary + (tmp_path / "summary").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.accessibility import GRAVE, violations
 from tests.docs.test_words import SEARCHED
 from website.build import navigation, problems_after, problems_before
 
@@ -46,6 +47,16 @@ def test_pages_open(visit, address, width, scheme):
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         red = int(background.removeprefix("rgba(").removeprefix("rgb(").split(",")[0])
         assert (red > 127) == (scheme == "light"), path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "dark")])
+def test_everybody_can_read_the_pages(visit, address, width, scheme):
+    page = visit(width=width, scheme=scheme)
+    for path in (*PAGES, "guides/judge/", "choose/", "notebooks/judge/"):
+        page.goto(f"{address}{path}")
+        # The corner of a table may be empty, which is a minor matter.
+        assert violations(page, ("moderate", *GRAVE)) == [], path
 
 
 def test_pictures_are_there(visit):

@@ -585,3 +585,10 @@ def test_lower_case_gaps_are_no_class(table):
     gaps = table.with_columns(human=pl.col("human").fill_null("n/a"))
     asked = {"verdict": "judge", "label": "human", "labels": "random"}
     assert judge(gaps, **asked).overall.shares == judge(table, **asked).overall.shares
+
+
+def test_a_label_that_may_mean_none_is_pointed_out(table):
+    frame = drawn(table).with_columns(pl.col("human").fill_null("-"))
+    options = {"verdict": "judge", "label": "human", "labels": "random"}
+    assert "the label '-' (320 of 400) counts as a class" in judge(frame, **options).warnings[0]
+    assert judge(frame, missing=["-"], **options).warnings == ()

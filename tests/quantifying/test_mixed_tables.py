@@ -357,6 +357,14 @@ def test_labels_that_look_mistyped_are_pointed_out():
         train(frame[3:], label="churn", features=["age"], method="PACC")
 
 
+def test_a_label_that_may_mean_none_is_pointed_out():
+    frame = people().with_columns(
+        churn=pl.when(pl.int_range(N) % 3 == 0).then(pl.lit("Unknown")).otherwise("churn")
+    )
+    model = train(frame, label="churn", features=["age"], method="PACC")
+    assert any("the label 'Unknown' (" in note for note in model.training.notes)
+
+
 def test_an_audit_may_write_labels_in_another_case():
     model = train(people(), label="churn", features=["age"], method="PACC")
     sample = people(60, 1)

@@ -189,6 +189,23 @@ def test_a_sheet_that_nobody_filled_in_is_refused(table, quantshift):
     assert "sheet.csv: no row has a label; fill in the column 'human'" in line
 
 
+def test_a_sheet_is_not_the_table(table, quantshift):
+    """Its 40 items were all labelled: an interval without width, for the wrong items."""
+    quantshift("judge", "plan", "bare.csv", *ASKED, "--n-labels", "40", "--out", "sheet.csv")
+    sheet = pl.read_csv("sheet.csv")
+    sheet.with_columns(human=table["truth"].gather(sheet["item"] - 1)).write_csv("sheet.csv")
+    line = refused(quantshift, "sheet.csv", *ASKED)
+    assert "sheet.csv is a sheet of quantshift judge plan" in line
+    assert line.endswith("(--labelled)\n")
+
+
+def test_a_plan_without_labels_is_a_guess(table, quantshift):
+    for name, expected in (("bare.csv", True), ("verdicts.csv", False)):
+        code, said, _ = quantshift("judge", "plan", name, *ASKED)
+        assert code == 0
+        assert ("This is a guess" in said) is expected
+
+
 def test_formulas_do_not_reach_a_spreadsheet(quantshift, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -247,6 +247,10 @@ def test_a_p_value_at_the_floor_is_at_most_that(p_value, said):
     assert verdicts.p_text(Shift(True, "prior", p_value, p_floor=0.002)) == said
 
 
+def test_a_p_value_of_0_is_below_what_can_be_told():
+    assert verdicts.p_text(Shift(True, "prior", 0.0)) == "p < 1e-300"
+
+
 def test_the_verdict_speaks_of_the_headline_as_it_is_shown():
     told = verdict(None, lead="neg", name="mood = neg")
     assert "Share of 'mood = neg' if only the shares of the classes changed 59.0%" in told

@@ -4,6 +4,7 @@ from quantshift.tables.columns.spelling import (
     known_spellings,
     merged_notes,
     mistyped,
+    placeholder_notes,
     usual_spellings,
 )
 
@@ -47,3 +48,9 @@ def test_accents_of_another_composition_are_shown_as_codes():
         (note,) = merged_notes({form: 1}, {form: name})
         assert note.count("'\u00e9'") == 1
         assert note.count(r"'e\u0301'") == 1
+
+
+def test_names_that_stand_for_no_label():
+    (note,) = placeholder_notes({"yes": 5, "no": 5, "Unlabelled ": 10})
+    assert note.startswith("the label 'Unlabelled ' (10 of 20) counts as a class")
+    assert not list(placeholder_notes({"+": 5, "-": 5, "neutral": 2}))

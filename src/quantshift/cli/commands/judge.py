@@ -282,6 +282,11 @@ def _plan_lines(sheet: LabelSheet, precision: float | None) -> Iterator[str]:
         f"{percent(label_plan.half_width).removesuffix('%')} points"
         f"{'' if alike else random_note}."
     )
+    if not sheet.labels:
+        yield (
+            "This is a guess, since no labels show how good the judge is: after the first ones, "
+            "plan again with them."
+        )
     if clusters is not None:
         yield from _cluster_lines(clusters)
     if precision is not None and label_plan.half_width > 1.1 * precision:

@@ -39,6 +39,7 @@ from quantshift.tables.columns.spelling import (
     known_spellings,
     merged_notes,
     mistyped_notes,
+    placeholder_notes,
     usual_spellings,
 )
 from quantshift.tables.reading import OpenTable, Source, open_table
@@ -186,6 +187,12 @@ def read_judged(
         )
     _check_roles(options)
     opened = open_table(table, name="the table", lenient=options.lenient)
+    if labelled is None and {*OWN, PROBABILITY} <= set(opened.columns):
+        raise UserError(
+            f"{opened.name} is a sheet of {DRAWN_BY}, and its items are not all items: name the "
+            "table that they were drawn from, and the sheet as the table of the labels",
+            arguments=["labelled"],
+        )
     has_labels = options.label is not None and options.label in opened.columns
     if options.people:
         opened.require(options.people)
@@ -608,7 +615,8 @@ def _coded(
     )
     warnings = [*(w for part in both for w in part.warnings), *repeated, *warnings]
     warnings += merged_notes(counts, usual)
-    warnings += mistyped_notes(Counter({name: counts[name] for name in labels}))
+    counted = Counter({name: counts[name] for name in labels})
+    warnings += [*mistyped_notes(counted), *placeholder_notes(counted)]
     clusters = _cluster_codes([part.clusters for part in both])
     return JudgedTable(
         name=title_of(cells.table),

@@ -54,6 +54,9 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
 )
 """The assumptions about what has changed, without technical terms."""
 
+SMALLEST_P = 1e-300
+"""Smaller p-values are not told apart from 0."""
+
 NOT_EXPLAINED = (
     "The new items differ from the training items in a way that changed shares of the classes "
     "cannot explain"
@@ -121,6 +124,8 @@ def p_text(shift: Shift) -> str:
     >>> p_text(Shift(True, "prior", 0.002, p_floor=0.002))
     'p <= 0.002'
     """
+    if shift.p_value < SMALLEST_P:
+        return f"p < {SMALLEST_P:g}"
     if shift.p_value <= shift.p_floor:
         return f"p <= {shift.p_floor:.2g}"
     return f"p = {shift.p_value:.2g}"

@@ -11,7 +11,7 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors
 from quantshift.classify.folds import stratified_folds
 from quantshift.tables.columns.kinds import NUMBER, TEXT, Column
-from quantshift.tables.columns.spelling import merged_notes, mistyped_notes
+from quantshift.tables.columns.spelling import merged_notes, mistyped_notes, placeholder_notes
 from quantshift.tables.preparation import TablePreparation
 
 TOO_GOOD = 0.9995
@@ -34,7 +34,7 @@ TRIED_ROWS, TRIED_FOLDS, LEAVES = 2_000, 3, 32
 def doubts_about_labels(
     forms: Mapping[str, int], counts: Mapping[str, int], usual: Mapping[str, str]
 ) -> Iterator[str]:
-    """Labels that are taken as one class, and labels that look mistyped.
+    """Labels that are taken as one class, and labels that look mistyped or mean that there is none.
 
     forms: how often each label is written in each way; counts: of the labels without surrounding
     blanks; usual: the class of those that are spelt in another way.
@@ -49,6 +49,7 @@ def doubts_about_labels(
     for name, n in counts.items():
         classes[usual.get(name, name)] += n
     yield from mistyped_notes(classes)
+    yield from placeholder_notes(classes)
 
 
 def decimal_comma_notes(columns: Sequence[Column]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Spellings: names that differ only in case or blanks, and names that look mistyped."""
+"""Spellings: names that differ only in case or blanks, and names that do not look like labels."""
 
 import unicodedata
 from collections import defaultdict
@@ -7,6 +7,14 @@ from difflib import get_close_matches
 
 RARELY = 0.02
 """The largest share of the labels that one which looks mistyped may have."""
+
+PLACEHOLDERS = frozenset(
+    [
+        *("-", "--", "–", "—", "?", "??", ".", "...", "#n/a", "n.a.", "na"),
+        *("missing", "pending", "tbd", "todo", "unknown", "unlabeled", "unlabelled"),
+    ]
+)
+"""Labels that often mean that there is none, as `spelling_key` writes them."""
 
 
 def spelling_key(name: str) -> str:
@@ -139,6 +147,21 @@ def mistyped_notes(counts: Mapping[str, int]) -> Iterator[str]:
             f"the label {odd!r} ({counts[odd]:,} of {total:,}) looks like {name!r} and counts as a "
             "class of its own: correct it, or leave it out as missing"
         )
+
+
+def placeholder_notes(counts: Mapping[str, int]) -> Iterator[str]:
+    """A note about each label that usually stands for none; '-' beside '+' is a label.
+
+    >>> print(*placeholder_notes({"-": 80, "pass": 20}), *placeholder_notes({"-": 80, "+": 20}))
+    the label '-' (80 of 100) counts as a class: if it means no label, leave it out as missing
+    """
+    total = sum(counts.values())
+    for name, n in counts.items():
+        if spelling_key(name) in PLACEHOLDERS and not (name == "-" and "+" in counts):
+            yield (
+                f"the label {name!r} ({n:,} of {total:,}) counts as a class: if it means no label, "
+                "leave it out as missing"
+            )
 
 
 def is_number(name: str) -> bool:
