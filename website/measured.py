@@ -13,10 +13,13 @@ ranks (from the results beside the leaderboard). In a page, a table is between
 `<!-- measured: NAME -->` and `<!-- end -->`.
 """
 
+import math
 import re
+import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
@@ -275,18 +278,45 @@ def suites_table(errors: pl.DataFrame) -> str:
 
 
 def dataset_table(errors: pl.DataFrame) -> str:
-    """A row per method, a column per data set: the error and, after ±, its standard error."""
+    """A row per data set, a column per method: the error and, after ±, its standard error.
+
+    Published errors have none. The last row is the mean, for methods with an error on every one.
+    """
     datasets = errors["dataset"].unique(maintain_order=True).to_list()
+    published = errors.filter("published")["method"].unique(maintain_order=True)
     ours = errors.filter(~pl.col("published"))
-    means = {(d, m): f"{e:.4f} ± {s:.4f}" for d, m, e, s in ours.select(ours.columns[:4]).rows()}
-    rows = [[name, *(means.get((d, name), "") for d in datasets)] for name in _methods(ours)]
-    theirs = errors.filter("published").select("dataset", "method", "error")
-    published = {(d, m): f"{e:.4f}" for d, m, e in theirs.rows()}
-    rows += [
-        [f"published {name}", *(published.get((d, name), "") for d in datasets)]
-        for name in theirs["method"].unique(maintain_order=True)
-    ]
-    return table(["mean absolute error", *datasets], rows)
+    methods = {(False, name): name for name in _methods(ours)}
+    methods |= {(True, name): f"published {name}" for name in published}
+    found = {
+        (is_published, method, dataset): (error, spread)
+        for dataset, method, error, spread, is_published in errors.select(
+            "dataset", "method", "error", "standard_error", "published"
+        ).iter_rows()
+    }
+    cells = [[found.get((*method, dataset)) for dataset in datasets] for method in methods]
+    columns = [[_with_error(cell) for cell in (*column, _mean_of(column))] for column in cells]
+    rows = [[name, *row] for name, *row in zip((*datasets, "mean"), *columns, strict=True)]
+    return table(["mean absolute error", *methods.values()], rows)
+
+
+Measured: TypeAlias = tuple[float, float | None]
+"""An error and its standard error, if it has one."""
+
+
+def _mean_of(column: Sequence[Measured | None]) -> Measured | None:
+    known = [cell for cell in column if cell is not None]
+    if len(known) < len(column):
+        return None
+    spreads = [spread for _, spread in known if spread is not None]
+    error = math.hypot(*spreads) / len(known) if len(spreads) == len(known) else None
+    return statistics.fmean(value for value, _ in known), error
+
+
+def _with_error(cell: Measured | None) -> str:
+    if cell is None:
+        return ""
+    value, spread = cell
+    return f"{value:.4f}" if spread is None else f"{value:.4f} ± {spread:.4f}"
 
 
 def ranks_table(ranks: pl.DataFrame) -> str:

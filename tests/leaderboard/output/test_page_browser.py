@@ -1,5 +1,7 @@
 """The leaderboard in a real browser, with 45 methods, 15 data sets and 4 kinds of shift."""
 
+import re
+
 import polars as pl
 import pytest
 
@@ -207,21 +209,38 @@ def test_added_methods_are_pinned_and_marked(visit):
     assert region_top < top < region_top + head["height"] + 5
 
 
-def test_a_cut_list_says_how_many_more_there_are(visit):
+@pytest.mark.parametrize("table", ["board-table", "reference-table"])
+def test_a_cut_list_says_how_many_more_there_are(visit, table):
     page = visit()
-    more = page.locator("#more")
+    region = page.locator(".scroll", has=page.locator(f"#{table}"))
+    more = region.locator("xpath=following-sibling::*[1]").locator("button")
     below = int(more.inner_text().split()[0])
-    box = page.locator("#board-region").bounding_box()
-    bottoms = [row.bounding_box() for row in page.locator(ROWS).all()]
+    box = region.bounding_box()
+    bottoms = [row.bounding_box() for row in page.locator(f"#{table} tbody tr").all()]
     assert below == sum(b["y"] + b["height"] > box["y"] + box["height"] for b in bottoms) > 10
-    page.locator("#board-region").evaluate("(region) => { region.scrollTop = 1e6; }")
-    page.wait_for_function("document.getElementById('more').hidden")
-    page.locator("#board-region").evaluate("(region) => { region.scrollTop = 0; }")
+    region.evaluate("(region) => { region.scrollTop = 1e6; }")
+    more.wait_for(state="hidden")
+    region.evaluate("(region) => { region.scrollTop = 0; }")
     more.click()
     assert more.inner_text() == "show fewer"
-    last = page.locator(f"{ROWS}:last-child").bounding_box()
-    box = page.locator("#board-region").bounding_box()
+    last = page.locator(f"#{table} tbody tr:last-child").bounding_box()
+    box = region.bounding_box()
     assert last["y"] + last["height"] <= box["y"] + box["height"] + 1
+
+
+def test_a_folded_list_says_it_when_it_is_unfolded(visit):
+    page = visit()
+    details = page.locator("#stability details").first
+    details.locator("summary").click()
+    more = details.locator(".more button")
+    more.wait_for()
+    assert re.fullmatch(r"\d+ more – show all", more.inner_text())
+
+
+def test_a_short_list_has_no_such_line(open_quietly, tmp_path):
+    store = make_store(tmp_path / "few", datasets={"a": 2}, methods=("SLD", "CC"))
+    page = open_quietly(build_leaderboard(store, tmp_path).page, ready=DRAWN)
+    assert not any(line.is_visible() for line in page.locator(".more").all())
 
 
 def test_pairs_are_those_of_the_analysis(visit, crowded):

@@ -668,8 +668,6 @@ function show() {
   board.tHead.replaceChildren(...headRows(groups, summaries));
   board.tBodies[0].replaceChildren(...shown.map((row) => bodyRow(row, groups, best, summaries)), ...(wanted ? [] : theirRows(groups, summaries)));
   pinAdded(board);
-  byId("more").hidden = false;
-  tellMore();
   board.style.setProperty("--first-row", `${board.tHead.rows[0].querySelector("[colspan]")?.offsetHeight ?? 0}px`);
   const datasets = new Set(columns.map((column) => COLUMNS[column].dataset)).size;
   const parts = new Set(columns.map((column) => COLUMNS[column].part)).size;
@@ -687,6 +685,7 @@ function show() {
   ].filter(Boolean).join(" ");
   drawRanks(rows, table);
   showPairs(rows, columns);
+  CUT.forEach((tell) => tell());
   drawTimes(rows);
   remember();
   document.documentElement.dataset.shown = String(Number(document.documentElement.dataset.shown ?? 0) + 1);
@@ -704,21 +703,28 @@ function pinAdded(board) {
   }
 }
 
-/** Says under a table that is cut off how many of its rows are below. */
-function tellMore() {
-  const region = byId("board-region"), more = byId("more");
-  const end = region.getBoundingClientRect().bottom - 2;
-  const below = [...byId("board-table").tBodies[0].rows].filter((row) => row.getBoundingClientRect().bottom > end + 2).length;
-  const whole = !region.classList.contains("long");
-  more.hidden = !below && !whole;
-  more.setAttribute("aria-expanded", String(whole));
-  more.textContent = whole ? "show fewer" : `${below} more – show all`;
-}
-
-byId("board-region").addEventListener("scroll", tellMore, { passive: true });
-byId("more").addEventListener("click", () => {
-  byId("board-region").classList.toggle("long");
-  tellMore();
+/** Under every table that is cut off: how many of its rows are below, and a button that shows them all. */
+const CUT = [...document.querySelectorAll(".scroll.long")].map((region, i) => {
+  region.id ||= `cut-${i}`;
+  const button = element("button", { type: "button", class: "quiet", "aria-controls": region.id });
+  const line = element("p", { class: "more" }, button);
+  const tell = () => {
+    const end = region.getBoundingClientRect().bottom;
+    const below = [...region.querySelectorAll("tbody tr")].filter((row) => row.getBoundingClientRect().bottom > end).length;
+    const whole = !region.classList.contains("long");
+    line.hidden = !whole && region.scrollHeight <= region.clientHeight;
+    button.hidden = !below && !whole;
+    button.setAttribute("aria-expanded", String(whole));
+    button.textContent = whole ? "show fewer" : `${below} more – show all`;
+  };
+  region.after(line);
+  region.addEventListener("scroll", tell, { passive: true });
+  region.closest("details")?.addEventListener("toggle", tell);
+  button.addEventListener("click", () => {
+    region.classList.toggle("long");
+    tell();
+  });
+  return tell;
 });
 
 const KEPT = { ...DEFAULTS, ...ORDER };
