@@ -344,6 +344,7 @@ def common(
         "nothing": trained.quantifier.prior_[1],
         "low": low,
         "high": high,
+        "support": float(told.support),
     }
 
 
@@ -423,7 +424,7 @@ def accuracy_summary(answers: pd.DataFrame) -> str:
         reason = row["reason"]
         if reason == NEITHER:
             reason = REFUTED if row["refuted"] else NO_EVIDENCE
-        used, possible = methods_for(Decision(kind, reason, PRIOR), row["p_doubles"])
+        used, possible = methods_for(Decision(kind, reason, PRIOR), row["support"])
         frame.loc[i, "answer"] = sum(w * row[f"accuracy_{name}"] for name, w in used.items())
         low = min(row[f"accuracy_{name}_low"] for name in possible)
         high = max(row[f"accuracy_{name}_high"] for name in possible)

@@ -5,8 +5,6 @@ import pytest
 
 from quantshift.adapting import Adaptation, Correction
 from quantshift.adapting.adaptation import (
-    LEAST_WEIGHT,
-    LEAST_WEIGHT_FROM,
     NO_LONGER,
     PARTIAL,
     SENTENCES,
@@ -45,10 +43,15 @@ def test_the_weight_of_label_shift_follows_the_evidence():
     assert label_shift_weight(guarding.DECLARED) == label_shift_weight(guarding.EVIDENCE) == 1
     assert label_shift_weight(guarding.REFUTED) == label_shift_weight(guarding.COVARIATE) == 0
     assert label_shift_weight(guarding.NO_EVIDENCE) == 0.5
-    p_values = np.geomspace(guarding.EVIDENCE_LEVEL, LEAST_WEIGHT_FROM, 5)
-    weights = [label_shift_weight(guarding.AGREEMENT, p) for p in p_values]
-    np.testing.assert_allclose(weights, np.linspace(1, LEAST_WEIGHT, 5))
-    assert label_shift_weight(guarding.AGREEMENT, 1.0) == LEAST_WEIGHT
+
+
+@pytest.mark.parametrize("reason", [guarding.AGREEMENT, guarding.NO_EVIDENCE])
+def test_without_evidence_the_weight_is_the_probability_of_label_shift(reason):
+    # Bayes' rule for two hypotheses that were equally likely before.
+    of_label_shift, of_selection = np.log(0.3), np.log(0.1)
+    assert label_shift_weight(reason, of_label_shift - of_selection) == pytest.approx(0.75)
+    assert label_shift_weight(reason, 0.0) == 0.5
+    assert label_shift_weight(reason, -1000.0) == 0.0
 
 
 def test_an_adaptation_says_what_was_done():

@@ -16,8 +16,10 @@ instead of -.042 where rows had been selected by their score (`benchmarks/shifte
 
 What is estimated about the classifier (its accuracy and other measures) is between the values under
 the two assumptions, by `label_shift_weight`: under label shift alone if it is declared or there is
-evidence for it, under covariate shift alone if label shift is refuted, and in between the nearer to
-the first the less likely selected items would look like the sample.
+evidence for it, under covariate shift alone if label shift is refuted. In between the weight is the
+probability of label shift, given the sample, if label shift and a selection of items were equally
+likely before: 1 / (1 + e^-support), where the support is the log-likelihood of label shift minus
+that of the likeliest selection (`quantshift.quantifiers.likelihood.score_test`).
 """
 
 from collections.abc import Mapping
@@ -27,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from quantshift.adapting.correction import Correction
 from quantshift.base.types import Posteriors, Prevalences
@@ -49,12 +52,6 @@ STRONG = 0.75
 
 PARTIAL = 0.5
 """The largest strength of a correction without evidence."""
-
-LEAST_WEIGHT, LEAST_WEIGHT_FROM = 0.25, 0.5
-"""The weight of label shift if this share of the doubles, or more, looks like the sample. On the
-tables used for development the error of the accuracy under changed shares was .035, that of rows
-selected by their score .023; with equal weights .034 and .026, with LEAST_WEIGHT = 0 .043 and .020
-(`benchmarks/performance_rivals.py`)."""
 
 SENTENCES: Mapping[str, str] = MappingProxyType(
     {
@@ -84,12 +81,14 @@ class Adaptation:
         (n_classes,). correction: from posteriors as trained, with its strength.
     reason: declared, evidence, agreement, no evidence, refuted, neither or covariate.
     p_doubles: how likely a sample of selected items looks like this one; None if not tested.
+    support: log-likelihood of label shift minus that of selected items; None if not known.
     """
 
     classes: NDArray[Any]
     correction: Correction
     reason: str
     p_doubles: float | None = None
+    support: float | None = None
 
     @property
     def prevalence(self) -> Prevalences:
@@ -127,7 +126,7 @@ class Adaptation:
 
 
 def strength_of(reason: str, p_doubles: float | None = None) -> float:
-    """The strength of the correction that the evidence allows.
+    """The strength of the correction that the evidence allows; without evidence, evenly in log p.
 
     >>> strength_of("evidence"), strength_of("refuted"), strength_of("no evidence", 0.2)
     (0.75, 0.0, 0.0)
@@ -136,26 +135,19 @@ def strength_of(reason: str, p_doubles: float | None = None) -> float:
     if reason in fixed:
         return fixed[reason]
     if reason in (NO_EVIDENCE, AGREEMENT) and p_doubles is not None:
-        return PARTIAL * _nearness(p_doubles, NO_LONGER)
+        distance = np.log(NO_LONGER / max(p_doubles, EVIDENCE_LEVEL))
+        return PARTIAL * float(np.clip(distance / np.log(NO_LONGER / EVIDENCE_LEVEL), 0.0, 1.0))
     return 0.0
 
 
-def label_shift_weight(reason: str, p_doubles: float | None = None) -> float:
+def label_shift_weight(reason: str, support: float | None = None) -> float:
     """The weight of label shift, from 0 to 1, in what is estimated about the classifier.
 
-    >>> label_shift_weight("evidence"), label_shift_weight("no evidence", 0.05)
-    (1.0, 0.625)
+    >>> label_shift_weight("evidence"), label_shift_weight("no evidence", 0.0)
+    (1.0, 0.5)
     """
     if reason in (DECLARED, EVIDENCE):
         return 1.0
     if reason in (REFUTED, COVARIATE):
         return 0.0
-    if p_doubles is None:
-        return 0.5
-    return LEAST_WEIGHT + (1 - LEAST_WEIGHT) * _nearness(p_doubles, LEAST_WEIGHT_FROM)
-
-
-def _nearness(p_doubles: float, farthest: float) -> float:
-    """How near to evidence a p-value is, evenly in log p: from 1 at its level to 0 at farthest."""
-    distance = np.log(farthest / max(p_doubles, EVIDENCE_LEVEL))
-    return float(np.clip(distance / np.log(farthest / EVIDENCE_LEVEL), 0.0, 1.0))
+    return 0.5 if support is None else float(expit(support))

@@ -54,11 +54,14 @@ class SampleEvidence:
 
     prevalence: the shares of the classes if only they changed. reason: see `adaptation`.
     p_doubles: how likely a sample of selected items looks like this; None if it was not tested.
+    support: log-likelihood of label shift minus that of selected items; None if an assumption is
+    declared.
     """
 
     prevalence: Prevalences
     reason: str
     p_doubles: float | None = None
+    support: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +167,7 @@ class Examiner:
                 prevalence[i],
                 self._reason(each),
                 float(each.p_values["doubles"]) if tested else None,
+                float(each.support),
             )
             for i, each in enumerate(grounds)
         ]

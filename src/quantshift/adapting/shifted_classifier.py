@@ -240,6 +240,7 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
                 ),
                 each.reason,
                 each.p_doubles,
+                each.support,
             )
             for each in evidence
         )

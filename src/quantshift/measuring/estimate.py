@@ -75,7 +75,7 @@ class Sample:
     """Items without labels.
 
     posteriors: as trained, (n_items, n_classes). prevalence: the estimated shares if only they
-    changed, (n_classes,). reason, p_doubles: what the sample shows, as in
+    changed, (n_classes,). reason, support: what the sample shows, as in
     `quantshift.adapting.adaptation`.
     """
 
@@ -83,7 +83,7 @@ class Sample:
     prevalence: Prevalences
     reason: str
     weights: Weights | None = None
-    p_doubles: float | None = None
+    support: float | None = None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Sample:
     @property
     def assumption_weights(self) -> Reals:
         """How much each of these assumptions counts for the estimate."""
-        of_prior = label_shift_weight(self.reason, self.p_doubles)
+        of_prior = label_shift_weight(self.reason, self.support)
         by_assumption = {PRIOR: of_prior, COVARIATE: 1 - of_prior}
         return np.array([by_assumption[assumption] for assumption in self.assumptions])
 

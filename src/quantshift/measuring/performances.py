@@ -183,7 +183,7 @@ class _Measuring:
         posteriors = self.posteriors[rows]
         weights = None if self.weights is None else self.weights[rows]
         sample = Sample(
-            posteriors, adaptation.prevalence, adaptation.reason, weights, adaptation.p_doubles
+            posteriors, adaptation.prevalence, adaptation.reason, weights, adaptation.support
         )
         held_out = self.estimator.trained.held_out_posteriors_
         as_trained = self.fitted.decisions(held_out)

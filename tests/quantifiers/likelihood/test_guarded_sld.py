@@ -160,6 +160,7 @@ def test_signals_are_tested_only_if_their_grounds_are_asked_for(monkeypatch):
     (expected,) = columns.grounds(columns.estimate(X))
     assert found.p_values == expected.p_values
     assert found.power == expected.power
+    assert found.support == expected.support
     assert found.low.tolist() == expected.low.tolist()
 
 

@@ -162,10 +162,12 @@ def test_label_shift_has_evidence_and_a_tilt_has_none(training):
     assert found.prevalence[1] == pytest.approx(y.mean(), abs=0.03)
     assert refuting(found) > LEVEL
     assert found.doubles < 0.01
+    assert found.support > 5
     X, _, posteriors = tilted(2000, 2.5, rng)
     found = evidence_of(training, X, posteriors)
     assert found.score < LEVEL
     assert found.power > 0.5
+    assert found.support < 0
 
 
 def test_a_sample_cut_by_its_score_has_no_evidence_even_if_it_is_small(training):
@@ -175,6 +177,7 @@ def test_a_sample_cut_by_its_score_has_no_evidence_even_if_it_is_small(training)
         upper = rng.permutation(np.flatnonzero(posteriors[:, 1] > 0.5))[:60]
         found = evidence_of(training, X[upper], posteriors[upper])
         assert found.doubles > 0.01 or refuting(found) < LEVEL
+        assert found.support < 0
 
 
 def test_features_that_label_shift_does_not_explain_refute_it(training):

@@ -88,8 +88,8 @@ def test_the_evidence_decides_the_estimator() -> None:
 
 def test_weak_evidence_counts_by_its_strength() -> None:
     decision = Decision(RANGE, "no evidence", "prior")
-    assert methods_for(decision, 0.05)[0] == {"leap": 0.625, "confidence": 0.375}
-    assert methods_for(decision, 0.9)[0] == {"leap": 0.25, "confidence": 0.75}
+    assert methods_for(decision, np.log(3))[0] == pytest.approx({"leap": 0.75, "confidence": 0.25})
+    assert methods_for(decision, -50.0)[0]["leap"] < 1e-9
 
 
 def test_nothing_is_said_without_labelled_rows() -> None:

@@ -72,6 +72,7 @@ class Grounds:
     low, high: limits of the range, (..., n_classes), whatever the kind.
     p_values: of the tests of label shift, by name, see `score_test`; `doubles` is the one that has
         to be small for evidence. power: the probability that a double would have been refuted.
+    support: log-likelihood of label shift minus that of its likeliest double.
     refuted: whether the sample refutes what the method assumes: label shift or, for signals, shifts
         of classes and subgroups. in_doubt: whether label shift explains so much of the difference
         all the same that no other assumption may be better. auc, z, explained: of the test by a
@@ -94,6 +95,7 @@ class Grounds:
     high: Reals
     p_values: Mapping[str, Reals]
     power: Reals
+    support: Reals
     refuted: Flags
     in_doubt: Flags
     auc: Reals

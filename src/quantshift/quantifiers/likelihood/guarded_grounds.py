@@ -31,6 +31,7 @@ def in_arrays(tests: Sequence[ShiftEvidence]) -> Diagnostics:
     return {
         "p_values": np.array([[getattr(test, name) for name in P_VALUES] for test in tests]),
         "power_against_doubles": np.array([[test.power] for test in tests]),
+        "support": np.array([[test.support] for test in tests]),
         "prior_error": np.stack([test.error for test in tests]),
     }
 
@@ -100,5 +101,6 @@ def grounds_of(
         high=high,
         p_values=p_values,
         power=diagnostics["power_against_doubles"][:, 0],
+        support=diagnostics["support"][:, 0],
         **{name: diagnostics[name] for name in (*same, *more)},
     )

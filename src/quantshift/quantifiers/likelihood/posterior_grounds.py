@@ -113,6 +113,7 @@ def posterior_grounds(
             for name in ("score", "fit", "doubles")
         },
         power=np.array([test.power for test in tests]),
+        support=np.array([test.support for test in tests]),
         refuted=refuted,
         in_doubt=np.zeros_like(refuted),
         auc=unknown,

@@ -81,7 +81,8 @@ class ShiftEvidence:
 
     prevalence: of the label shift that fits best, (n_classes,); error: the root of its mean squared
     error as an estimate of the shares among the items, in samples of label shift. power: the
-    probability that `score` would refute label shift if the sample were the fitted tilt.
+    probability that `score` would refute label shift if the sample were the fitted tilt. support:
+    log-likelihood of the label shift that fits best, minus that of the likeliest double.
     """
 
     prevalence: Prevalences
@@ -92,6 +93,7 @@ class ShiftEvidence:
     columns: float
     doubles: float
     power: float
+    support: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +207,7 @@ class ScoredTraining:
                 p_value(stepped.over_step, observed.over_step[0]),
             ),
             power=float(np.mean(tilted.over_tilt < np.quantile(null.over_tilt, LEVEL))),
+            support=float(min(ratio, observed.over_step[0])),
         )
 
     def _draw(

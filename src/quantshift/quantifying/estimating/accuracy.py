@@ -64,7 +64,7 @@ class AccuracyOfBatches:
         weights = uneven(items.weights)
         if weights is not None:
             items = items.take(weights.nonzero()[0])
-        methods, possible = methods_for(evidence.decision, evidence.p_doubles)
+        methods, possible = methods_for(evidence.decision, evidence.support)
         estimates = {method: self._by(method, items, evidence) for method in possible}
         training, level = self.errors.accuracy, self.level
         estimate = sum(weight * estimates[method][0] for method, weight in methods.items())
@@ -93,14 +93,14 @@ class AccuracyOfBatches:
 
 
 def methods_for(
-    decision: Decision, p_doubles: float | None = None
+    decision: Decision, support: float | None = None
 ) -> tuple[Mapping[str, float], tuple[str, ...]]:
     """The estimators that the evidence supports, with their weights; and those whose limits count.
 
-    p_doubles: how likely selected items would look like the sample; None if that was not tested.
+    support: of label shift by the sample, as in `quantshift.adapting.adaptation`; None: unknown.
     """
     if decision.reason in (NO_EVIDENCE, AGREEMENT):
-        weight = label_shift_weight(decision.reason, p_doubles)
+        weight = label_shift_weight(decision.reason, support)
         return {"leap": weight, "confidence": 1 - weight}, EVERY
     if decision.reason == REFUTED:
         return {"confidence": 1.0}, EVERY

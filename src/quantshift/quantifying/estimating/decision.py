@@ -117,7 +117,7 @@ class Evidence:
     """Everything about one sample that does not need labels.
 
     no_estimate_reason: why nothing can be estimated from the items; empty if it can. cure: what to
-    do then.
+    do then. support: log-likelihood of label shift minus that of selected items; None if unknown.
     none_of_these: the share of items like those of no class in training; None if there are none.
     """
 
@@ -128,6 +128,7 @@ class Evidence:
     no_estimate_reason: str = ""
     cure: str = ""
     none_of_these: float | None = None
+    support: float | None = None
 
     @property
     def p_doubles(self) -> float | None:
@@ -145,6 +146,7 @@ class Evidence:
         assumptions: tuple[Assumption, ...],
         shift: Shift | None,
         decision: Decision,
+        support: float | None = None,
     ) -> "Evidence":
         """The evidence on the i-th sample of `drawn`. shares: the estimate and its limits."""
         prevalence, low, high = shares
@@ -159,7 +161,7 @@ class Evidence:
             informative=drawn.informative[i],
             bias=drawn.values[i].mean(axis=0) - prevalence,
         )
-        return cls(interval, assumptions, shift, decision)
+        return cls(interval, assumptions, shift, decision, support=support)
 
     def refused(self, no_estimate_reason: str, cure: str = "") -> "Evidence":
         """The evidence on items from which nothing can be estimated."""

@@ -118,6 +118,7 @@ class GuardedSamples:
                 assumptions=self._assumptions(each),
                 shift=_shift(each, self.assume),
                 decision=Decision.of_grounds(each),
+                support=float(each.support),
             )
 
     @property

@@ -105,7 +105,7 @@ class PerformanceOfBatches:
         posteriors = self.model.posteriors(items)
         correction = correction_for(self.model, evidence, len(items))
         reason = reason_of(self.model, evidence)
-        sample = Sample(posteriors, correction.prevalence, reason, weights, evidence.p_doubles)
+        sample = Sample(posteriors, correction.prevalence, reason, weights, evidence.support)
         uses = [_use(posteriors)]
         if correction.strength > 0:
             uses.append(_use(correction(posteriors)))

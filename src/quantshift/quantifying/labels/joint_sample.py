@@ -297,6 +297,7 @@ def _revised(
             p_doubles=doubles,
         ),
         decision=decision,
+        support=None,
     )
 
 
