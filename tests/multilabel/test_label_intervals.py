@@ -40,7 +40,9 @@ def test_limits_are_around_the_estimate_and_simultaneous_ones_are_wider():
     assert (together.high >= each.high).all()
     assert (together.high - together.low > each.high - each.low).any()
     assert (each.estimates == fitted.predict(new)).all()
-    weighted = predict_label_intervals(fitted, new, weights=np.r_[np.full(79, 0.01), 100.0])
+    # Eight items count almost alone, and limits are those of eight items.
+    few = np.r_[np.full(72, 0.01), np.full(8, 10.0)]
+    weighted = predict_label_intervals(fitted, new, weights=few)
     assert (weighted.high - weighted.low).mean() > (each.high - each.low).mean()
     with pytest.raises(UserError, match="level must be between 0 and 1"):
         predict_label_intervals(fitted, new, level=95)
