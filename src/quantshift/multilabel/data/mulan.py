@@ -79,12 +79,16 @@ def load_mulan(arff: str | Path, labels: str | Path | Sequence[str]) -> Labelled
                 "numbers; leave it out of the file"
             )
     position_of = {name: position for position, name in enumerate(columns)}
-    labels_of_file = [(p, header.attributes[p]) for p in (position_of[name] for name in names)]
+    label_columns = [
+        _Label(name, position, header.attributes[position].default)
+        for name, position in ((name, position_of[name]) for name in names)
+    ]
     matrix, flags = _SparseMatrix(features), []
     with explained(file.name):
         for number, row in enumerate(read_rows(file, header), start=1):
             matrix.add(f"{file.name}: line {row.line}", row.by_position)
-            flags.append(_flags(f"{file.name}: row {number}", row.by_position, labels_of_file))
+            where = f"{file.name}: row {number}"
+            flags.append([label.is_on(where, row.by_position) for label in label_columns])
     if not flags:
         raise DataError(f"{file.name}: no rows after '@data'")
     X = matrix.matrix()
@@ -199,18 +203,23 @@ class _SparseMatrix:
         return csr_array(tuple(map(np.array, (self.values, self.columns, self.ends))), shape=shape)
 
 
-def _flags(
-    where: str, cells: Mapping[int, str | None], labels: Sequence[tuple[int, Attribute]]
-) -> list[bool]:
-    """Which labels an item has; anything but 0 and 1 is refused."""
-    flags = []
-    for position, attribute in labels:
-        cell = cells.get(position, attribute.default)
+@dataclass(frozen=True)
+class _Label:
+    """A label: its name, its position in a row, and what a sparse row means by leaving it out."""
+
+    name: str
+    position: int
+    default: str | None
+
+    def is_on(self, where: str, cells: Mapping[int, str | None]) -> bool:
+        """Whether an item has the label; anything but 0 and 1 is refused."""
+        cell = cells.get(self.position, self.default)
+        if cell in (ABSENT, PRESENT):
+            return cell == PRESENT
         value = None if cell is None else number_of(cell)
         if value not in (0, 1):
             raise DataError(
-                f"{where}: label {attribute.name!r} is "
+                f"{where}: label {self.name!r} is "
                 f"{'missing' if cell is None else repr(cell)}; it must be 0 or 1"
             )
-        flags.append(value == 1)
-    return flags
+        return value == 1
