@@ -43,7 +43,7 @@ MOST_SET = 100
 OWN_SHARE = 1 / 3
 """How much the samples in which the share of the label itself was set count among all of them. They
 are few among the many in which another label was set, or none, and their errors are larger. If all
-samples counted the same, the limits of a label that has moved would hold in .79 to .96 of the
+samples counted the same, the limits of a label that has moved would hold in .75 to .95 of the
 samples of the development sets."""
 
 MOST_COUNT = 12.0
