@@ -17,9 +17,10 @@ Published errors are those of `experiments/library/multilabel/published.csv`; "b
 of a set, whichever method has it. With --store the estimates are written to a store of results,
 which `quantshift report DIR` and `quantshift.leaderboard.build_leaderboard(DIR)` show; it has to be
 a new folder. With --coverage the intervals of TiltedLabelSets at the level 0.95 are tried on the
-same samples: how often they hold for all labels, for the label whose share is set, for the others,
-and for labels that at least 5% of the test items have; then for random samples, if only random
-samples made the limits, which is what they could be if it were known that nothing has changed.
+same samples: how often they hold for all labels, for the label whose share is set (also without
+labels of fewer than five training items, which `quantify` leaves out), for the others, and for
+labels that at least 5% of the test items have; then for random samples, if only random samples made
+the limits, which is what they could be if it were known that nothing has changed.
 """
 
 import argparse
@@ -61,6 +62,9 @@ MEASURES = ("ae", "rae")
 LEVEL = 0.95
 FREQUENT = 0.05
 """Of a label this share of the test items has, a sample of 100 rarely has none."""
+
+FEWEST_ITEMS = 5
+"""Training items with a label that `quantify` needs."""
 
 NAIVE = ("NaivePCC", "NaivePACC", "MLPE")
 """Published methods that are shown beside the best ones: ours of the same kind is in the table."""
@@ -246,6 +250,7 @@ def coverage(fitted: Fitted, protocols: LabelProtocols) -> list[dict[str, Any]]:
         worlds.estimates[unmoved], worlds.shares[unmoved], worlds.moved[unmoved]
     )
     is_frequent = labels.shares() >= FREQUENT
+    is_learnt = fitted.problem.labels.has.sum(axis=0) >= FEWEST_ITEMS
     rows = []
     for experiment, index in protocols.samples(labels):
         p_true, p_hat = labels.has[index].mean(axis=1), quantifier.aggregate(fitted.pool, index)
@@ -260,6 +265,8 @@ def coverage(fitted: Fitted, protocols: LabelProtocols) -> list[dict[str, Any]]:
                 "holds": inside.mean(),
                 "se labels": standard_error(inside.mean(axis=0)),
                 "set label": inside[is_set].mean() if is_set.any() else None,
+                "its se": _error_of_set(inside, is_set),
+                "of 5 items": inside[is_set & is_learnt].mean() if is_set.any() else None,
                 "others": inside[~is_set].mean(),
                 "share >= .05": inside[:, is_frequent].mean() if is_frequent.any() else None,
                 "width": widths.mean(),
@@ -278,6 +285,12 @@ def within(worlds: SimulatedWorlds, p_true: Reals, p_hat: Reals) -> tuple[Flags,
     low, high = np.clip(limits[..., 0], 0, p_hat), np.clip(limits[..., 1], p_hat, 1)
     # Shares are multiples of 1/100, and limits may equal them up to rounding.
     return (low - 1e-9 <= p_true) & (p_true <= high + 1e-9), high - low
+
+
+def _error_of_set(inside: Flags, is_set: Flags) -> float | None:
+    """The standard error, over labels, of how often the limits of the label that is set hold."""
+    by_label = [i[s].mean() for i, s in zip(inside.T, is_set.T, strict=True) if s.any()]
+    return standard_error(np.array(by_label)) if by_label else None
 
 
 def standard_error(values: Reals) -> float:

@@ -22,7 +22,12 @@ from quantshift.leaderboard import build_leaderboard
 from quantshift.leaderboard.published import published_numbers
 from quantshift.leaderboard.scores import score_table
 from quantshift.metrics import MEASURES
-from quantshift.multilabel import LabelByLabel, LabelTable, generate_labelled_items
+from quantshift.multilabel import (
+    LabelByLabel,
+    LabelTable,
+    SetsAsClasses,
+    generate_labelled_items,
+)
 from quantshift.report import build_report
 from quantshift.results.completeness import status
 from quantshift.results.verification import verify
@@ -116,6 +121,16 @@ def test_published_results_stand_beside_ours(problem, tmp_path):
     assert same["value"].to_list() == [0.085, 0.033]
     ours = scores.filter(pl.col("measure") == "ae").sort("experiment")["error"].to_list()
     assert same.sort("experiment")["ours"].to_list() == ours
+
+
+def test_a_method_that_cannot_be_fitted_is_left_out_with_a_warning(problem, tmp_path):
+    few = replace(problem, X=problem.X[:30], labels=problem.labels.take(np.arange(30)))
+    methods = {"PCC": LabelByLabel(PCC()), "sets": SetsAsClasses(fewest=30)}
+    with pytest.warns(UserWarning, match="tickets: without sets: no set of labels is on 30 items"):
+        store = run_label_experiments([few], methods, tmp_path / "both", PROTOCOLS)
+    assert store.read([NATURAL]).collect()["method"].unique().to_list() == ["PCC"]
+    with pytest.raises(DataError, match="no set of labels is on 30 items"):
+        run_label_experiments([few], {"sets": methods["sets"]}, tmp_path / "one", PROTOCOLS)
 
 
 def test_labels_of_training_and_test_must_agree(problem):

@@ -54,14 +54,26 @@ class OrderDependent(LabelByLabel):
         return super().predict(X, samples, weights=weights)
 
 
+class FirstLabel(RegressedShares):
+    """Takes the posteriors of the first label for those of all labels."""
+
+    def _learn(self, posteriors, table, weights):
+        super()._learn(np.repeat(posteriors[:, :1], posteriors.shape[1], axis=1), table, weights)
+
+    def _solve(self, posteriors, index, weights):
+        posteriors = np.repeat(posteriors[:, :1], posteriors.shape[1], axis=1)
+        return super()._solve(posteriors, index, weights)
+
+
 @pytest.mark.parametrize(
     ("wrong", "name"),
     [
         (Reversed(), "correctness"),
         (Unweighted(), "weights_are_counts"),
         (OrderDependent(), "item_permutation"),
+        (FirstLabel(n_samples=400), "label_permutation"),
     ],
-    ids=["reversed", "unweighted", "order"],
+    ids=["reversed", "unweighted", "order", "first label"],
 )
 def test_wrong_methods_fail(wrong, name):
     check = dict(yield_multilabel_checks(wrong))[name]

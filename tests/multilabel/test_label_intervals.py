@@ -40,7 +40,9 @@ def test_limits_are_around_the_estimate_and_simultaneous_ones_are_wider():
     assert (together.high >= each.high).all()
     assert (together.high - together.low > each.high - each.low).any()
     assert (each.estimates == fitted.predict(new)).all()
-    weighted = predict_label_intervals(fitted, new, weights=np.r_[np.full(79, 0.01), 100.0])
+    # Eight items count almost alone, and limits are those of eight items.
+    few = np.r_[np.full(72, 0.01), np.full(8, 10.0)]
+    weighted = predict_label_intervals(fitted, new, weights=few)
     assert (weighted.high - weighted.low).mean() > (each.high - each.low).mean()
     with pytest.raises(UserError, match="level must be between 0 and 1"):
         predict_label_intervals(fitted, new, level=95)
@@ -52,16 +54,27 @@ def test_too_few_worlds_for_a_level_give_no_limits():
     assert worlds.limits(0, 0.5, 0.01) == (0.0, 1.0)
 
 
-def test_samples_of_the_label_itself_count_more():
+def test_samples_of_the_label_itself_count_a_third():
     # Ten samples where another label moved, without errors; two where this one did, with large
-    # ones. At 35% the two count too much to be left out, if they count twice.
+    # ones. They count 2 each, and the others 0.8. So at 40% they are too many to be left out.
     shares = np.r_[np.full(10, 0.5), 0.2, 0.8]
     worlds = SimulatedWorlds(np.full((12, 1), 0.5), shares[:, None], np.r_[np.full(10, 1), 0, 0])
     same = SimulatedWorlds(worlds.estimates, worlds.shares, np.full(12, NO_LABEL))
-    assert worlds.limits(0, 0.5, 0.35) == pytest.approx((0.2, 0.8))
-    assert same.limits(0, 0.5, 0.35) == (0.5, 0.5)
-    assert worlds.limits(0, 0.5, 0.4) == (0.5, 0.5)
-    assert same.limits(0, 0.5, 0.3) == pytest.approx((0.2, 0.8))
+    assert worlds.limits(0, 0.5, 0.43) == pytest.approx((0.2, 0.8))
+    assert worlds.limits(0, 0.5, 0.44) == (0.5, 0.5)
+    assert same.limits(0, 0.5, 0.30) == pytest.approx((0.2, 0.8))
+    assert same.limits(0, 0.5, 0.32) == (0.5, 0.5)
+
+
+def test_a_few_samples_of_the_label_itself_do_not_outweigh_all_others():
+    is_own = np.zeros(10_000, dtype=bool)
+    is_own[:3] = True
+    counts = label_intervals._counts(is_own)
+    assert counts.mean() == pytest.approx(1)
+    assert counts[0] / counts[-1] == label_intervals.MOST_COUNT
+    assert (label_intervals._counts(is_own & False) == 1).all()
+    is_own[:5000] = True
+    assert (label_intervals._counts(is_own) == 1).all()
 
 
 def grouped():

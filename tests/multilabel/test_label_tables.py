@@ -59,6 +59,7 @@ def test_names_can_be_given():
         (np.zeros((0, 2)), None, "at least one item and one label"),
         ("spam", None, "an indicator matrix or a set of labels for each item"),
         ([{"a"}, "spam"], None, "the labels of item 1 are 'spam': give a set"),
+        ([{"a"}, None], None, "the labels of item 1 are None: .* such as an empty set"),
         ([set(), set()], None, "no item has a label"),
         ([{"a"}, {"b"}], ["a"], "item 1 has the label 'b', which is not among the names"),
         (np.array(HAS), ["x", "y"], "2 names do not fit 3 columns"),

@@ -9,7 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from quantshift.errors import DataError, UserError
-from quantshift.multilabel import TiltedLabelSets, label_table, samples_of_each_label
+from quantshift.multilabel import (
+    TiltedLabelSets,
+    label_table,
+    samples_of_each_label,
+    tilted_label_sets,
+)
 
 
 def problem(n_items, seed=0, spread=1.0):
@@ -57,6 +62,26 @@ def test_groups_give_labels_and_pairs_but_no_sets():
     assert np.abs(pairs - exact).max() < 0.12
     with pytest.raises(UserError, match="2 to 2 labels, not for 4"):
         fitted.predict_sets(new)
+    with pytest.raises(UserError, match="largest_group=0 must be at least 1"):
+        TiltedLabelSets(largest_group=0).fit(X, Y)
+
+
+@pytest.mark.slow
+def test_a_thousand_labels_are_estimated(monkeypatch):
+    monkeypatch.setattr(tilted_label_sets, "TRIAL_POINTS", 3)
+    monkeypatch.setattr(tilted_label_sets, "TRIAL_NATURAL", 4)
+    # A hundred topics with ten labels each, of which an item with the topic has seven of ten.
+    rng = np.random.default_rng(0)
+    topics = rng.random((120, 100)) < 0.2
+    Y = np.repeat(topics, 10, axis=1) & (rng.random((120, 1000)) < 0.7)
+    Y[:2], Y[2:4] = True, False
+    posteriors = np.clip(np.where(Y, 0.8, 0.1) + rng.normal(0, 0.1, Y.shape), 0.01, 0.99)
+    fitted = TiltedLabelSets(largest_group=3).fit_posteriors(posteriors, Y)
+    assert sorted(np.concatenate(fitted.groups_)) == list(range(1000))
+    assert max(map(len, fitted.groups_)) == 3
+    estimates = fitted.aggregate(posteriors, [np.arange(60), np.arange(120)])
+    assert np.abs(estimates[0] - Y[:60].mean(axis=0)).mean() < 0.05
+    assert np.abs(estimates[1] - Y.mean(axis=0)).mean() < 0.05
 
 
 def test_posteriors_that_say_nothing_are_not_believed():

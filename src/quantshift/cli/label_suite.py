@@ -1,5 +1,6 @@
 """The suite `multilabel` on the command line: what `run` and `bench` do with it."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,8 +38,14 @@ def run_label_suite(
     if dry_run:
         say(console, text_table(_plan(problems, len(methods))))
         return
-    with item_progress(Console(stderr=True)) as progress:
+    with (
+        warnings.catch_warnings(record=True, action="always", category=UserWarning) as caught,
+        item_progress(Console(stderr=True)) as progress,
+    ):
         run_label_experiments(problems, methods, out, protocols, progress)
+    for warning in caught:
+        if warning.category is UserWarning:
+            say(Console(stderr=True), f"warning: {warning.message}")
     summary = f"{counted(len(methods), 'method')} on {counted(len(problems), 'data set')}"
     say(console, f"{SUITE}: {summary}; results in {out}")
 

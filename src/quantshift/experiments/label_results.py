@@ -11,6 +11,7 @@ Quantification" (TKDD 2023): in `multilabel-app` the share of one label after th
 `multilabel-npp` samples are random. Both test the same training set.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -137,7 +138,8 @@ def run_label_experiments(
 ) -> ResultStore:
     """Fit the methods on every data set, and store their estimates in the folder `out`.
 
-    Methods that have results there already are not computed again.
+    Methods that have results there already are not computed again. One that cannot be fitted on a
+    data set is left out there, with a warning, unless none can.
     """
     steps = [f"{problem.name}, {name}" for problem in problems for name in methods]
     signatures = {name: _signature(method) for name, method in methods.items()}
@@ -145,6 +147,7 @@ def run_label_experiments(
     for problem in problems:
         samples = dict(protocols.samples(problem.labels_test))
         shared = _SharedClassifiers(problem)
+        left_out: list[str] = []
         for name, method in methods.items():
             missing = {
                 experiment: index
@@ -156,7 +159,14 @@ def run_label_experiments(
             if progress is not None:
                 step = f"{problem.name}, {name}"
                 progress(step, steps.index(step), len(steps))
-            estimate = shared.fitted(method)
+            try:
+                estimate = shared.fitted(method)
+            except DataError as error:
+                left_out.append(name)
+                if len(left_out) == len(methods):
+                    raise
+                warnings.warn(f"{problem.name}: without {name}: {error}", stacklevel=2)
+                continue
             for experiment, index in missing.items():
                 p_hat = estimate(index)
                 write_label_estimates(store, experiment, problem, protocols, {name: p_hat})

@@ -5,7 +5,9 @@ held-out posteriors: samples in which the share of one label at a time is anythi
 samples without a shift. For each bootstrap of the training items the method is fitted again on the
 items of the bootstrap, and the samples are drawn from the others, so that the errors of the fit
 count too. The interval of a label contains the shares that it has in the samples whose estimate was
-closest to the one at hand. So it holds for shifts of this kind, and for no others.
+closest to the one at hand, where those in which the label itself was set count more: they are few,
+and the label that has moved is the one that matters. So it holds for shifts of this kind, and for
+no others.
 
 A method may estimate groups of labels one after another. Then samples are simulated for one group
 at a time, and the share of some labels of other groups is set in turn, too: so time and memory grow
@@ -32,17 +34,20 @@ BOOTSTRAPS = 20
 POINTS, NATURAL = 11, 60
 """Shares of each label, and samples without a shift, for each bootstrap."""
 
-NEAREST = 150
+NEAREST = 250
 """Samples whose shares make the interval of a label."""
 
 MOST_SET = 100
 """The most labels whose share is set in turn for each bootstrap; they are drawn at random."""
 
-OWN_WEIGHT = 2.0
-"""How much a sample counts in which the share of the label itself was set; all others count 1.
-Such samples are few among the many in which another label was set, or none, and their errors are
-larger. With 1 the limits of a label that has moved held in .79 to .96 of the samples of the
-development sets, with 2 in .86 to .96 at 4% more width, with 4 in .87 to .98 at 20% more."""
+OWN_SHARE = 1 / 3
+"""How much the samples in which the share of the label itself was set count among all of them. They
+are few among the many in which another label was set, or none, and their errors are larger. If all
+samples counted the same, the limits of a label that has moved would hold in .75 to .95 of the
+samples of the development sets."""
+
+MOST_COUNT = 12.0
+"""The most that such a sample counts, where all others count 1."""
 
 NO_LABEL = -1
 """In place of the label whose share is set, for samples where there is none, or one of another
@@ -127,8 +132,7 @@ class SimulatedWorlds:
     def limits(self, label: int, estimate: float, alpha: float) -> tuple[float, float]:
         """The shares of a label in the samples whose estimate is closest to this one."""
         estimates, shares = self.estimates[:, label], self.shares[:, label]
-        counts = np.where(self.moved == label, OWN_WEIGHT, 1.0)
-        counts /= counts.mean()
+        counts = _counts(self.moved == label)
         n_nearest = max(NEAREST, int(np.ceil(4 / alpha)))
         order = np.argsort(np.abs(estimates - estimate), kind="stable")
         nearest = order[: int(np.searchsorted(np.cumsum(counts[order]), n_nearest)) + 1]
@@ -141,6 +145,16 @@ class SimulatedWorlds:
         errors, counts = errors[order_of_errors], counts[order_of_errors]
         low, high = _last_within(counts, most_beyond), _last_within(counts[::-1], most_beyond)
         return estimate + float(errors[low]), estimate + float(errors[-1 - high])
+
+
+def _counts(is_own: Flags) -> Reals:
+    """How much each sample counts, 1 on average. is_own: where the label itself was set."""
+    n_own = int(is_own.sum())
+    if not n_own:
+        return np.ones(len(is_own))
+    enough = OWN_SHARE / (1 - OWN_SHARE) * (len(is_own) - n_own) / n_own
+    counts = np.where(is_own, np.clip(enough, 1.0, MOST_COUNT), 1.0)
+    return np.asarray(counts / counts.mean())
 
 
 def _last_within(counts: Reals, most: float) -> int:

@@ -88,7 +88,7 @@ def check_learnable(table: LabelTable, weights: Weights | None = None) -> None:
         if too_few.any():
             raise DataError(
                 f"{_listed(table.names[too_few])}: at least {FEWEST} items {words} a label are "
-                "needed to learn it; leave it out, or add such items"
+                "needed to learn it; leave such labels out, or add items"
             )
 
 
@@ -116,9 +116,10 @@ def _are_sets(Y: Any) -> bool:
 def _from_sets(sets: Sequence[Any], names: Any) -> LabelTable:
     for i, labels in enumerate(sets):
         if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+            example = "an empty set" if labels is None else f"{{{labels!r}}}"
             raise DataError(
                 f"the labels of item {i} are {labels!r}: give a set of labels for each item, such "
-                f"as {{{labels!r}}}"
+                f"as {example}"
             )
     occurring = [label for labels in sets for label in labels]
     if names is None and not occurring:

@@ -140,6 +140,8 @@ class TiltedLabelSets(AbstractLabelAggregative):
             yield group, part
 
     def _learn(self, posteriors: Posteriors, table: LabelTable, weights: Weights | None) -> None:
+        if self.largest_group < 1:
+            raise UserError(f"largest_group={self.largest_group} must be at least 1")
         if len(table.names) == 1:
             self._single = SLD().fit_posteriors(
                 with_absence(posteriors[:, 0]), table.has[:, 0], weights=weights

@@ -174,8 +174,10 @@ def _refuse_beside(others: str, differences: Iterator[Difference], folder: Path)
 
 
 def _refusal(differences: list[Difference], folder: Path) -> str:
-    listed = "; ".join(_in_words(difference) for difference in differences[:_SHOWN_DIFFERENCES])
-    n_more = len(differences) - _SHOWN_DIFFERENCES
+    # What several experiments share, such as a data set, differs in all of them.
+    in_words = list(dict.fromkeys(_in_words(difference) for difference in differences))
+    listed = "; ".join(in_words[:_SHOWN_DIFFERENCES])
+    n_more = len(in_words) - _SHOWN_DIFFERENCES
     more = f"; and {n_more} more differences" if n_more > 0 else ""
     return f"{folder} holds other results: {listed}{more}; choose another folder, or redo all"
 

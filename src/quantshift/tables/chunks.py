@@ -1,6 +1,7 @@
 """The results of reading a table: chunks of rows, a whole frame, an open table."""
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -115,7 +116,7 @@ class OpenTable:
 
 def check_names(file: str, names: Sequence[str]) -> None:
     """Refuse two columns with the same name."""
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name, n in Counter(names).items() if n > 1), None)
     if twice is not None:
         raise DataError(f"{file}: two columns are called {twice!r}; rename one")
 

@@ -1,5 +1,7 @@
 """ARFF files with labels named in XML."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.sparse import issparse
@@ -47,6 +49,37 @@ def test_sparse_rows_stay_sparse_and_mean_the_same(tmp_path):
     np.testing.assert_array_equal(sparse.labels.has, dense.labels.has)
 
 
+def test_a_sparse_row_means_the_first_value_by_leaving_a_column_out(tmp_path):
+    header = """@relation r
+@attribute a {0,1}
+@attribute down {1,0}
+@attribute kind {one,two,three}
+@attribute x numeric
+@data
+"""
+    path, _ = files(tmp_path, "{}\n{0 1,1 0,2 three,3 ?}\n{2 ?}\n", header=header)
+    items = load_mulan(path, ["a"])
+    nan = np.nan
+    expected = [[1, 1, 0, 0, 0], [0, 0, 0, 1, nan], [1, nan, nan, nan, 0]]
+    np.testing.assert_array_equal(items.X.toarray(), expected)
+    assert items.labels.has[:, 0].tolist() == [False, True, False]
+
+
+def test_many_columns_of_sparse_rows_take_no_memory(tmp_path):
+    n_features, n_items = 10_000, 1000
+    columns = "".join(f"@attribute f{j} {{0,1}}\n" for j in range(n_features))
+    rows = "".join(f"{{{i % 3} 1,{7 * i + 3} 1}}\n" for i in range(n_items))
+    header = f"@relation r\n@attribute a {{0,1}}\n@attribute b {{0,1}}\n{columns}@data\n"
+    path, _ = files(tmp_path, rows, header=header)
+    tracemalloc.start()
+    items = load_mulan(path, ["a", "b"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert items.X.shape == (n_items, n_features)
+    assert items.X.sum() == n_items + n_items // 3
+    assert peak < 8 * n_items * n_features / 2
+
+
 def test_names_can_be_given_instead_of_a_file(tmp_path):
     path, _ = files(tmp_path, "0,one,1,YES,0,1\n")
     items = load_mulan(path, ["word", "b"])
@@ -78,6 +111,9 @@ ROW = "0,one,1,YES,0,1\n"
             {"rows": ROW + "0,one,1,YES,0,1\n", "xml": '<labels><label name="kind"/></labels>'},
             "row 1: label 'kind' is 'one'; it must be 0 or 1",
         ),
+        ({"rows": "{0 one}\n"}, "t.arff: line 9: the value 'one' of 'x' is not a number"),
+        ({"rows": "{1 four}\n"}, "line 9: the value 'four' of 'kind' is not among the declared"),
+        ({"rows": "{2 ?}\n"}, "row 1: label 'b' is missing; it must be 0 or 1"),
         ({"header": HEADER.replace("x numeric", "x string")}, "'x' holds strings or dates"),
     ],
 )

@@ -5,25 +5,32 @@ columns in a file of their own, `<labels><label name="..."/>...</labels>`, with 
 where there is a hierarchy.
 """
 
-from collections.abc import Sequence
-from contextlib import closing
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
-from quantshift.base.types import Flags, Reals
 from quantshift.errors import DataError, UserError
 from quantshift.multilabel.label_tables import LabelTable, label_table
 from quantshift.tables.broken_files import explained
 from quantshift.tables.chunks import require_columns
+from quantshift.tables.columns.cell_names import number_of
 from quantshift.tables.files import table_file
-from quantshift.tables.formats.arff import ARFF, Attribute, read_header
+from quantshift.tables.formats.arff import (
+    ARFF,
+    NO_NUMBER,
+    UNDECLARED,
+    Attribute,
+    read_header,
+    read_rows,
+    wrong_value,
+)
 from quantshift.tables.reading import open_file
 
 LABEL = "label"
@@ -59,30 +66,36 @@ def load_mulan(arff: str | Path, labels: str | Path | Sequence[str]) -> Labelled
         file = table_file(arff)
         if file.format is not ARFF:
             raise UserError(f"{file.name}: not an ARFF file; give one that ends in .arff")
-        header, table = read_header(file), open_file(file)
-    require_columns(file.name, table.columns, names)
-    features = [attribute for attribute in header.attributes if attribute.name not in set(names)]
+        header, columns = read_header(file), open_file(file).columns
+    require_columns(file.name, columns, names)
+    chosen = set(names)
+    features = _columns([(p, a) for p, a in enumerate(header.attributes) if a.name not in chosen])
     if not names or not features:
         raise DataError(f"{file.name}: give at least one label, and leave at least one feature")
-    for attribute in features:
-        if not attribute.is_number and attribute.levels is None:
+    for feature in features.values():
+        if not feature.attribute.is_number and feature.attribute.levels is None:
             raise DataError(
-                f"{file.name}: {attribute.name!r} holds strings or dates, which are no numbers; "
-                "leave it out of the file"
+                f"{file.name}: {feature.attribute.name!r} holds strings or dates, which are no "
+                "numbers; leave it out of the file"
             )
-    matrices, flags = [], []
-    with closing(table.chunks(table.columns)) as chunks:
-        for chunk in chunks:
-            columns = [_numbers(chunk.columns[a.name], a) for a in features]
-            matrix = np.concatenate(columns, axis=1)
-            matrices.append(csr_array(matrix) if header.sparse else matrix)
-            flags.append(_flags(file.name, chunk.columns.select(names), chunk.first))
+    position_of = {name: position for position, name in enumerate(columns)}
+    label_columns = [
+        _Label(name, position, header.attributes[position].default)
+        for name, position in ((name, position_of[name]) for name in names)
+    ]
+    matrix, flags = _SparseMatrix(features), []
+    with explained(file.name):
+        for number, row in enumerate(read_rows(file, header), start=1):
+            matrix.add(f"{file.name}: line {row.line}", row.by_position)
+            where = f"{file.name}: row {number}"
+            flags.append([label.is_on(where, row.by_position) for label in label_columns])
     if not flags:
         raise DataError(f"{file.name}: no rows after '@data'")
+    X = matrix.matrix()
     return LabelledItems(
-        csr_array(vstack(matrices)) if header.sparse else np.concatenate(matrices),
-        label_table(np.concatenate(flags), names),
-        tuple(name for attribute in features for name in _column_names(attribute)),
+        X if header.sparse else X.toarray(),
+        label_table(np.array(flags), names),
+        tuple(name for feature in features.values() for name in feature.names),
     )
 
 
@@ -108,43 +121,105 @@ def read_label_names(xml: str | Path) -> list[str]:
     return [str(name) for name in names]
 
 
-def _numbers(cells: pl.Series, attribute: Attribute) -> Reals:
-    """A feature as one or more columns of numbers, NaN where missing."""
-    if attribute.levels is None or set(attribute.levels) == {ABSENT, PRESENT}:
-        return _as_floats(cells.cast(pl.Float64))
-    codes = _as_floats(cells.replace_strict(_codes(attribute.levels), return_dtype=pl.Float64))
-    if len(attribute.levels) <= 2:
-        return codes
-    indicators: Reals = (codes == np.arange(len(attribute.levels))).astype(np.float64)
-    indicators[np.isnan(codes[:, 0])] = np.nan
-    return indicators
+@dataclass(frozen=True)
+class _Feature:
+    """A feature and its columns of numbers: one, or one for each of three or more levels.
+
+    start: the first of these columns.
+    """
+
+    attribute: Attribute
+    start: int
+
+    @cached_property
+    def names(self) -> list[str]:
+        name, levels = self.attribute.name, self.attribute.levels
+        return [name] if levels is None or len(levels) <= 2 else [f"{name} = {x}" for x in levels]
+
+    @cached_property
+    def _by_level(self) -> Mapping[str, list[tuple[int, float]]]:
+        levels = self.attribute.levels or ()
+        if len(self.names) > 1:
+            return {level: [(self.start + k, 1.0)] for k, level in enumerate(levels)}
+        if set(levels) == {ABSENT, PRESENT}:
+            return {level: [(self.start, float(level))] for level in levels}
+        return {level: [(self.start, float(k))] for k, level in enumerate(levels)}
+
+    def entries(self, where: str, cell: str | None) -> list[tuple[int, float]]:
+        """What a value puts into which columns; all others are 0. NaN where it is missing."""
+        if cell is None:
+            return [(self.start + k, np.nan) for k in range(len(self.names))]
+        if self.attribute.is_number:
+            value = number_of(cell)
+            if value is None:
+                raise wrong_value(where, self.attribute, cell, NO_NUMBER)
+            return [(self.start, value)]
+        if cell not in self._by_level:
+            raise wrong_value(where, self.attribute, cell, UNDECLARED)
+        return self._by_level[cell]
 
 
-def _codes(levels: Sequence[str]) -> dict[str, int]:
-    return {level: code for code, level in enumerate(levels)}
+def _columns(attributes: Sequence[tuple[int, Attribute]]) -> dict[int, _Feature]:
+    """The features by their position in a row, with columns of numbers in the same order."""
+    features: dict[int, _Feature] = {}
+    start = 0
+    for position, attribute in attributes:
+        features[position] = _Feature(attribute, start)
+        start += len(features[position].names)
+    return features
 
 
-def _as_floats(values: pl.Series) -> Reals:
-    column: NDArray[np.float64] = values.fill_null(np.nan).to_numpy().reshape(-1, 1)
-    return column
+class _SparseMatrix:
+    """Rows of features that become a matrix. Time and memory grow with the cells that are not 0."""
+
+    def __init__(self, features: Mapping[int, _Feature]) -> None:
+        self.features = features
+        # Positions that a row may leave out although their columns are not 0 then.
+        self.filled = {
+            position: feature.entries("", feature.attribute.default)
+            for position, feature in features.items()
+            if any(value for _, value in feature.entries("", feature.attribute.default))
+        }
+        self.values, self.columns, self.ends = array("d"), array("q"), array("q", [0])
+
+    def add(self, where: str, cells: Mapping[int, str | None]) -> None:
+        entries = [
+            entry
+            for position, cell in cells.items()
+            if position in self.features
+            for entry in self.features[position].entries(where, cell)
+        ]
+        for position, of_default in self.filled.items():
+            if position not in cells:
+                entries += of_default
+        filled = sorted(entry for entry in entries if entry[1] != 0)
+        self.columns.extend(column for column, _ in filled)
+        self.values.extend(value for _, value in filled)
+        self.ends.append(len(self.values))
+
+    def matrix(self) -> csr_array:
+        n_columns = sum(len(feature.names) for feature in self.features.values())
+        shape = (len(self.ends) - 1, n_columns)
+        return csr_array(tuple(map(np.array, (self.values, self.columns, self.ends))), shape=shape)
 
 
-def _column_names(attribute: Attribute) -> list[str]:
-    if attribute.levels is None or len(attribute.levels) <= 2:
-        return [attribute.name]
-    return [f"{attribute.name} = {level}" for level in attribute.levels]
+@dataclass(frozen=True)
+class _Label:
+    """A label: its name, its position in a row, and what a sparse row means by leaving it out."""
 
+    name: str
+    position: int
+    default: str | None
 
-def _flags(name: str, columns: pl.DataFrame, first: int) -> Flags:
-    """Which labels the items have; anything but 0 and 1 is refused."""
-    values = columns.select(pl.all().cast(pl.Float64, strict=False).fill_null(np.nan)).to_numpy()
-    wrong = ~((values == 0) | (values == 1))
-    if wrong.any():
-        row, label = np.argwhere(wrong)[0].tolist()
-        cell = columns[row, label]
-        raise DataError(
-            f"{name}: row {first + row}: label {columns.columns[label]!r} is "
-            f"{'missing' if cell is None else repr(cell)}; it must be 0 or 1"
-        )
-    flags: Flags = values == 1
-    return flags
+    def is_on(self, where: str, cells: Mapping[int, str | None]) -> bool:
+        """Whether an item has the label; anything but 0 and 1 is refused."""
+        cell = cells.get(self.position, self.default)
+        if cell in (ABSENT, PRESENT):
+            return cell == PRESENT
+        value = None if cell is None else number_of(cell)
+        if value not in (0, 1):
+            raise DataError(
+                f"{where}: label {self.name!r} is "
+                f"{'missing' if cell is None else repr(cell)}; it must be 0 or 1"
+            )
+        return value == 1

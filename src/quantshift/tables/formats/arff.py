@@ -24,6 +24,7 @@ COMMENT = "%"
 SHOWN = 40
 """The most characters of a cell or line that a message shows."""
 
+NO_NUMBER, UNDECLARED = "is not a number", "is not among the declared values"
 WEIGHT = "a weight in braces after a row is not read; make it a column"
 
 NUMBERS = ("numeric", "real", "integer")
@@ -96,14 +97,13 @@ def _open(file: TableFile) -> OpenTable:
     header = read_header(file)
     names = tuple(attribute.name for attribute in header.attributes)
     types = {a.name: a.type for a in header.attributes}
+    position_of = {name: position for position, name in enumerate(names)}
 
     def read(requested: Sequence[str]) -> Generator[Chunk]:
         first = 1
-        block = _Block(file.name, header, [names.index(name) for name in requested])
-        for number, line, was_undecodable in _lines(file):
-            if number <= header.n_lines:
-                continue
-            block.add(number, line, was_undecodable=was_undecodable)
+        block = _Block(file.name, header, [position_of[name] for name in requested])
+        for row in read_rows(file, header):
+            block.add(row)
             if len(block) == ROWS:
                 yield block.chunk(first)
                 first += ROWS
@@ -114,6 +114,38 @@ def _open(file: TableFile) -> OpenTable:
     return OpenTable(file.name, names, types, read)
 
 
+@dataclass(frozen=True)
+class GivenCells:
+    """The values that a row gives, as they are written, by position; None where one is missing.
+
+    A sparse row leaves out the columns that have their default. line: the number of its line.
+    """
+
+    line: int
+    by_position: dict[int, str | None]
+    was_undecodable: bool
+
+
+def read_rows(file: TableFile, header: Header) -> Iterator[GivenCells]:
+    """The rows after the header, none of whose values is checked."""
+    n_columns = len(header.attributes)
+    for number, line, was_undecodable in _lines(file):
+        if number > header.n_lines:
+            cells = _given(f"{file.name}: line {number}", line, n_columns)
+            yield GivenCells(number, cells, was_undecodable)
+
+
+def _given(where: str, line: str, n_columns: int) -> dict[int, str | None]:
+    if line.startswith("{"):
+        return _sparse_cells(where, line, n_columns)
+    cells = _cells(where, line)
+    if len(cells) == n_columns + 1 and line.endswith("}"):
+        raise DataError(f"{where}: {WEIGHT}")
+    if len(cells) != n_columns:
+        raise DataError(f"{where} has {len(cells)} values, but {n_columns} are declared")
+    return dict(enumerate(cells))
+
+
 class _Block:
     """Rows that become a chunk: the cells as they are written; positions: those of its columns."""
 
@@ -121,58 +153,48 @@ class _Block:
         self.name = name
         self.attributes = header.attributes
         self.positions = positions
-        self._lines: list[int] = []
-        self._rows: list[dict[int, str | None]] = []
-        self._undecodable = 0
+        self._rows: list[GivenCells] = []
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, number: int, line: str, *, was_undecodable: bool) -> None:
-        where = f"{self.name}: line {number}"
-        n_columns = len(self.attributes)
-        if line.startswith("{"):
-            self._rows.append(_sparse_cells(where, line, n_columns))
-        else:
-            cells = _cells(where, line)
-            if len(cells) == n_columns + 1 and line.endswith("}"):
-                raise DataError(f"{where}: {WEIGHT}")
-            if len(cells) != n_columns:
-                raise DataError(f"{where} has {len(cells)} values, but {n_columns} are declared")
-            self._rows.append(dict(enumerate(cells)))
-        self._lines.append(number)
-        self._undecodable += was_undecodable
+    def add(self, row: GivenCells) -> None:
+        self._rows.append(row)
 
     def chunk(self, first: int) -> Chunk:
         attributes = {position: self.attributes[position] for position in self.positions}
         columns = {p: [a.default] * len(self) for p, a in attributes.items()}
         for i, row in enumerate(self._rows):
-            for position in row.keys() & columns.keys():
-                columns[position][i] = row[position]
+            for position in row.by_position.keys() & columns.keys():
+                columns[position][i] = row.by_position[position]
         types = {attribute.name: attribute.type for attribute in attributes.values()}
         cells = {a.name: self._column(a, columns[p], p) for p, a in attributes.items()}
-        return Chunk(first, ListedCells(cells, types), self._undecodable)
+        n_undecodable = sum(row.was_undecodable for row in self._rows)
+        return Chunk(first, ListedCells(cells, types), n_undecodable)
 
     def _column(self, attribute: Attribute, cells: list[str | None], position: int) -> list[Cell]:
         values: Sequence[Cell] = cells
         if attribute.is_number:
             values = mapped(cells, number_of)
             wrong = [i for i, cell in enumerate(cells) if cell is not None and values[i] is None]
-            expected = "is not a number"
+            expected = NO_NUMBER
         elif attribute.levels is not None:
             unknown = set(cells) - {*attribute.levels, None}
             wrong = [i for i, cell in enumerate(cells) if cell in unknown] if unknown else []
-            expected = "is not among the declared values"
+            expected = UNDECLARED
         else:
-            wrong = [i for i, row in enumerate(self._rows) if position not in row]
+            wrong = [i for i, row in enumerate(self._rows) if position not in row.by_position]
             expected = "must be given in a sparse row, since no string is zero"
         if wrong:
-            cell = cells[wrong[0]]
-            value = "" if cell is None else f" the value {cell[:SHOWN]!r} of"
-            raise DataError(
-                f"{self.name}: line {self._lines[wrong[0]]}:{value} {attribute.name!r} {expected}"
-            )
+            where = f"{self.name}: line {self._rows[wrong[0]].line}"
+            raise wrong_value(where, attribute, cells[wrong[0]], expected)
         return typed_cells(values, attribute.type)
+
+
+def wrong_value(where: str, attribute: Attribute, cell: str | None, expected: str) -> DataError:
+    """The refusal of a value that is not as its column is declared."""
+    value = "" if cell is None else f" the value {cell[:SHOWN]!r} of"
+    return DataError(f"{where}:{value} {attribute.name!r} {expected}")
 
 
 def _lines(file: TableFile) -> Iterator[tuple[int, str, bool]]:
