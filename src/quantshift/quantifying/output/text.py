@@ -51,6 +51,7 @@ MOST_CLASSES_IN_A_ROW = 6
 
 
 MOST_GROUPS = 20
+NEARLY_ALL = 0.99
 MOST_CHANGES = 5
 
 
@@ -107,10 +108,11 @@ def none_of_these_text(share: float) -> str:
     >>> none_of_these_text(0.07).split(";")[0]
     'none of these: at least 7% of the items look like no class in training'
     """
+    some = f"at least {100 * share:.0f}%" if share < NEARLY_ALL else "nearly all"
     return (
-        f"none of these: at least {100 * share:.0f}% of the items look like no class in training; "
-        "they may be of a class that it does not have, or come from elsewhere. The shares below "
-        "leave such a class out: label some of these items"
+        f"none of these: {some} of the items look like no class in training; they may be of a "
+        "class that it does not have, or come from elsewhere. The shares below leave such a class "
+        "out: label some of these items"
     )
 
 

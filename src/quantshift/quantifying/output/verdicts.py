@@ -23,6 +23,7 @@ from quantshift.quantifying.estimating.decision import (
     LIKE_GROUPS,
     LIKE_PERIODS,
     METHOD,
+    UNLIKE,
     Decision,
 )
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
@@ -61,6 +62,9 @@ NOT_EXPLAINED = (
 
 CLEAR = 0.01
 """A p-value above this is close to the level of the test, and words are chosen with care."""
+
+SMALLEST_P = 1e-100
+"""Smaller p-values are not told apart; the smallest are too small for a number."""
 
 SAME = 0.0005
 """Shares that differ by less are shown as the same percentage."""
@@ -121,6 +125,8 @@ def p_text(shift: Shift) -> str:
     >>> p_text(Shift(True, "prior", 0.002, p_floor=0.002))
     'p <= 0.002'
     """
+    if shift.p_value < SMALLEST_P:
+        return f"p < {SMALLEST_P}"
     if shift.p_value <= shift.p_floor:
         return f"p <= {shift.p_floor:.2g}"
     return f"p = {shift.p_value:.2g}"
@@ -158,7 +164,7 @@ def _what_changed(about: Explained) -> str:
         sentence = f"{NOT_EXPLAINED} ({p_text(shift)})."
         if about.declared:
             sentence += " This contradicts what you declared."
-        if shift.auc is None or shift.explained is None:
+        if shift.kind == UNLIKE or shift.auc is None or shift.explained is None:
             return sentence
         return (
             f"{sentence} These shares explain {shift.explained:.0%} of the difference; allowing "
@@ -268,6 +274,13 @@ def _basis_of_range(about: Explained, shift: Shift | None) -> str:
         return (
             "assumes that only the shares of the classes have changed, which explains most of the "
             f"difference from training but not all of it. The range {range_is}"
+        )
+    if shift is not None and shift.kind == UNLIKE:
+        contrary = ", contrary to what you declared" if about.declared else ""
+        return (
+            "changed shares of the classes do not explain items that look like those of no "
+            f"class{contrary}. The range holds whichever class they are of; it is not a confidence "
+            "interval"
         )
     why = f"{NOT_EXPLAINED[:1].lower()}{NOT_EXPLAINED[1:]}"
     if about.declared:
