@@ -82,20 +82,23 @@ class Decision:
         return cls(kind, reason, str(grounds.rests_on))
 
     @classmethod
-    def of_scores(cls, assume: str, *, refuted: bool, apart: float) -> "Decision":
+    def of_scores(cls, assume: str, *, refuted: bool, apart: float, width: float) -> "Decision":
         """The decision of the default method from scores alone, which are never evidence.
 
-        apart: the largest difference between estimates under different assumptions.
+        apart: the largest difference between estimates under different assumptions; width: of the
+        range.
         """
         (kind,), (reason,) = kinds_of(
             None if assume == AUTO else assume,
             refuted=np.array([refuted]),
             doubles=np.ones(1),
             apart=np.array([apart]),
-            width=np.zeros(1),
+            width=np.array([width]),
             informative=True,
             agreeing=AGREEING_SCORES,
         )
+        if reason == NEITHER:
+            reason = REFUTED if refuted else NO_EVIDENCE
         return cls(INTERVAL if kind == CONFIDENCE_INTERVAL else RANGE, str(reason), PRIOR)
 
     def with_limits(self, low: Reals, high: Reals) -> "Decision":
