@@ -216,7 +216,8 @@ def learnt(lesson: GroupLesson | None, whole: Any) -> tuple[float, float, float]
         return None
     if whole["interval"]:
         return whole["GuardedSLD"], whole["low"], whole["high"]
-    shares = [np.array([1 - whole[name], whole[name]]) for name in ("nothing", "PCC", "SLD")]
+    names = ("nothing", "PCC", "SLD", lesson.start)
+    shares = [np.array([1 - whole[name], whole[name]]) for name in names]
     p_hat = lesson.estimate(*shares)
     low = np.array([1 - whole["high"], whole["low"]])
     high = np.array([1 - whole["low"], whole["high"]])
@@ -246,7 +247,7 @@ def own_errors(groups: pd.DataFrame, design: str) -> GroupErrors:
     def named(share: float) -> dict[str, float]:
         return {"no": 1 - share, "yes": share}
 
-    methods = {BASELINE: "nothing", "PCC": "PCC", "SLD": "SLD"}
+    methods = {BASELINE: "nothing", **{name: name for name in ("PCC", "SLD", "GuardedSLD")}}
     found = tuple(
         LeftOutGroup(
             name=str(row["group"]),
@@ -255,11 +256,11 @@ def own_errors(groups: pd.DataFrame, design: str) -> GroupErrors:
             prevalence=named(row["truth"]),
             estimates={method: named(row[column]) for method, column in methods.items()},
             errors={},
-            refuted=None,
+            refuted=bool(row["refuted"]),
         )
         for _, row in groups.iterrows()
     )
-    return GroupErrors("", design, "", "", found, {}, ())
+    return GroupErrors("", design, "", "GuardedSLD", found, {}, ())
 
 
 def report(found: pd.DataFrame) -> None:
