@@ -109,8 +109,8 @@ def compare(
 def columns_that_moved(profile: TrainingProfile, sample: SampleCells) -> set[str]:
     """Columns by which items of every class look new.
 
-    Values are missing that training has, or nearly all rows lie outside its range, as a later year
-    does.
+    Values are missing more or less often than in training, or nearly all rows lie outside its
+    range, as a later year does.
     """
     weights = sample.weights / max(sample.weights.sum(), 1e-300)
     moved = set()
@@ -121,7 +121,7 @@ def columns_that_moved(profile: TrainingProfile, sample: SampleCells) -> set[str
         cells = sample.columns[name]
         items = column_profile.items if isinstance(column_profile, WordsProfile) else profile.items
         before = column_profile.gaps.sum() / max(items.sum(), 1e-300)
-        if weights[cells.gaps].sum() - before > MANY_GAPS:
+        if abs(weights[cells.gaps].sum() - before) > MANY_GAPS:
             moved.add(name)
         elif isinstance(column_profile, ScaleProfile) and isinstance(cells, ScaleCells):
             above = weights[cells.values > column_profile.highest].sum()
