@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE, is_range, limits_head
+from quantshift.answers.kinds import CANNOT, RANGE, common_head
 from quantshift.answers.marks import legend
 from quantshift.answers.repeated_warnings import batches_text, merged, names_by_sentence
 from quantshift.answers.rows import Rows, besides_rows, is_much, row_warnings, rows_of_tables
@@ -229,10 +229,8 @@ def _several(result: Quantification) -> Iterator[str]:
 
 def several_head(result: Quantification) -> str:
     """The column header for the limits of several batches."""
-    ranges = [is_range(b.kind) for b in result.batches if b.kind != CANNOT or b.reason != NEITHER]
-    if ranges and all(ranges):
-        return limits_head(RANGE, result.level)
-    return limits_head(INTERVAL, result.level) + (" or range" if any(ranges) else "")
+    kinds = [b.kind for b in result.batches if b.kind != CANNOT or b.reason != NEITHER]
+    return common_head(kinds, result.level)
 
 
 def extremes(result: Quantification) -> Iterator[str]:
