@@ -216,8 +216,7 @@ def learnt(lesson: GroupLesson | None, whole: Any) -> tuple[float, float, float]
         return None
     if whole["interval"]:
         return whole["GuardedSLD"], whole["low"], whole["high"]
-    names = ("nothing", "PCC", "SLD", lesson.start)
-    shares = [np.array([1 - whole[name], whole[name]]) for name in names]
+    shares = [np.array([1 - whole[name], whole[name]]) for name in ("nothing", "PCC", "SLD")]
     p_hat = lesson.estimate(*shares)
     low = np.array([1 - whole["high"], whole["low"]])
     high = np.array([1 - whole["low"], whole["high"]])
@@ -247,7 +246,7 @@ def own_errors(groups: pd.DataFrame, design: str) -> GroupErrors:
     def named(share: float) -> dict[str, float]:
         return {"no": 1 - share, "yes": share}
 
-    methods = {BASELINE: "nothing", **{name: name for name in ("PCC", "SLD", "GuardedSLD")}}
+    methods = {BASELINE: "nothing", "PCC": "PCC", "SLD": "SLD"}
     found = tuple(
         LeftOutGroup(
             name=str(row["group"]),
@@ -256,11 +255,11 @@ def own_errors(groups: pd.DataFrame, design: str) -> GroupErrors:
             prevalence=named(row["truth"]),
             estimates={method: named(row[column]) for method, column in methods.items()},
             errors={},
-            refuted=bool(row["refuted"]),
+            refuted=None,
         )
         for _, row in groups.iterrows()
     )
-    return GroupErrors("", design, "", "GuardedSLD", found, {}, ())
+    return GroupErrors("", design, "", "", found, {}, ())
 
 
 def report(found: pd.DataFrame) -> None:

@@ -201,8 +201,7 @@ def _taught_by_groups(model: Model, evidence: Evidence) -> Evidence:
         np.array([prevalences[name][label] for label in model.classes])
         for name in ("prior shift", "covariate shift")
     )
-    start = covariate if lesson.start == by_mean else interval.prevalence
-    p_hat = lesson.estimate(np.asarray(model.base.prior_), covariate, prior, start)
+    p_hat = lesson.estimate(np.asarray(model.base.prior_), covariate, prior)
     low, high = lesson.limits(p_hat, interval.level, interval.low, interval.high)
     name = LIKE_PERIODS if lesson.in_time else LIKE_GROUPS
     learnt = Assumption(name, model.method, by_class(model.classes, p_hat))

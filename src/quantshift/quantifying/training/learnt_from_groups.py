@@ -6,11 +6,10 @@ PCC - pi and SLD - PCC, shrunk to (1, 0), which is PCC, says how far to go from 
 towards PCC and beyond it towards SLD; all classes have the same coefficients.
 
 That is followed only as far as the groups show that it helps: each is estimated by coefficients
-from the others as well. The estimate starts from PCC, or from the default if it was closer to the
-groups. Of the way from there to the estimate of the coefficients the part
-1 - 2 (standard error / mean)^2 is taken, of the amounts by which the coefficients reduce the errors
-on the groups, and nothing if they do not reduce them. The limits are those of the t distribution
-with the errors of all this on each group, learnt from the others.
+from the others as well, and of the way from PCC to the coefficients the part
+1 - 2 (standard error / mean)^2 is taken, of the amounts by which this reduces the errors of PCC;
+nothing if they are not reduced. The limits are those of the t distribution with the errors of all
+this on each group, learnt from the others.
 
 Time is extrapolation: periods, each estimated from those before it, teach how far to go towards
 PCC. Errors on a few periods are too small a guide to the next, so the range of the assumptions
@@ -18,8 +17,8 @@ stays, and is at least as wide as the largest of them.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -35,7 +34,7 @@ TARGET = np.array([1.0, 0.0])
 """The coefficients of PCC."""
 
 DOUBT = 2.0
-"""How much the error of the gain over the default counts (`benchmarks/left_out_groups.py`)."""
+"""How much the error of the gain over PCC counts (`benchmarks/left_out_groups.py`)."""
 
 FEWEST_GROUPS = 5
 """Fewer groups teach nothing."""
@@ -45,16 +44,13 @@ FEWEST_GROUPS = 5
 class GroupLesson:
     """How far to go from the training share, and how far off that was on the groups.
 
-    towards_covariate, towards_prior: the coefficients of PCC - pi and SLD - PCC. start: the method
-    whose estimate is the start, PCC or the default. trust: how far to go from there to the estimate
-    of the coefficients, from 0 to 1. errors: of the shares of each group, (n_groups, n_classes), by
-    the lesson of the others, or in time by this one. in_time: whether the groups are periods.
+    towards_covariate, towards_prior: the coefficients of PCC - pi and SLD - PCC. errors: of the
+    shares of each group, (n_groups, n_classes), by coefficients from the others, or in time by
+    these coefficients. in_time: whether the groups are periods.
     """
 
     towards_covariate: float
     towards_prior: float
-    start: str
-    trust: float
     errors: Reals
     in_time: bool
 
@@ -65,14 +61,8 @@ class GroupLesson:
 
     @classmethod
     def of(cls, groups: GroupErrors, covariate: str, prior: str) -> "GroupLesson | None":
-        """From the left-out groups; None if there are too few. covariate, prior: the methods.
-
-        The default is the method of the groups if it tests itself, and else `covariate`.
-        """
-        tested = all(g.refuted is not None for g in groups.groups)
-        default = groups.method if tested else covariate
-        methods = {covariate, prior, default, BASELINE}
-        usable = [g for g in groups.groups if methods <= g.estimates.keys()]
+        """From the left-out groups; None if there are too few. covariate, prior: the methods."""
+        usable = [g for g in groups.groups if {covariate, prior, BASELINE} <= g.estimates.keys()]
         if len(usable) < FEWEST_GROUPS:
             return None
         labels = list(usable[0].prevalence)
@@ -82,27 +72,23 @@ class GroupLesson:
 
         nothing, mean, sld = shares(BASELINE), shares(covariate), shares(prior)
         truth = np.array([[g.prevalence[label] for label in labels] for g in usable])
-        steps = np.stack([mean - nothing, sld - mean], axis=-1)
+        moved, steps = truth - nothing, np.stack([mean - nothing, sld - mean], axis=-1)
         if groups.in_time:
             steps[..., 1] = 0.0
-        seen = _Seen(steps, truth - nothing, shares(default) - nothing)
-        learnt = seen.lesson()
-        errors = seen.errors(learnt) if groups.in_time else seen.left_out_errors()
-        first, second = map(float, learnt.coefficients)
-        start = default if learnt.from_default else covariate
-        return cls(first, second, start, learnt.trust, errors, groups.in_time)
+        coefficients = _as_far_as_it_helps(steps, moved)
+        if groups.in_time:
+            errors = moved - steps @ coefficients
+        else:
+            errors = _left_out_errors(_as_far_as_it_helps, steps, moved)
+        first, second = map(float, coefficients)
+        return cls(first, second, errors, groups.in_time)
 
     def estimate(
-        self,
-        training: Prevalences,
-        covariate: Prevalences,
-        prior: Prevalences,
-        start: Prevalences,
+        self, training: Prevalences, covariate: Prevalences, prior: Prevalences
     ) -> Prevalences:
-        """The shares of a sample from those of training, of PCC, of SLD and of `start`."""
+        """The shares of a sample from those of training, of PCC and of SLD."""
         moved = self.towards_covariate * (covariate - training)
-        learnt = training + moved + self.towards_prior * (prior - covariate)
-        shares = np.maximum(start + self.trust * (learnt - start), 0.0)
+        shares = np.maximum(training + moved + self.towards_prior * (prior - covariate), 0.0)
         return np.asarray(shares / shares.sum())
 
     def limits(
@@ -154,14 +140,13 @@ def left_out_answers(
         others = groups.groups[:i]
         if not groups.in_time:
             others += groups.groups[i + 1 :]
-        lesson = GroupLesson.of(replace(groups, groups=others), covariate, prior)
-        start = covariate if lesson is None else lesson.start
-        estimates = (group.estimates[method] for method in (BASELINE, covariate, prior, start))
-        truth, *shares = (
-            np.array([by_label[label] for label in group.prevalence])
-            for by_label in (group.prevalence, *estimates)
+        estimates = (group.estimates[method] for method in (BASELINE, covariate, prior))
+        truth, nothing, by_mean, by_prior = (
+            np.array([shares[label] for label in group.prevalence])
+            for shares in (group.prevalence, *estimates)
         )
-        estimate = shares[1] if lesson is None else lesson.estimate(*shares)
+        lesson = GroupLesson.of(replace(groups, groups=others), covariate, prior)
+        estimate = by_mean if lesson is None else lesson.estimate(nothing, by_mean, by_prior)
         low = high = None
         if lesson is not None and not groups.in_time:
             low, high = lesson.limits(estimate, level, estimate, estimate)
@@ -169,67 +154,30 @@ def left_out_answers(
     return answers
 
 
-class _Learnt(NamedTuple):
-    """Coefficients, whether the default is the start instead of PCC, and how far to go."""
+def _as_far_as_it_helps(steps: Reals, moved: Reals) -> Reals:
+    """Coefficients between TARGET and those of the ridge regression."""
+    by_target = np.abs(moved - steps @ TARGET).mean(axis=1)
+    gains = by_target - np.abs(_left_out_errors(_ridge, steps, moved)).mean(axis=1)
+    gain, variance = gains.mean(), gains.var(ddof=1) / len(gains)
+    trust = max(1 - DOUBT * variance / gain**2, 0.0) if gain > 0 else 0.0
+    return np.asarray(TARGET + trust * (_ridge(steps, moved) - TARGET))
 
-    coefficients: Reals
-    from_default: bool
-    trust: float
+
+def _left_out_errors(
+    coefficients: Callable[[Reals, Reals], Reals], steps: Reals, moved: Reals
+) -> Reals:
+    """The errors on each group by coefficients from the others, (n_groups, n_classes)."""
+    number = np.arange(len(moved))
+    return np.stack(
+        [moved[i] - steps[i] @ coefficients(steps[number != i], moved[number != i]) for i in number]
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """Groups with their truth: what can be learnt from them.
-
-    steps: PCC - pi and SLD - PCC, (n_groups, n_classes, 2); moved, default: the truth and the
-    estimate by default, less pi, (n_groups, n_classes).
-    """
-
-    steps: Reals
-    moved: Reals
-    default: Reals
-
-    def without(self, i: int) -> "_Seen":
-        """The other groups."""
-        others = np.arange(len(self.moved)) != i
-        return _Seen(self.steps[others], self.moved[others], self.default[others])
-
-    def lesson(self) -> _Learnt:
-        """What these groups teach."""
-        left_out = [
-            self.moved[i] - self.steps[i] @ self.without(i).coefficients()
-            for i in range(len(self.moved))
-        ]
-        by_mean, by_default, by_coefficients = (
-            np.abs(errors).mean(axis=1)
-            for errors in (
-                self.moved - self.steps @ TARGET,
-                self.moved - self.default,
-                np.stack(left_out),
-            )
-        )
-        from_default = bool(by_default.mean() < by_mean.mean())
-        gains = (by_default if from_default else by_mean) - by_coefficients
-        gain, variance = gains.mean(), gains.var(ddof=1) / len(gains)
-        trust = max(1 - DOUBT * variance / gain**2, 0.0) if gain > 0 else 0.0
-        return _Learnt(self.coefficients(), from_default, float(trust))
-
-    def errors(self, learnt: _Learnt) -> Reals:
-        """The errors on these groups by such a lesson."""
-        start = self.default if learnt.from_default else self.steps @ TARGET
-        end = self.steps @ learnt.coefficients
-        return np.asarray(self.moved - start - learnt.trust * (end - start))
-
-    def left_out_errors(self) -> Reals:
-        """The errors on each group by the lesson of the others."""
-        return np.stack([self.errors(self.without(i).lesson())[i] for i in range(len(self.moved))])
-
-    def coefficients(self) -> Reals:
-        """Those of the ridge regression, shrunk to TARGET."""
-        X = self.steps.reshape(-1, 2)
-        n_classes = self.steps.shape[-2]
-        # Of n shares, which sum to one, n - 1 are free.
-        weight = (n_classes - 1) / n_classes
-        gram = weight * X.T @ X + np.diag(RIDGE)
-        rest = self.moved.reshape(-1) - X @ TARGET
-        return np.asarray(TARGET + np.linalg.solve(gram, weight * X.T @ rest))
+def _ridge(steps: Reals, moved: Reals) -> Reals:
+    """Coefficients that are shrunk to TARGET. steps: (..., 2); moved: (...)."""
+    X = steps.reshape(-1, 2)
+    n_classes = steps.shape[-2]
+    # Of n shares, which sum to one, n - 1 are free.
+    weight = (n_classes - 1) / n_classes
+    gram = weight * X.T @ X + np.diag(RIDGE)
+    return TARGET + np.linalg.solve(gram, weight * X.T @ (moved.reshape(-1) - X @ TARGET))
