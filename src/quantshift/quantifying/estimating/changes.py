@@ -119,9 +119,7 @@ def columns_that_moved(profile: TrainingProfile, sample: SampleCells) -> set[str
         if name not in sample.columns:
             continue
         cells = sample.columns[name]
-        items = (
-            column_profile.items if isinstance(column_profile, WordsProfile) else profile.items
-        )
+        items = column_profile.items if isinstance(column_profile, WordsProfile) else profile.items
         before = column_profile.gaps.sum() / max(items.sum(), 1e-300)
         if abs(weights[cells.gaps].sum() - before) > MANY_GAPS:
             moved.add(name)
