@@ -2,8 +2,8 @@
 
     python benchmarks/evidence.py [--tables development] [--worlds prior,none,score,half,feature,
         both,natural,posteriors] [--sizes 50,200,1000] [--natural-sizes 30,60,120,500]
-        [--first-repeat 0] [--repeats 2] [--samples 6] [--bootstrap 200] [--csv FILE]
-        [--read FILE [FILE ...]]
+        [--first-repeat 0] [--repeats 2] [--first-group 0] [--samples 6] [--bootstrap 200]
+        [--csv FILE] [--read FILE [FILE ...]]
 
 Every repetition trains on at most 2,000 random rows of a table and draws samples of the others:
 
@@ -13,7 +13,8 @@ Every repetition trains on at most 2,000 random rows of a table and draws sample
     half       from the upper or the lower half of the scores
     feature    with probability e^(b x) of one standardised feature, |b| from 1 to 2
     both       the same, and the classes in another share
-    natural    groups: trained on one, estimated on the others, 30 to 500 rows of each
+    natural    groups: trained on one (two of each column, after the --first-group largest),
+               estimated on the others, 30 to 500 rows of each
     posteriors natural, where only posteriors are known
 
 Printed by world and size, with standard errors that are clustered by training set: how often label
@@ -81,6 +82,7 @@ def main() -> None:
     parser.add_argument("--natural-sizes", default="30,60,120,500")
     parser.add_argument("--first-repeat", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--first-group", type=int, default=0)
     parser.add_argument("--samples", type=int, default=6, help="of each world and size")
     parser.add_argument("--bootstrap", type=int, default=200)
     parser.add_argument("--csv", help="write the answers to this file")
@@ -195,7 +197,7 @@ def of_groups(table: LabelledTable, worlds: list[str], options: Any) -> Iterator
             if (groups == group).sum() >= SMALLEST_TRAINING
             and np.bincount(table.codes[groups == group], minlength=2).min() >= SMALLEST_CLASS
         ]
-        for group in able[:TRAINING_GROUPS]:
+        for group in able[options.first_group :][:TRAINING_GROUPS]:
             key = {"table": table.name, "column": column, "trained": str(group)}
             rng = generator(0, purpose="evidence of groups", **key)
             train = rng.permutation(np.flatnonzero(groups == group))[:MOST_TRAINING]

@@ -1,15 +1,17 @@
 """Natural shift through the command line: CSV in, JSON out.
 
     python benchmarks/natural_command.py [--tables kept] [--training-groups 2] [--first-group 0]
-        [--most-rows 2000] [--artificial] [--csv FILE]
+        [--most-rows 2000] [--artificial] [--csv FILE] [--read FILE [FILE ...]]
 
 The tasks of `benchmarks/natural.py`: train on a group of a real table, estimate every other group
 of at least 100 rows with `quantshift quantify --by`. Prints mean absolute errors of the share of
 positives: of the number shown, of its two readings, of SubclassSLD, of returning the training
 prevalence; and how often the interval covers the truth, how wide it is, how many samples are
-unexplained or in doubt, and the smallest width. With --artificial only the prevalence changes; the
-samples are drawn with replacement, so that those of a rare class hold many copies. --first-group
-skips the first training groups or repetitions. Means and standard errors are over tasks.
+unexplained or in doubt, and the smallest width. Many samples cannot be estimated; the errors of PCC
+and of the training prevalence are therefore also printed for those that can. With --artificial only
+the prevalence changes; the samples are drawn with replacement, so that those of a rare class hold
+many copies. --first-group skips the first training groups or repetitions. --read: print what --csv
+has written instead. Means and standard errors are over tasks.
 """
 
 import argparse
@@ -46,7 +48,11 @@ def main() -> None:
     parser.add_argument("--most-rows", type=int, default=2000)
     parser.add_argument("--artificial", action="store_true")
     parser.add_argument("--csv", type=Path)
+    parser.add_argument("--read", nargs="+", type=Path)
     options = parser.parse_args()
+    if options.read:
+        report(pl.concat(map(pl.read_csv, options.read), how="vertical_relaxed"))
+        return
     names = TABLES.get(options.tables) or options.tables.split(",")
     found = []
     with threadpool_limits(1), tempfile.TemporaryDirectory() as place:
@@ -181,6 +187,21 @@ def report(frame: pl.DataFrame) -> None:
         error = (values.std() or 0.0) / max(len(values), 1) ** 0.5  # type: ignore[operator]
         print(f"  {name:12} {values.mean():.4f} +- {error:.4f}")
     print(f"  smallest width  {frame['width'].min():.3f}")
+    report_shown(frame.filter(pl.col("shown").is_not_null()))
+
+
+def report_shown(frame: pl.DataFrame) -> None:
+    """The errors of the samples that have an estimate, and how they compare."""
+    errors = pl.col("shown", "covariate", "nothing")
+    tasks, tables = (frame.group_by(name).agg(errors.mean()) for name in ("task", "table"))
+    print(f"{len(frame)} samples with an estimate, of {len(tasks)} tasks and {len(tables)} tables")
+    for kind, means in (("tasks", tasks), ("tables", tables)):
+        print(
+            f"  means over {kind}: " + ", ".join(f"{c.name} {c.mean():.4f}" for c in means[:, 1:])
+        )
+    change = tasks["shown"] - tasks["covariate"]
+    error = (change.std() or 0.0) / len(change) ** 0.5  # type: ignore[operator]
+    print(f"  shown - covariate {change.mean():.4f} +- {error:.4f}")
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ def test_features_of_dates_do_not_make_an_unseen_class():
     known, rows = known_items(rng), [np.arange(200)]
     (share,) = unlike_every_class(known, sample, rows)
     assert share == pytest.approx(1.0, abs=0.1)
-    assert unlike_every_class(known, sample, rows, ignored=np.arange(3) == 2) == [None]
-    assert unlike_every_class(known, sample, rows, ignored=np.arange(3) >= 0) == [None]
+    assert unlike_every_class(known, sample, rows, ignored=[np.arange(3) == 2]) == [None]
+    assert unlike_every_class(known, sample, rows, ignored=[np.arange(3) >= 0]) == [None]
 
 
 def test_small_samples_are_not_examined():
@@ -99,6 +99,7 @@ def test_an_answer_begins_with_the_share_of_none_of_these():
     assert 0.05 < batch.none_of_these <= 60 / 460
     assert found.to_text().startswith("none of these: at least ")
     assert not any("No action needed" in advice for advice in batch.advice)
+    assert (batch.reason, batch.kind) == ("refuted", "range")
     halves = quantify([new[:200], new[200:]], model=model, **FAST)
     assert halves.batches[0].none_of_these is None
     assert "sample 2: none of these: at least" in halves.to_text().splitlines()[0]

@@ -44,6 +44,18 @@ def test_useless_posteriors_leave_the_prevalence_and_the_labels():
     assert shares.std(axis=0) == pytest.approx(np.sqrt(0.25 * 0.75 / n), rel=0.05)
 
 
+def test_draws_of_two_classes_have_one_share_between_them():
+    rng = np.random.default_rng(8)
+    q = rng.uniform(0.1, 0.9, 50)
+    posteriors = np.stack([1 - q, q], axis=1)
+    draws = [
+        share_draws(posteriors, np.array([0.5, 0.5]), rng.dirichlet([30, 70], 100), rng),
+        label_draws(posteriors.mean(axis=0), posteriors, 100, rng),
+    ]
+    for shares in draws:
+        assert shares.sum(axis=1) == pytest.approx(np.ones(100))
+
+
 def test_weights_are_shares_of_the_items():
     rng = np.random.default_rng(2)
     posteriors = np.array([[1.0, 0.0], [0.0, 1.0]])

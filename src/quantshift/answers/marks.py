@@ -7,8 +7,8 @@ MARKS: Mapping[str, str] = MappingProxyType(
     {
         "changed": "the share differs from the previous batch by more than chance (99%) and, "
         "unless it is rare, by a point or more",
-        "shift": "more has changed than the shares of the classes (the test allows for the number "
-        "of batches)",
+        "shift": "more has changed than the shares of the classes (by chance in about 1 of 20 "
+        "batches)",
         "range": "the limits are a range of what remains possible, not a confidence interval",
         "unknown": "cannot be estimated",
         "audited": "estimated with the help of labels, and they agree with the method",

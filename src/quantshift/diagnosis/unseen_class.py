@@ -50,13 +50,14 @@ def unlike_every_class(
     items: Items,
     samples: Sequence[Indices],
     *,
-    ignored: Flags | None = None,
+    ignored: Sequence[Flags | None] | None = None,
     seed: int = 0,
 ) -> list[float | None]:
     """The share of items like those of no training class in each sample; None if there are none.
 
-    items: as the method sees them; samples: positions among them. ignored: which features
-    say nothing about a class: those of dates, which are later in every new sample.
+    items: as the method sees them; samples: positions among them. ignored: for each sample, which
+    features say nothing about a class: those of dates, which are later in every new sample, and of
+    columns that have moved or are missing as a whole.
     """
     training = method.training_positions()
     if training is None or all(len(sample) < FEWEST_ITEMS for sample in samples):
@@ -65,20 +66,18 @@ def unlike_every_class(
     rows = _some(np.arange(len(training_features)), seed, "training")
     training_features, codes = training_features[rows], codes[rows]
     positions = method.positions(items)
-    # With many features, positions are combinations that cannot be taken apart again.
-    if ignored is not None and len(ignored) == positions.shape[1]:
-        if ignored.all():
-            return [None] * len(samples)
-        training_features, positions = training_features[:, ~ignored], positions[:, ~ignored]
     level = LEVEL / max(len(samples), 1)
-    return [
-        _share_unlike(
-            training_features, codes, positions[_some(sample, seed, "sample")], level, seed
-        )
-        if len(sample) >= FEWEST_ITEMS
-        else None
-        for sample in samples
-    ]
+    shares: list[float | None] = []
+    for sample, flags in zip(samples, ignored or [None] * len(samples), strict=True):
+        # With many features, positions are combinations that cannot be taken apart again.
+        if flags is None or len(flags) != positions.shape[1]:
+            flags = np.zeros(positions.shape[1], dtype=bool)
+        if len(sample) < FEWEST_ITEMS or flags.all():
+            shares.append(None)
+            continue
+        chosen = positions[_some(sample, seed, "sample")][:, ~flags]
+        shares.append(_share_unlike(training_features[:, ~flags], codes, chosen, level, seed))
+    return shares
 
 
 def _some(rows: Indices, seed: int, which: str) -> Indices:

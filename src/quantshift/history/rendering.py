@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from quantshift.answers.batch_names import NO_GROUP
-from quantshift.answers.kinds import RANGE, is_range
+from quantshift.answers.kinds import RANGE, common_head, is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.notebook import few_lines, small_table
 from quantshift.answers.shares import Share, headline_share
@@ -336,9 +336,9 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         control = next((c for c in controls if c.label == lead), None)
         last = one.points[-1].call
         lines += [f"{last.names.get(lead, lead)} in {one.name}"]
-        interval = f"{100 * last.level:g}% interval"
+        head = common_head([point.batch.kind for point in one.points], last.level)
         what = "mean" if lead == MEAN else "share"
-        rows = [["batch", "items", what, interval, "moving average", "alarm outside", ""]]
+        rows = [["batch", "items", what, head, "moving average", "alarm outside", ""]]
         values = values_and_limits([point.share(lead) for point in one.points])
         for i, point in enumerate(one.points):
             marks_of_batch = batch_marks(one, control, i)

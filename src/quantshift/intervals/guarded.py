@@ -25,7 +25,7 @@ from quantshift.quantifiers.base.guarding import (
     Grounds,
 )
 from quantshift.quantifiers.base.items import Items, effective_size
-from quantshift.quantifiers.likelihood.allowed_range import half_width
+from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED, half_width
 
 RANGE_LEVEL = 0.95
 """Level of the limits that guarded methods report; at others, distances grow in proportion."""
@@ -99,7 +99,7 @@ def answer_limits(
         centre = grounds.covariate
         # Without features a change of them goes unnoticed, and agreement says less.
         if assume != COVARIATE:
-            h = half_width(centre, np.full(len(sizes), 0.5), sizes)
+            h = half_width(centre, np.full(len(sizes), NOT_SEPARATED), sizes)
             h *= np.isnan(grounds.auc)[:, np.newaxis]
             least, most = np.minimum(least, centre - h), np.maximum(most, centre + h)
         least, most = centre + ratio * (least - centre), centre + ratio * (most - centre)

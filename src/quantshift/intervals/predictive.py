@@ -48,7 +48,7 @@ def share_draws(
         joint /= joint.sum(axis=1, keepdims=True)
         means[i] = counts @ joint
         variances[i] = np.square(counts) @ (joint * (1 - joint))
-    noise = rng.standard_normal(means.shape)
+    noise = _noise(rng, *means.shape)
     return np.asarray(np.clip(means + noise * np.sqrt(variances), 0.0, 1.0))
 
 
@@ -63,8 +63,16 @@ def label_draws(
     n_items = len(posteriors)
     counts = np.full(n_items, 1 / n_items) if weights is None else weights / weights.sum()
     variance = np.square(counts) @ (posteriors * (1 - posteriors))
-    noise = rng.standard_normal((n_draws, len(p_hat)))
+    noise = _noise(rng, n_draws, len(p_hat))
     return np.asarray(np.clip(p_hat + noise * np.sqrt(variance), 0.0, 1.0))
+
+
+def _noise(rng: np.random.Generator, n_draws: int, n_classes: int) -> Reals:
+    """Standard normal numbers for each class on its own; two have one share between them."""
+    noise = rng.standard_normal((n_draws, n_classes))
+    if n_classes == 2:
+        noise[:, 0] = -noise[:, 1]
+    return noise
 
 
 def population_draws(shares: Prevalences, size: int, rng: np.random.Generator) -> Prevalences:

@@ -10,7 +10,12 @@ import pytest
 from quantshift.diagnosis.sample_profile import SampleCells
 from quantshift.diagnosis.training_profile import TrainingProfile, training_profile
 from quantshift.quantifying import quantify, save_model, train
-from quantshift.quantifying.estimating.changes import MOST_CHANGES, MOST_WARNINGS, compare
+from quantshift.quantifying.estimating.changes import (
+    MOST_CHANGES,
+    MOST_WARNINGS,
+    columns_that_moved,
+    compare,
+)
 from quantshift.quantifying.output.result import ColumnChange
 from quantshift.quantifying.reading import pool
 from quantshift.tables.columns.kinds import CATEGORY, DATE, NUMBER, TEXT, Column
@@ -53,6 +58,16 @@ def test_a_sample_like_training_is_not_remarked_on(profile: TrainingProfile) -> 
     for seed in range(1, 21):
         cells = SampleCells.of(profile, table(300, seed))
         assert compare(profile, cells, P, LOW, HIGH) == ((), ())
+
+
+def test_columns_that_make_items_of_every_class_look_new(profile: TrainingProfile) -> None:
+    def moved(*changes: pl.Expr) -> set[str]:
+        sample = table(400, 1).with_columns(*changes)
+        return columns_that_moved(profile, SampleCells.of(profile, sample))
+
+    assert moved() == set()
+    assert moved(pl.col("age") + 50, pl.when(every(2)).then(pl.col("city"))) == {"age", "city"}
+    assert moved(pl.when(every(8)).then(80.0).otherwise("age").alias("age")) == set()
 
 
 def test_values_outside_the_range_of_training(profile: TrainingProfile) -> None:

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quantshift.answers.kinds import INTERVAL, RANGE
+from quantshift.quantifiers.base.guarding import REFUTED
 from quantshift.quantifying import quantify
+from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.batches import allow_for_left_out, batch_of
 from quantshift.quantifying.estimating.evidence import TEST_REPLICATES, examine
 from quantshift.quantifying.estimating.sample import ScoredBatch
@@ -226,3 +229,24 @@ def test_rows_left_out_widen_the_shares_of_a_batch() -> None:
         for one, other in zip(before, after, strict=True):
             assert other.estimate == one.estimate
             assert (other.low, other.high) == allow_for_left_out(one.low, one.high, 90, 10)
+
+
+def test_items_like_those_of_no_class_leave_a_range_that_allows_for_any_class() -> None:
+    model = train(_numbers(600, 0.5, 1), label="label")
+    items = model.items(_numbers(200, 0.5, 2).drop("label"))
+    (evidence,) = examine(model, items, [np.arange(200)], EstimationOptions(replicates=50), seed=0)
+    assert evidence.decision.kind == INTERVAL
+    assert evidence.with_unlike(None).decision == evidence.decision
+    unlike = evidence.with_unlike(0.1)
+    assert (unlike.decision.kind, unlike.decision.reason) == (RANGE, REFUTED)
+    assert unlike.none_of_these == 0.1
+    np.testing.assert_allclose(unlike.interval.low, 0.9 * evidence.interval.low)
+    np.testing.assert_allclose(unlike.interval.high, 0.9 * evidence.interval.high + 0.1)
+    assert evidence.with_unlike(0.5).decision.too_wide
+    scored = ScoredBatch("a", model.posteriors(items), 200)
+    batch = batch_of(model, scored, unlike, (), AuditOptions())
+    assert "items that look like those of no class" in batch.basis
+    assert "cannot explain" in batch.verdict
+    declared = EstimationOptions(replicates=50, declared=Declaration("covariate"))
+    (by_mean,) = examine(model, items, [np.arange(200)], declared, seed=0)
+    assert by_mean.with_unlike(0.1).decision == by_mean.decision

@@ -89,8 +89,8 @@ def test_several_batches_in_a_terminal():
         "",
         "changed  the share differs from the previous batch by more than chance (99%) and, unless "
         "it is rare, by a point or more",
-        "shift    more has changed than the shares of the classes (the test allows for the number "
-        "of batches)",
+        "shift    more has changed than the shares of the classes (by chance in about 1 of 20 "
+        "batches)",
         "",
     ]
     assert "Shift    new.csv: the mix of subgroups has changed" in told

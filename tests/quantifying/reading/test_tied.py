@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.quantifying import quantify
+from quantshift.quantifying import quantify, train
 from quantshift.quantifying.options import Grouping
-from quantshift.quantifying.reading.tied import tied_columns
+from quantshift.quantifying.reading.tied import rising_columns, tied_columns
 from quantshift.tables.reading import open_table
 
 N = 300
@@ -48,6 +48,34 @@ def test_by_month_the_dates_are_tied():
 def test_nothing_is_tied_to_a_category_of_its_own():
     assert tied(sample(), "town") == ()
     assert tied(sample()[:4], "month") == ()
+
+
+def test_copies_of_the_time_and_running_numbers_rise_with_it():
+    frame = sample().with_columns(number=pl.int_range(N), flag=pl.int_range(N) > 100)
+    order = np.random.default_rng(1).permutation(N)
+    found = rising_columns(frame[order], frame["copy"][order])
+    assert found == ("date", "copy", "month", "clock", "number")
+
+
+def test_columns_that_rise_with_time_are_left_out_with_a_word():
+    rng = np.random.default_rng(5)
+    n = 700
+    x = rng.normal(size=n)
+    rows = pl.DataFrame(
+        {
+            "period": np.repeat(np.arange(7), n // 7),
+            "number": np.arange(n),
+            "x": x,
+            "label": np.where(x + rng.normal(size=n) > 0, "yes", "no"),
+        }
+    )
+    model = train(rows, label="label", time="period", classifier="logistic")
+    assert [column.name for column in model.columns.features] == ["x"]
+    assert "rises with 'period'" in next(
+        column.reason for column in model.columns.left_out if column.name == "number"
+    )
+    named = train(rows, label="label", time="period", features=["x", "number"])
+    assert {column.name for column in named.columns.features} == {"x", "number"}
 
 
 @pytest.mark.slow

@@ -29,6 +29,9 @@ from quantshift.quantifiers.base.guarding import NORMAL
 LEAST_SPREAD = 0.15
 """The A of the half-width."""
 
+NOT_SEPARATED = 0.5
+"""The area under the ROC curve of chance."""
+
 BY_SCORES = 0.45
 """The part of the way to SubclassSLD's estimate, if only the scores refute label shift."""
 
@@ -49,7 +52,7 @@ def joint_limits(
     """
     low, high = jointly
     middle = (low + high) / 2
-    unseparated = np.full(len(size), 0.5)
+    unseparated = np.full(len(size), NOT_SEPARATED)
     around = half_width(covariate, unseparated, size)
     wider = np.hypot(high - middle, half_width(middle, unseparated, size))
     return (

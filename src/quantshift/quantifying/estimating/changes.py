@@ -58,6 +58,10 @@ MANY_NEW_WORDS = 0.05
 """The same for the share of words that training does not have."""
 
 
+NEARLY_ALL = 0.99
+"""If so many rows lie outside the range of training, a column says nothing about single rows."""
+
+
 @dataclass(frozen=True)
 class Oddity:
     """Something unusual about a column: the share of rows it affects, and a sentence."""
@@ -100,6 +104,31 @@ def compare(
     ]
     expected = Expectation.of(profile, sample, prevalence, low, high)
     return tuple(changes[:MOST_CHANGES]), tuple(_warnings(profile, sample, expected))
+
+
+def columns_that_moved(profile: TrainingProfile, sample: SampleCells) -> set[str]:
+    """Columns by which items of every class look new.
+
+    Values are missing more or less often than in training, or nearly all rows lie outside its
+    range, as a later year does.
+    """
+    weights = sample.weights / max(sample.weights.sum(), 1e-300)
+    moved = set()
+    for column_profile in profile.columns:
+        name = column_profile.column.name
+        if name not in sample.columns:
+            continue
+        cells = sample.columns[name]
+        items = column_profile.items if isinstance(column_profile, WordsProfile) else profile.items
+        before = column_profile.gaps.sum() / max(items.sum(), 1e-300)
+        if abs(weights[cells.gaps].sum() - before) > MANY_GAPS:
+            moved.add(name)
+        elif isinstance(column_profile, ScaleProfile) and isinstance(cells, ScaleCells):
+            above = weights[cells.values > column_profile.highest].sum()
+            below = weights[cells.values < column_profile.lowest].sum()
+            if max(above, below) >= NEARLY_ALL:
+                moved.add(name)
+    return moved
 
 
 def _warnings(

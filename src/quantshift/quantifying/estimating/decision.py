@@ -15,6 +15,7 @@ import numpy as np
 
 from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.base.types import Prevalences, Reals
+from quantshift.diagnosis.unseen_class import LEVEL
 from quantshift.intervals.prediction import PrevalenceInterval, Replicates
 from quantshift.quantifiers.base.guarding import (
     AGREEING_SCORES,
@@ -36,6 +37,9 @@ UNEXPLAINED = "unexplained"
 
 IN_DOUBT = "in doubt"
 """The kind of shift if prior shift explains most of the difference, but not all of it."""
+
+UNLIKE = "unlike every class"
+"""The kind of shift of a sample with items like those of no class in training."""
 
 ASSUMED = "assumed"
 """The kind of shift if covariate shift is declared, which no items can contradict."""
@@ -78,20 +82,23 @@ class Decision:
         return cls(kind, reason, str(grounds.rests_on))
 
     @classmethod
-    def of_scores(cls, assume: str, *, refuted: bool, apart: float) -> "Decision":
+    def of_scores(cls, assume: str, *, refuted: bool, apart: float, width: float) -> "Decision":
         """The decision of the default method from scores alone, which are never evidence.
 
-        apart: the largest difference between estimates under different assumptions.
+        apart: the largest difference between estimates under different assumptions; width: of the
+        range.
         """
         (kind,), (reason,) = kinds_of(
             None if assume == AUTO else assume,
             refuted=np.array([refuted]),
             doubles=np.ones(1),
             apart=np.array([apart]),
-            width=np.zeros(1),
+            width=np.array([width]),
             informative=True,
             agreeing=AGREEING_SCORES,
         )
+        if reason == NEITHER:
+            reason = REFUTED if refuted else NO_EVIDENCE
         return cls(INTERVAL if kind == CONFIDENCE_INTERVAL else RANGE, str(reason), PRIOR)
 
     def with_limits(self, low: Reals, high: Reals) -> "Decision":
@@ -134,6 +141,25 @@ class Evidence:
     def p_doubles(self) -> float | None:
         """How likely selected items would look like the sample; None if that was not tested."""
         return None if self.shift is None else self.shift.p_doubles
+
+    def with_unlike(self, share: float | None) -> "Evidence":
+        """The evidence, given the share of items like those of no class; None if there are none.
+
+        No shares of the classes explain such items, and each of them may be of any class. If only
+        the mix of items is said to have changed, no items contradict that.
+        """
+        found = replace(self, none_of_these=share)
+        shift, decision = self.shift, self.decision
+        if share is None or shift is None or shift.rejected or shift.kind == ASSUMED:
+            return found
+        low, high = self.interval.low * (1 - share), self.interval.high * (1 - share) + share
+        decision = replace(decision, kind=RANGE, reason=REFUTED).with_limits(low, high)
+        return replace(
+            found,
+            interval=replace(self.interval, low=low, high=high),
+            shift=replace(shift, rejected=True, kind=UNLIKE, p_value=min(shift.p_value, LEVEL)),
+            decision=decision,
+        )
 
     @classmethod
     def of_sample(

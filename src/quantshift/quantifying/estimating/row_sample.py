@@ -1,6 +1,6 @@
 """A sample that is given by rows of tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quantshift.adapting.correction import Correction
@@ -10,7 +10,7 @@ from quantshift.base.types import Indices
 from quantshift.diagnosis.unseen_class import unlike_every_class
 from quantshift.quantifying.audits.audited import AuditTable, audited_codes
 from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
-from quantshift.quantifying.estimating.changes import with_changes
+from quantshift.quantifying.estimating.changes import columns_that_moved, with_changes
 from quantshift.quantifying.estimating.decision import Evidence
 from quantshift.quantifying.estimating.evidence import (
     RESAMPLING,
@@ -133,24 +133,35 @@ class RowSample(AbstractSample):
             seed=seed,
             progress=progress,
         )
-        unlike = self._unlike(list(filled.values()), seed)
+        unlike = self._unlike(filled, seed)
         return {
-            name: replace(self._unless_unknown(name, evidence), none_of_these=share)
+            name: self._unless_unknown(name, evidence.with_unlike(share))
             for name, evidence, share in zip(
                 filled, with_adjusted_p_values(examined), unlike, strict=True
             )
         }
 
-    def _unlike(self, samples: Sequence[Indices], seed: int) -> Sequence[float | None]:
+    def _unlike(self, batches: Mapping[str, Indices], seed: int) -> Sequence[float | None]:
         """The share of items like those of no class in each batch; the same at every level."""
         guard = self.model.guard
         if guard is None:
-            return [None] * len(samples)
+            return [None] * len(batches)
         if seed not in self._shares_unlike:
             self._shares_unlike[seed] = unlike_every_class(
-                guard, self.pool.items, samples, ignored=self.model.from_dates, seed=seed
+                guard,
+                self.pool.items,
+                list(batches.values()),
+                ignored=[self.model.features_of(self._moved(name)) for name in batches],
+                seed=seed,
             )
         return self._shares_unlike[seed]
+
+    def _moved(self, name: str) -> Collection[str]:
+        """The columns of a batch by which items of every class look new."""
+        profile, compared = self.model.profile, self.pool.compared.get(name)
+        if profile is None or compared is None:
+            return ()
+        return columns_that_moved(profile, compared.cells())
 
     def _unless_unknown(self, name: str, evidence: Evidence) -> Evidence:
         """The evidence, unless most values of a column are unknown from training."""

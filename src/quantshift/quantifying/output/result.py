@@ -187,8 +187,9 @@ class Shift:
 
     kind: prior (nothing more), covariate, local, outside (items unlike those of training),
         unexplained (none of the method's kinds of shift explains the items), in doubt (prior
-        shift explains most of the difference, but not all of it), or joint (nothing more than the
-        shares of several labels and of their combinations).
+        shift explains most of the difference, but not all of it), unlike every class (some items
+        look like those of no class), or joint (nothing more than the shares of several labels and
+        of their combinations).
     p_value: of the test that only the prevalence has changed or, if unexplained or in doubt, of the
         test that the method's kinds of shift explain the items.
     p_floor: the smallest p-value that the test can give.

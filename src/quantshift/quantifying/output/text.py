@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE, is_range, limits_head
+from quantshift.answers.kinds import CANNOT, RANGE, common_head
 from quantshift.answers.marks import legend
 from quantshift.answers.repeated_warnings import batches_text, merged, names_by_sentence
 from quantshift.answers.rows import Rows, besides_rows, is_much, row_warnings, rows_of_tables
@@ -51,6 +51,7 @@ MOST_CLASSES_IN_A_ROW = 6
 
 
 MOST_GROUPS = 20
+NEARLY_ALL = 0.99
 MOST_CHANGES = 5
 
 
@@ -107,10 +108,11 @@ def none_of_these_text(share: float) -> str:
     >>> none_of_these_text(0.07).split(";")[0]
     'none of these: at least 7% of the items look like no class in training'
     """
+    some = f"at least {100 * share:.0f}%" if share < NEARLY_ALL else "nearly all"
     return (
-        f"none of these: at least {100 * share:.0f}% of the items look like no class in training; "
-        "they may be of a class that it does not have, or come from elsewhere. The shares below "
-        "leave such a class out: label some of these items"
+        f"none of these: {some} of the items look like no class in training; they may be of a "
+        "class that it does not have, or come from elsewhere. The shares below leave such a class "
+        "out: label some of these items"
     )
 
 
@@ -227,10 +229,8 @@ def _several(result: Quantification) -> Iterator[str]:
 
 def several_head(result: Quantification) -> str:
     """The column header for the limits of several batches."""
-    ranges = [is_range(b.kind) for b in result.batches if b.kind != CANNOT or b.reason != NEITHER]
-    if ranges and all(ranges):
-        return limits_head(RANGE, result.level)
-    return limits_head(INTERVAL, result.level) + (" or range" if any(ranges) else "")
+    kinds = [b.kind for b in result.batches if b.kind != CANNOT or b.reason != NEITHER]
+    return common_head(kinds, result.level)
 
 
 def extremes(result: Quantification) -> Iterator[str]:

@@ -23,6 +23,7 @@ from quantshift.quantifying.estimating.decision import (
     LIKE_GROUPS,
     LIKE_PERIODS,
     METHOD,
+    UNLIKE,
     Decision,
 )
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
@@ -163,7 +164,7 @@ def _what_changed(about: Explained) -> str:
         sentence = f"{NOT_EXPLAINED} ({p_text(shift)})."
         if about.declared:
             sentence += " This contradicts what you declared."
-        if shift.auc is None or shift.explained is None:
+        if shift.kind == UNLIKE or shift.auc is None or shift.explained is None:
             return sentence
         return (
             f"{sentence} These shares explain {shift.explained:.0%} of the difference; allowing "
@@ -273,6 +274,13 @@ def _basis_of_range(about: Explained, shift: Shift | None) -> str:
         return (
             "assumes that only the shares of the classes have changed, which explains most of the "
             f"difference from training but not all of it. The range {range_is}"
+        )
+    if shift is not None and shift.kind == UNLIKE:
+        contrary = ", contrary to what you declared" if about.declared else ""
+        return (
+            "changed shares of the classes do not explain items that look like those of no "
+            f"class{contrary}. The range holds whichever class they are of; it is not a confidence "
+            "interval"
         )
     why = f"{NOT_EXPLAINED[:1].lower()}{NOT_EXPLAINED[1:]}"
     if about.declared:

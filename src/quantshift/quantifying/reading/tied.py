@@ -1,7 +1,9 @@
-"""Columns that are tied to the batches: the batch follows from their value.
+"""Columns that are tied to the batches or to time.
 
 If a sample is divided by month, a copy of the date, the number of the month or a running number
-differ between batches by definition. As features they would mark every batch as unlike training.
+differ between batches by definition: the batch follows from their value. As features they would
+mark every batch as unlike training. If rows are ordered in time, the year or a running number is
+beyond its earlier range in all rows to come.
 """
 
 from collections.abc import Sequence
@@ -42,6 +44,31 @@ def tied_columns(
     batches, values = items.groups.filter(in_large_batch), items.values.filter(in_large_batch)
     codes = batches.rank("dense").to_numpy()
     return tuple(name for name in others if _is_tied(values[name], codes))
+
+
+def rising_columns(values: pl.DataFrame, times: pl.Series) -> tuple[str, ...]:
+    """Which columns of numbers and dates never fall as time goes on, and take three values or more.
+
+    times: of the rows, dates or numbers as strings.
+    """
+    order = typed(times.replace(NO_GROUP, None)).rank("dense")
+    return tuple(name for name in values.columns if _rises(values[name], order))
+
+
+def _rises(column: pl.Series, order: pl.Series) -> bool:
+    if column.dtype.is_nested():
+        return False
+    cells = typed(column)
+    if not (cells.dtype.is_numeric() or cells.dtype.is_temporal()):
+        return False
+    both = pl.DataFrame({"time": order, "value": cells.rank("dense")}).drop_nulls()
+    if 2 * len(both) < len(cells) or both["value"].n_unique() < 3:
+        return False
+    by_time = both.group_by("time").agg(
+        pl.col("value").min().alias("low"), pl.col("value").max().alias("high")
+    )
+    by_time = by_time.sort("time")
+    return bool((by_time["low"][1:] >= by_time["high"][:-1]).all())
 
 
 def _first_rows(table: OpenTable, grouping: Grouping, names: Sequence[str]) -> list[TableItems]:

@@ -3,9 +3,13 @@
 Each group g was estimated without it: by its training share pi_g, by the mean posterior (PCC_g) and
 under prior shift (SLD_g), and its labels give the truth. A ridge regression of truth - pi on
 PCC - pi and SLD - PCC, shrunk to (1, 0), which is PCC, says how far to go from doing nothing
-towards PCC and beyond it towards SLD; all classes have the same coefficients. The estimate is half
-way between PCC and that. The limits are those of the t distribution with the errors on each group
-of coefficients from the others.
+towards PCC and beyond it towards SLD; all classes have the same coefficients.
+
+That is followed only as far as the groups show that it helps: each is estimated by coefficients
+from the others as well, and of the way from PCC to the coefficients the part
+1 - 2 (standard error / mean)^2 is taken, of the amounts by which this reduces the errors of PCC;
+nothing if they are not reduced. The limits are those of the t distribution with the errors of all
+this on each group, learnt from the others.
 
 Time is extrapolation: periods, each estimated from those before it, teach how far to go towards
 PCC. Errors on a few periods are too small a guide to the next, so the range of the assumptions
@@ -13,6 +17,7 @@ stays, and is at least as wide as the largest of them.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,9 +33,8 @@ RIDGE = (0.01, 0.1)
 TARGET = np.array([1.0, 0.0])
 """The coefficients of PCC."""
 
-TRUST = 0.5
-"""How far to go from PCC to the coefficients: a handful of groups does not teach two of them well
-(`benchmarks/left_out_groups.py`)."""
+DOUBT = 2.0
+"""How much the error of the gain over PCC counts (`benchmarks/left_out_groups.py`)."""
 
 FEWEST_GROUPS = 5
 """Fewer groups teach nothing."""
@@ -71,13 +75,11 @@ class GroupLesson:
         moved, steps = truth - nothing, np.stack([mean - nothing, sld - mean], axis=-1)
         if groups.in_time:
             steps[..., 1] = 0.0
-            coefficients = _ridge(steps, moved)
+        coefficients = _as_far_as_it_helps(steps, moved)
+        if groups.in_time:
+            errors = moved - steps @ coefficients
         else:
-            coefficients = _halfway(steps, moved)
-        errors = moved - steps @ coefficients
-        for i in range(0 if groups.in_time else len(usable)):
-            others = np.arange(len(usable)) != i
-            errors[i] = moved[i] - steps[i] @ _halfway(steps[others], moved[others])
+            errors = _left_out_errors(_as_far_as_it_helps, steps, moved)
         first, second = map(float, coefficients)
         return cls(first, second, errors, groups.in_time)
 
@@ -152,9 +154,23 @@ def left_out_answers(
     return answers
 
 
-def _halfway(steps: Reals, moved: Reals) -> Reals:
+def _as_far_as_it_helps(steps: Reals, moved: Reals) -> Reals:
     """Coefficients between TARGET and those of the ridge regression."""
-    return np.asarray(TARGET + TRUST * (_ridge(steps, moved) - TARGET))
+    by_target = np.abs(moved - steps @ TARGET).mean(axis=1)
+    gains = by_target - np.abs(_left_out_errors(_ridge, steps, moved)).mean(axis=1)
+    gain, variance = gains.mean(), gains.var(ddof=1) / len(gains)
+    trust = max(1 - DOUBT * variance / gain**2, 0.0) if gain > 0 else 0.0
+    return np.asarray(TARGET + trust * (_ridge(steps, moved) - TARGET))
+
+
+def _left_out_errors(
+    coefficients: Callable[[Reals, Reals], Reals], steps: Reals, moved: Reals
+) -> Reals:
+    """The errors on each group by coefficients from the others, (n_groups, n_classes)."""
+    number = np.arange(len(moved))
+    return np.stack(
+        [moved[i] - steps[i] @ coefficients(steps[number != i], moved[number != i]) for i in number]
+    )
 
 
 def _ridge(steps: Reals, moved: Reals) -> Reals:

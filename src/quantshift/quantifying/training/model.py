@@ -1,7 +1,7 @@
 """A trained model: preparation, classifier, quantifier, and a summary of its training."""
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -128,13 +128,13 @@ class Model:
         names = [column.name for column in self.columns.features if column.kind == CATEGORY]
         return dict(zip(names, self.preparation.levels, strict=True))
 
-    @property
-    def from_dates(self) -> Flags | None:
-        """Which features come from dates; None if the items are not prepared."""
+    def features_of(self, names: Collection[str]) -> Flags | None:
+        """Which features come from these columns or dates; None if the items are not prepared."""
         if self.preparation is None:
             return None
-        is_date = np.array([column.kind == DATE for column in self.preparation.columns])
-        return np.asarray(is_date[self.preparation.sources])
+        columns = self.preparation.columns
+        chosen = np.array([column.kind == DATE or column.name in names for column in columns])
+        return np.asarray(chosen[self.preparation.sources])
 
     @uses_tables
     def items(self, frame: Any, weights: Weights | None = None) -> Items:

@@ -262,6 +262,14 @@ def with_content(
     left_out: Sequence[LeftOutColumn],
 ) -> tuple[TableItems, Columns]:
     """The items that are not empty, and the columns that they are made of."""
+    if options.time is not None and not (options.text or options.features):
+        # Imported here because most calls have no times.
+        from quantshift.quantifying.reading.tied import rising_columns
+
+        rising = rising_columns(items.values, items.groups)
+        reason = f"rises with {options.time!r}: new rows are always beyond its range"
+        items = replace(items, values=items.values.drop(rising))
+        left_out = (*left_out, *(LeftOutColumn(name, reason) for name in rising))
     columns = _chosen(table, items.values, options, left_out)
     content = ~empty_rows(items.values, columns.features)
     n_empty = len(content) - int(content.sum())

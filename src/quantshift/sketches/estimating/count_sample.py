@@ -13,7 +13,7 @@ from quantshift.base.progress import OnProgress
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.base.guarding import AGREEMENT
-from quantshift.quantifiers.likelihood.allowed_range import half_width
+from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED, half_width
 from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
 from quantshift.quantifying.estimating.decision import Decision, Evidence, spread
 from quantshift.quantifying.estimating.evidence import (
@@ -185,18 +185,22 @@ def _evidence(
         no_estimate_reason = no_estimate_reason or NO_BETTER_THAN_CHANCE
     assumptions = _assumptions(model, batch, interval)
     decision = Decision.of_chosen_method(shift)
+    spanning = _spanning(interval, assumptions, model)
+    in_range = _widened_for_features(spanning, batch, UNKNOWN_AUC) if model.is_trained else spanning
     if model.tests_itself:
-        refuted = shift is not None and shift.is_significant
         decision = Decision.of_scores(
-            options.declared.assumption, refuted=refuted, apart=spread(assumptions)
+            options.declared.assumption,
+            refuted=shift is not None and shift.is_significant,
+            apart=spread(assumptions),
+            width=float((in_range.high - in_range.low).max()),
         )
     evidence = Evidence(interval, assumptions, shift, decision)
     if no_estimate_reason:
         return evidence.refused(no_estimate_reason)
-    if decision.kind == RANGE or decision.reason == AGREEMENT:
-        interval = _spanning(interval, assumptions, model)
-    if decision.kind == RANGE and model.is_trained:
-        interval = _widened_for_features(interval, batch)
+    if decision.kind == RANGE:
+        interval = in_range
+    elif decision.reason == AGREEMENT:
+        interval = _widened_for_features(spanning, batch, NOT_SEPARATED)
     return replace(
         evidence,
         interval=interval,
@@ -204,10 +208,15 @@ def _evidence(
     )
 
 
-def _widened_for_features(interval: PrevalenceInterval, batch: OwnBatch) -> PrevalenceInterval:
-    """Limits that allow for changes of features, of which scores show nothing."""
+def _widened_for_features(
+    interval: PrevalenceInterval, batch: OwnBatch, auc: float
+) -> PrevalenceInterval:
+    """Limits that allow for changes of features, of which scores show nothing.
+
+    auc: how well the batch may be separated from the training items.
+    """
     covariate = (batch.counts @ batch.posteriors / batch.counts.sum())[np.newaxis]
-    h = half_width(covariate, np.array([UNKNOWN_AUC]), np.array([float(batch.n_items)]))
+    h = half_width(covariate, np.array([auc]), np.array([float(batch.n_items)]))
     return replace(
         interval,
         low=np.maximum(np.minimum(interval.low, (covariate - h)[0]), 0.0),
