@@ -326,7 +326,7 @@ def p_of_shares(first: Reals, second: Reals, n_first: float, n_second: float) ->
 def compared(observed: float, expected: float, of: str = "rows") -> str:
     """Two shares in words.
 
-    >>> against(0.12, 0.03)
+    >>> compared(0.12, 0.03)
     '12% of the rows where 3% was expected'
     """
     digits = 0 if abs(observed - expected) >= 0.01 else 1
@@ -337,7 +337,7 @@ def compared(observed: float, expected: float, of: str = "rows") -> str:
 def whole_percent(share: float, digits: int | None = None) -> str:
     """A share in whole percent; below 1% with one decimal.
 
-    >>> percent(0.123), percent(0.004), percent(0.0)
+    >>> whole_percent(0.123), whole_percent(0.004), whole_percent(0.0)
     ('12%', '0.4%', '0%')
     """
     if digits is None:

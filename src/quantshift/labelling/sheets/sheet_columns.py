@@ -58,8 +58,8 @@ def content_of(check: str | None) -> str:
 def number_from_one(cell: str | None) -> int | None:
     """A whole number from 1, perhaps written as 1.0; None for anything else.
 
-    >>> whole_number("12"), whole_number("3.0"), whole_number("1.7"), whole_number(None)
-    (12, 3, None, None)
+    >>> [number_from_one(cell) for cell in ("12", "3.0", "1.7", None)]
+    [12, 3, None, None]
     """
     try:
         number = float(cell or "")

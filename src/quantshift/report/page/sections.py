@@ -87,7 +87,7 @@ def with_panels(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
 def plain_text(text: str) -> str:
     r"""Text with its mathematics in plain characters.
 
-    >>> plain(r"$\alpha_L - \alpha_U$")
+    >>> plain_text(r"$\alpha_L - \alpha_U$")
     'α_L - α_U'
     """
     return with_mathematics(text, str, spoken_mathematics)
