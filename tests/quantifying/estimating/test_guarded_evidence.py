@@ -185,7 +185,7 @@ def test_a_wide_range_asks_for_labels_first(model):
     low, high = 100 * share(batch).low, 100 * share(batch).high
     assert f"anything from {low:.1f} to {high:.1f}% is possible" in first
     assert "% if only the mix of items changed" in first
-    assert "random labels narrow this to about plus or minus" in first
+    assert "random labels are enough for about plus or minus" in first
     assert "95% interval" not in first
     assert "share   95% interval" not in found.to_text()
     told = json.loads(found.to_json())["batches"][0]

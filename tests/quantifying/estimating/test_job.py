@@ -108,14 +108,26 @@ def test_posteriors_of_the_user_s_own_model(scored):
     assert share(one.batches[0]) == share(found.batches[0])
 
 
-def test_posteriors_without_training_are_taken_at_their_word(scored):
+def test_posteriors_without_training_are_no_evidence(scored):
+    """Their mean was once called a 95% interval, although nothing shows that they are right."""
     _, new = scored
-    found = quantify(new, posteriors=["p_negative", "p_positive"], **FAST)
-    assert found.classes == ("p_negative", "p_positive")
-    (batch,) = found.batches
+    posteriors = {"posteriors": ["p_negative", "p_positive"], **FAST}
+    answer = quantify(new, **posteriors)
+    assert answer.classes == ("p_negative", "p_positive")
+    (batch,) = answer.batches
+    assert (batch.kind, batch.reason) == ("range", "no evidence")
     assert share(batch, "p_positive").estimate == pytest.approx(new["p_positive"].mean())
     assert "no way to tell" in batch.verdict
-    assert "audit-plan" in batch.advice[0]
+    assert "--method PCC" in batch.advice[0]
+    assert "audit-plan" in batch.advice[1]
+    for declared in ({"method": "PCC"}, {"assume": "covariate"}):
+        (trusted,) = quantify(new, **posteriors, **declared).batches
+        assert (trusted.kind, trusted.reason) == ("confidence interval", "declared")
+        narrow, wide = share(trusted, "p_positive"), share(batch, "p_positive")
+        assert wide.low < narrow.low < narrow.high < wide.high
+        assert "as you declared" in trusted.basis
+    with pytest.raises(UserError, match="give a training table"):
+        quantify(new, **posteriors, assume="prior")
 
 
 def test_columns_find_their_classes():

@@ -193,7 +193,7 @@ def test_the_advice_tells_what_a_few_labels_give():
     # 1.96 sqrt(.25 / 50): the share may be anything between .2 and .8.
     wide = (Share("pos", 0.3, 0.2, 0.8),)
     (said,) = advised(wide, SHIFTED)
-    assert "50 random labels narrow this to about plus or minus 14 points" in said
+    assert "50 random labels are enough for about plus or minus 14 points" in said
     rare = (Share("pos", 0.02, 0.0, 0.1),)
     (said,) = advised(rare, SHIFTED)
     assert "about plus or minus 8 points" in said  # 1.96 sqrt(.1 * .9 / 50)

@@ -119,11 +119,15 @@ def test_an_audit_corrects_the_estimate(week, training):
     assert found[1].audit is None
 
 
-def test_without_training_the_scores_are_taken_at_their_word(week):
+def test_without_training_the_mean_of_the_scores_has_a_range(week):
     batch = quantify_sketch(week, replicates=50).batches[2]
     mean = batches(SHARES).filter(pl.col("day") == "day 3")["p"].mean()
     assert batch.shares[1].estimate == pytest.approx(mean, abs=1e-5)
-    assert batch.shares[1].low < mean < batch.shares[1].high
+    assert (batch.kind, batch.reason) == ("range", "no evidence")
+    trusted = quantify_sketch(week, method="PCC", replicates=50).batches[2]
+    assert (trusted.kind, trusted.reason) == ("confidence interval", "declared")
+    assert batch.shares[1].low < trusted.shares[1].low < mean
+    assert mean < trusted.shares[1].high < batch.shares[1].high
 
 
 def test_rows_left_out_widen_the_limits(training):

@@ -16,11 +16,13 @@ import numpy as np
 from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.base.types import Prevalences, Reals
 from quantshift.diagnosis.unseen_class import LEVEL
+from quantshift.errors import UserError
 from quantshift.intervals.prediction import PrevalenceInterval, Replicates
 from quantshift.quantifiers.base.guarding import (
     AGREEING_SCORES,
     AUTO,
     CONFIDENCE_INTERVAL,
+    COVARIATE,
     DECLARED,
     NEITHER,
     NO_EVIDENCE,
@@ -111,6 +113,17 @@ class Decision:
         if shift is not None and shift.is_significant:
             return cls(RANGE, REFUTED)
         return cls(INTERVAL, DECLARED)
+
+    @classmethod
+    def without_training(cls, assume: str) -> "Decision":
+        """The decision if there are no labelled items: nothing shows that posteriors are right."""
+        if assume == PRIOR:
+            raise UserError(
+                "without labelled rows nothing is known about the classes in training; give a "
+                "training table",
+                arguments=["train", "assume"],
+            )
+        return cls(INTERVAL, DECLARED) if assume == COVARIATE else cls(RANGE, NO_EVIDENCE)
 
 
 def spread(assumptions: Sequence[Assumption]) -> float:

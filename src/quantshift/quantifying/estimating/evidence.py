@@ -37,6 +37,8 @@ from quantshift.intervals.prediction import Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.guarding import COVARIATE as COVARIATE_SHIFT
 from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.likelihood.allowed_range import half_width
+from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
 from quantshift.quantifiers.likelihood.shift_models import (
     AVERAGED,
     MODELS,
@@ -111,7 +113,7 @@ def examine(
         tested.resample(progress)
         examined = [_taught_by_groups(model, each) for each in tested.evidence(options)]
         drawn, quantifier = tested.drawn, tested.drawn.quantifier
-    elif options.declared.assumption != AUTO:
+    elif options.declared.assumption != AUTO and (model.is_trained or model.was_chosen):
         raise makes_its_own_assumption(model.method)
     else:
         quantifier = model.quantifier
@@ -133,7 +135,10 @@ def _by_chosen_method(
     seed: int,
     progress: OnProgress,
 ) -> tuple[Replicates, list[Evidence]]:
-    """The evidence by a method that the user has chosen, whose assumption is thereby declared."""
+    """The evidence by a method that the user has chosen, whose assumption is thereby declared.
+
+    Without labelled items, nobody has chosen: the estimate is the mean of the posteriors.
+    """
     quantifier, level = model.quantifier, options.level
     subclasses = _subclasses(quantifier)
     drawn = Replicates(
@@ -165,6 +170,12 @@ def _by_chosen_method(
         assumptions.append(weighed.assumptions(model))
     if options.simultaneous:
         low, high = stretched(p_hat, low, high, drawn.values, level)
+    if model.is_trained or model.was_chosen:
+        decisions = [Decision.of_chosen_method(shift) for shift in shifts]
+    else:
+        decisions = [Decision.without_training(options.declared.assumption)] * len(samples)
+        if decisions[0].kind == RANGE:
+            low, high = wider_for_features((low, high), p_hat, drawn.sizes, UNKNOWN_AUC)
     return drawn, [
         Evidence.of_sample(
             drawn,
@@ -173,10 +184,24 @@ def _by_chosen_method(
             simultaneous=options.simultaneous,
             assumptions=assumptions[i],
             shift=shift,
-            decision=Decision.of_chosen_method(shift),
+            decision=decision,
         )
-        for i, shift in enumerate(shifts)
+        for i, (shift, decision) in enumerate(zip(shifts, decisions, strict=True))
     ]
+
+
+def wider_for_features(limits: Limits, covariate: Prevalences, sizes: Reals, auc: float) -> Limits:
+    """Limits that allow for changes of features, of which scores show nothing.
+
+    covariate: mean posteriors, (n_samples, n_classes); sizes: (n_samples,). auc: how well the
+    samples may be separated from the training items.
+    """
+    low, high = limits
+    h = half_width(covariate, np.full(len(sizes), auc), np.asarray(sizes, dtype=float))
+    return (
+        np.maximum(np.minimum(low, covariate - h), 0.0),
+        np.minimum(np.maximum(high, covariate + h), 1.0),
+    )
 
 
 def _taught_by_groups(model: Model, evidence: Evidence) -> Evidence:

@@ -47,6 +47,11 @@ QUESTION = (
 )
 """What decides between two numbers."""
 
+QUESTION_WITHOUT_LABELS = (
+    "Do you know, from labelled items like these, that your posteriors are right? Declare it: "
+    "`quantshift quantify --method PCC`."
+)
+
 
 def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> float:
     """The half-width of the interval from this many random labels alone, for the class that is
@@ -68,7 +73,7 @@ def labels_text(shares: Sequence[Share], level: float, n_items: int) -> str:
             return "the label of the only item gives the share itself"
         return f"labels of all {n_items} items give the share itself"
     points = 100 * reach_of_labels(n_labels, shares, level)
-    return f"{n_labels} random labels narrow this to about plus or minus {points:.0f} points"
+    return f"{n_labels} random labels are enough for about plus or minus {points:.0f} points"
 
 
 def groups_text(groups: GroupErrors) -> str:
@@ -161,7 +166,7 @@ def advice(
         return
     reason = _doubt(about)
     if about.decision.reason == NO_EVIDENCE:
-        yield QUESTION
+        yield QUESTION_WITHOUT_LABELS if about.untrained else QUESTION
     if about.n_deciding is not None:
         yield _deciding_text(about, about.n_deciding)
     elif reason:

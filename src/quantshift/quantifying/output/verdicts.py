@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from quantshift.answers.kinds import is_range
 from quantshift.answers.words import percent, shortened
 from quantshift.quantifiers.base.guarding import (
     AGREEMENT,
@@ -217,8 +218,12 @@ def basis(about: Explained) -> str:
         )
     if audit is not None:
         return f"based on the labels of {audit.n_labelled} random items; valid under any shift"
+    if about.untrained and is_range(decision.kind):
+        return (
+            "the mean of your posteriors; without labelled rows nothing shows that they are right"
+        )
     if about.untrained:
-        return "assumes that your posteriors are right for these items"
+        return "assumes, as you declared, that your posteriors are right for these items"
     if decision.rests_on == METHOD:
         return _basis_of_method(about)
     shares = _changed_shares(decision)

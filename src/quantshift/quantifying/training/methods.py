@@ -59,6 +59,7 @@ ON_GROUPS: tuple[type[AbstractClassifying], ...] = (CC, PCC, PACC)
 """Methods tried on groups that are left out, in addition to the baseline and the method itself."""
 
 CHOSEN = "chosen by you"
+NOTHING_TO_ADJUST_WITH = "no labelled rows to adjust with: the mean of your model's posteriors"
 
 
 def method_class(method: str, input_kind: str) -> type[AbstractQuantifier]:

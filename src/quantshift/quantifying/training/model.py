@@ -21,7 +21,7 @@ from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifying.columns import Columns
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
-from quantshift.quantifying.options import ColumnOptions
+from quantshift.quantifying.options import AUTO, ColumnOptions
 from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.training.group_errors import GroupErrors
@@ -29,6 +29,7 @@ from quantshift.quantifying.training.methods import (
     CHOSEN,
     DEFAULTS,
     IF_COVARIATE_SHIFT,
+    NOTHING_TO_ADJUST_WITH,
     POSTERIORS,
 )
 from quantshift.tables.columns.kinds import CATEGORY, DATE
@@ -113,9 +114,14 @@ class Model:
         return self.quantifier if isinstance(self.quantifier, AbstractGuarded) else None
 
     @property
+    def was_chosen(self) -> bool:
+        """Whether the user has named the method, and so declared what it assumes."""
+        return self.reason == CHOSEN
+
+    @property
     def tests_itself(self) -> bool:
         """Whether the items decide what may be claimed: the default methods do, others do not."""
-        is_default = self.is_trained and self.scorer is None and self.reason != CHOSEN
+        is_default = self.is_trained and self.scorer is None and not self.was_chosen
         return self.guard is not None or (
             is_default and isinstance(self.quantifier, DEFAULTS[POSTERIORS].method)
         )
@@ -206,8 +212,11 @@ def given_model(model: Model | Source) -> Model:
     return load_model(model)
 
 
-def without_training(posteriors: Sequence[str], *, label: str | None = None) -> Model:
-    """A model that uses the user's posteriors as they are, without labelled items or adjustment."""
+def without_training(posteriors: Sequence[str], method: str, *, label: str | None = None) -> Model:
+    """A model that uses the user's posteriors as they are, without labelled items or adjustment.
+
+    method: "auto", or that of the mean of the posteriors, named by the user.
+    """
     options = ColumnOptions(label=label, posteriors=tuple(posteriors))
     names = tuple(posteriors)
     classes = (f"not {names[0]}", names[0]) if len(names) == 1 else names
@@ -221,7 +230,7 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
         base=counting,
         quantifier=counting,
         method=type(counting).__name__,
-        reason="no labelled rows to adjust with: the mean of your model's posteriors",
+        reason=NOTHING_TO_ADJUST_WITH if method == AUTO else CHOSEN,
         training=Training(Rows("", 0, 0, {}), {}, GIVEN_POSTERIORS, None, 0),
     )
 

@@ -26,7 +26,7 @@ def model_for(
     if train is None:
         if options.posteriors:
             _check_untrained(recipe.training.method)
-            return without_training(options.posteriors, label=options.label)
+            return without_training(options.posteriors, recipe.training.method, label=options.label)
         raise UserError(
             "give a training table, a model, or columns of posteriors",
             arguments=["train", "model", "posteriors"],

@@ -13,13 +13,14 @@ from quantshift.base.progress import OnProgress
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.base.guarding import AGREEMENT
-from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED, half_width
+from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED
 from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
 from quantshift.quantifying.estimating.decision import Decision, Evidence, spread
 from quantshift.quantifying.estimating.evidence import (
     ALL_ALIKE,
     NO_BETTER_THAN_CHANCE,
     adjusted,
+    wider_for_features,
 )
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
 from quantshift.quantifying.options import EstimationOptions
@@ -184,12 +185,15 @@ def _evidence(
     if model.is_trained and not interval.informative.any():
         no_estimate_reason = no_estimate_reason or NO_BETTER_THAN_CHANCE
     assumptions = _assumptions(model, batch, interval)
-    decision = Decision.of_chosen_method(shift)
+    assumed = options.declared.assumption
     spanning = _spanning(interval, assumptions, model)
-    in_range = _widened_for_features(spanning, batch, UNKNOWN_AUC) if model.is_trained else spanning
-    if model.tests_itself:
+    in_range = _widened_for_features(spanning, batch, UNKNOWN_AUC)
+    decision = Decision.of_chosen_method(shift)
+    if not (model.is_trained or model.was_chosen):
+        decision = Decision.without_training(assumed)
+    elif model.tests_itself:
         decision = Decision.of_scores(
-            options.declared.assumption,
+            assumed,
             refuted=shift is not None and shift.is_significant,
             apart=spread(assumptions),
             width=float((in_range.high - in_range.low).max()),
@@ -216,12 +220,9 @@ def _widened_for_features(
     auc: how well the batch may be separated from the training items.
     """
     covariate = (batch.counts @ batch.posteriors / batch.counts.sum())[np.newaxis]
-    h = half_width(covariate, np.array([auc]), np.array([float(batch.n_items)]))
-    return replace(
-        interval,
-        low=np.maximum(np.minimum(interval.low, (covariate - h)[0]), 0.0),
-        high=np.minimum(np.maximum(interval.high, (covariate + h)[0]), 1.0),
-    )
+    limits = interval.low[np.newaxis], interval.high[np.newaxis]
+    low, high = wider_for_features(limits, covariate, np.array([batch.n_items]), auc)
+    return replace(interval, low=low[0], high=high[0])
 
 
 def _assumptions(

@@ -55,7 +55,7 @@ def untrained_model(names: Sequence[str], method: str) -> Model:
         raise UserError(
             f"{method} needs labelled rows: give a training sketch", arguments=["train_sketch"]
         )
-    return without_training(names)
+    return without_training(names, method)
 
 
 def saved_model(source: Model | str | Path, sample: Sketch, method: str) -> Model:
