@@ -112,23 +112,32 @@ def columns_that_moved(profile: TrainingProfile, sample: SampleCells) -> set[str
     Values are missing more or less often than in training, or nearly all rows lie outside its
     range, as a later year does.
     """
-    weights = sample.weights / max(sample.weights.sum(), 1e-300)
     moved = set()
     for column_profile in profile.columns:
         name = column_profile.column.name
         if name not in sample.columns:
             continue
         cells = sample.columns[name]
-        items = column_profile.items if isinstance(column_profile, WordsProfile) else profile.items
-        before = column_profile.gaps.sum() / max(items.sum(), 1e-300)
-        if abs(weights[cells.gaps].sum() - before) > MANY_GAPS:
+        before = _gaps_in_training(column_profile, profile.items)
+        if abs(_share(sample, cells.gaps) - before) > MANY_GAPS:
             moved.add(name)
         elif isinstance(column_profile, ScaleProfile) and isinstance(cells, ScaleCells):
-            above = weights[cells.values > column_profile.highest].sum()
-            below = weights[cells.values < column_profile.lowest].sum()
+            above = _share(sample, cells.values > column_profile.highest)
+            below = _share(sample, cells.values < column_profile.lowest)
             if max(above, below) >= NEARLY_ALL:
                 moved.add(name)
     return moved
+
+
+def _share(sample: SampleCells, chosen: Flags) -> float:
+    """The share of the rows that are chosen."""
+    return float(sample.weights[chosen].sum() / max(sample.weights.sum(), 1e-300))
+
+
+def _gaps_in_training(profile: ColumnProfile, items: Reals) -> float:
+    """The share of training rows without a value. items: their number in each class."""
+    items = profile.items if isinstance(profile, WordsProfile) else items
+    return float(profile.gaps.sum() / max(items.sum(), 1e-300))
 
 
 def _warnings(
@@ -168,16 +177,14 @@ class _Batch:
 
     def share(self, chosen: np.ndarray) -> float:
         """The share of the rows that are chosen."""
-        weights = self.sample.weights
-        return float(weights[chosen].sum() / max(weights.sum(), 1e-300))
+        return _share(self.sample, chosen)
 
 
 def no_content(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
     """A column in which all values are missing."""
     if not cells.gaps.all():
         return None
-    items = profile.items if isinstance(profile, WordsProfile) else batch.expected.items
-    before = profile.gaps.sum() / max(items.sum(), 1e-300)
+    before = _gaps_in_training(profile, batch.expected.items)
     if before == 1:
         return None
     sentence = f"only missing values, where training has {whole_percent(before)}"

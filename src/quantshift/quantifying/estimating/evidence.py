@@ -113,7 +113,7 @@ def examine(
         tested.resample(progress)
         examined = [_taught_by_groups(model, each) for each in tested.evidence(options)]
         drawn, quantifier = tested.drawn, tested.drawn.quantifier
-    elif options.declared.assumption != AUTO and (model.is_trained or model.was_chosen):
+    elif options.declared.assumption != AUTO and not model.takes_posteriors_as_they_are:
         raise makes_its_own_assumption(model.method)
     else:
         quantifier = model.quantifier
@@ -170,9 +170,8 @@ def _by_chosen_method(
         assumptions.append(weighed.assumptions(model))
     if options.simultaneous:
         low, high = stretched(p_hat, low, high, drawn.values, level)
-    if model.is_trained or model.was_chosen:
-        decisions = [Decision.of_chosen_method(shift) for shift in shifts]
-    else:
+    decisions = [Decision.of_chosen_method(shift) for shift in shifts]
+    if model.takes_posteriors_as_they_are:
         decisions = [Decision.without_training(options.declared.assumption)] * len(samples)
         if decisions[0].kind == RANGE:
             low, high = wider_for_features((low, high), p_hat, drawn.sizes, UNKNOWN_AUC)

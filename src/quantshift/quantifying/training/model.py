@@ -119,6 +119,11 @@ class Model:
         return self.reason == CHOSEN
 
     @property
+    def takes_posteriors_as_they_are(self) -> bool:
+        """Whether neither labelled items nor the user say anything about the posteriors."""
+        return not self.is_trained and not self.was_chosen
+
+    @property
     def tests_itself(self) -> bool:
         """Whether the items decide what may be claimed: the default methods do, others do not."""
         is_default = self.is_trained and self.scorer is None and not self.was_chosen

@@ -189,7 +189,7 @@ def _evidence(
     spanning = _spanning(interval, assumptions, model)
     in_range = _widened_for_features(spanning, batch, UNKNOWN_AUC)
     decision = Decision.of_chosen_method(shift)
-    if not (model.is_trained or model.was_chosen):
+    if model.takes_posteriors_as_they_are:
         decision = Decision.without_training(assumed)
     elif model.tests_itself:
         decision = Decision.of_scores(
