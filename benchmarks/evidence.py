@@ -59,6 +59,7 @@ from quantshift.quantifiers.base.guarding import (
     NO_EVIDENCE,
     PRIOR,
     REFUTED,
+    WIDEST,
 )
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
@@ -416,7 +417,8 @@ def summary(answers: pd.DataFrame) -> str:
 def accuracy_summary(answers: pd.DataFrame) -> str:
     """Errors of the accuracy without labels by world, and coverage of what is called an interval.
 
-    The answer is made of the estimators that `methods_for` names.
+    The answer is made of the estimators that `methods_for` names; there is none if a range is too
+    wide. Errors are on the samples that have one, whose share is in the column `answered`.
     """
     if "accuracy_confidence_low" not in answers:
         return ""
@@ -427,22 +429,26 @@ def accuracy_summary(answers: pd.DataFrame) -> str:
         if reason == NEITHER:
             reason = REFUTED if row["refuted"] else NO_EVIDENCE
         used, possible = methods_for(Decision(kind, reason, PRIOR), row["support"])
-        frame.loc[i, "answer"] = sum(w * row[f"accuracy_{name}"] for name, w in used.items())
         low = min(row[f"accuracy_{name}_low"] for name in possible)
         high = max(row[f"accuracy_{name}_high"] for name in possible)
+        if kind == INTERVAL or high - low <= WIDEST:
+            frame.loc[i, "answer"] = sum(w * row[f"accuracy_{name}"] for name, w in used.items())
         frame.loc[i, "held"] = float(low <= row["accuracy"] + 1e-9 <= high + 2e-9)
     frame["interval"] = frame["kind"] == CONFIDENCE_INTERVAL
     names = [*METHODS, "training"]
     head = " ".join(f"{name:>10}" for name in [*names, "answer"])
-    lines = [f"\nAccuracy without labels\n{'world':>10} {head} {'+-':>5} interval covers, range"]
+    lines = [
+        f"\nAccuracy without labels\n{'world':>10} {head} {'+-':>5} answered interval covers, range"
+    ]
     for world, part in frame.groupby("world", sort=False):
-        errors = {name: (part[f"accuracy_{name}"] - part["accuracy"]).abs() for name in names}
-        errors["answer"] = (part["answer"] - part["accuracy"]).abs()
+        told = part[part["answer"].notna()]
+        errors = {name: (told[f"accuracy_{name}"] - told["accuracy"]).abs() for name in names}
+        errors["answer"] = (told["answer"] - told["accuracy"]).abs()
         cells = " ".join(f"{each.mean():10.3f}" for each in errors.values())
-        off = error(part.assign(off=errors["answer"]), "off")
+        off = error(told.assign(off=errors["answer"]), "off")
         held = [part.loc[part["interval"] == called, "held"] for called in (True, False)]
         covers = ", ".join(f"{each.mean():.2f} ({len(each)})" for each in held)
-        lines.append(f"{world:>10} {cells} {off:5.3f} {covers}")
+        lines.append(f"{world:>10} {cells} {off:5.3f} {len(told) / len(part):8.2f} {covers}")
     return "\n".join(lines)
 
 

@@ -10,7 +10,8 @@ an environment of its own that has nannyml 0.13, which needs other versions of t
 its methods CBPE is in the open package, PAPE and M-CBPE are not. Both get the same out-of-fold
 probabilities of the training rows as a reference. `report` prints mean absolute errors of accuracy,
 precision, recall and AUC by world, with standard errors over tasks (a table and a world), and the
-coverage of what is called a confidence interval. `training` takes the value in training.
+coverage of what is called a confidence interval. `training` takes the value in training. Where a
+range is too wide `performance` gives no estimate; such samples count for no method.
 """
 
 import argparse
@@ -120,13 +121,16 @@ def report(options: Any) -> None:
         values = pd.read_json(other, typ="series").to_dict() if other.exists() else {}
         rows.append({**row, **{f"cbpe {name}": values.get(name) for name in MEASURES}})
     found = pd.DataFrame(rows)
+    print("errors of the samples for which there is an estimate, and how many of all these are")
     for world, part in (*found.groupby("world", sort=False), ("all", found)):
         print(f"{world}: {part.groupby(['world', 'table', 'task']).ngroups} tasks, {len(part)}")
         for name in MEASURES:
             cells = []
+            told = part[part[f"ours {name}"].notna()]
+            tasks = [told["world"], told["table"], told["task"]]
             for method in ("ours", "cbpe", "training"):
-                errors = (part[f"{method} {name}"].astype(float) - part[f"true {name}"]).abs()
-                by_task = errors.groupby([part["world"], part["table"], part["task"]]).mean()
+                errors = (told[f"{method} {name}"].astype(float) - told[f"true {name}"]).abs()
+                by_task = errors.groupby(tasks).mean()
                 error = by_task.std() / np.sqrt(by_task.count())
                 cells.append(f"{method} {by_task.mean():.3f} ±{error:.3f}")
             inside = (part[f"low {name}"] <= part[f"true {name}"] + 1e-9) & (
@@ -136,7 +140,8 @@ def report(options: Any) -> None:
             covered = f"{inside[interval].mean():.2f}" if interval.any() else "-"
             ranges = f"{inside[~interval].mean():.2f}" if (~interval).any() else "-"
             print(
-                f"  {name:9} {'  '.join(cells)}  coverage: intervals {covered} of "
+                f"  {name:9} {len(told) / len(part):.2f}  {'  '.join(cells)}  coverage: intervals "
+                f"{covered} of "
                 f"{interval.mean():.2f}, ranges {ranges}"
             )
 

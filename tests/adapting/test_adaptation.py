@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from quantshift.adapting import Adaptation, Correction
 from quantshift.adapting.adaptation import (
     NO_LONGER,
     PARTIAL,
+    SELECTION,
     SENTENCES,
     STRONG,
     label_shift_weight,
@@ -42,15 +44,17 @@ def test_weak_evidence_adapts_the_less_the_weaker_it_is():
 def test_the_weight_of_label_shift_follows_the_evidence():
     assert label_shift_weight(guarding.DECLARED) == label_shift_weight(guarding.EVIDENCE) == 1
     assert label_shift_weight(guarding.REFUTED) == label_shift_weight(guarding.COVARIATE) == 0
-    assert label_shift_weight(guarding.NO_EVIDENCE) == 0.5
+    assert label_shift_weight(guarding.NO_EVIDENCE) == pytest.approx(expit(-SELECTION))
 
 
 @pytest.mark.parametrize("reason", [guarding.AGREEMENT, guarding.NO_EVIDENCE])
 def test_without_evidence_the_weight_is_the_probability_of_label_shift(reason):
-    # Bayes' rule for two hypotheses that were equally likely before.
-    of_label_shift, of_selection = np.log(0.3), np.log(0.1)
-    assert label_shift_weight(reason, of_label_shift - of_selection) == pytest.approx(0.75)
-    assert label_shift_weight(reason, 0.0) == 0.5
+    # Bayes' rule for two hypotheses, the second e^SELECTION times as likely before.
+    before = np.array([1.0, np.exp(SELECTION)])
+    likelihood = np.array([0.3, 0.1])
+    after = before * likelihood / (before * likelihood).sum()
+    assert label_shift_weight(reason, np.log(0.3) - np.log(0.1)) == pytest.approx(after[0])
+    assert label_shift_weight(reason, SELECTION) == 0.5
     assert label_shift_weight(reason, -1000.0) == 0.0
 
 

@@ -6,9 +6,11 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from quantshift import ShiftedClassifier, performance
+from quantshift.adapting.adaptation import SELECTION
 from quantshift.errors import UserError
 from quantshift.measuring import MEASURES, LabelledScores
 from quantshift.measuring.estimate import PerformanceEstimator, Sample, Use
+from quantshift.quantifiers.base.guarding import WIDEST
 from tests.adapting.test_shifted_classifier import gaussian
 
 
@@ -103,7 +105,7 @@ def test_without_evidence_the_limits_are_a_range_that_reaches_both_assumptions(d
     )
 
     def measured(reason):
-        sample = Sample(raw, shares, reason)
+        sample = Sample(raw, shares, reason, support=SELECTION)
         return sample.kind, estimator.of(sample, [use], training)[0].measured[0]
 
     _, prior = measured("evidence")
@@ -117,6 +119,24 @@ def test_without_evidence_the_limits_are_a_range_that_reaches_both_assumptions(d
     assert kind == "range"
     assert refuted.estimate == covariate.estimate
     assert (refuted.low, refuted.high) == (neither.low, neither.high)
+
+
+def test_a_range_that_allows_too_much_has_no_estimate(declared):
+    X, _ = gaussian(500, 0.5, 4)
+    raw = declared.predict_proba(X)
+    measures = [MEASURES["precision"], MEASURES["log_loss"]]
+    estimator = PerformanceEstimator(
+        declared.examiner_.plain, measures, classes=[0, 1], n_replicates=20
+    )
+    use = Use(raw, raw.argmax(axis=1))
+    for reason, is_known in (("no evidence", False), ("evidence", True)):
+        sample = Sample(raw, np.array([0.98, 0.02]), reason)
+        estimated = estimator.of(sample, [use], np.zeros(4))[0].measured
+        precision = next(each for each in estimated if each.label == 1)
+        assert np.isnan(precision.estimate) != is_known
+        assert precision.high - precision.low > WIDEST  # as wide as this an interval may be
+        log_loss = next(each for each in estimated if each.measure == "log_loss")
+        assert not np.isnan(log_loss.estimate)  # it has no scale on which a range is wide
 
 
 def test_any_fitted_classifier_with_held_out_rows():

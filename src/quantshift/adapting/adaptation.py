@@ -17,9 +17,9 @@ instead of -.042 where rows had been selected by their score (`benchmarks/shifte
 What is estimated about the classifier (its accuracy and other measures) is between the values under
 the two assumptions, by `label_shift_weight`: under label shift alone if it is declared or there is
 evidence for it, under covariate shift alone if label shift is refuted. In between the weight is the
-probability of label shift, given the sample, if label shift and a selection of items were equally
-likely before: 1 / (1 + e^-support), where the support is the log-likelihood of label shift minus
-that of the likeliest selection (`quantshift.quantifiers.likelihood.score_test`).
+probability of label shift, given the sample: 1 / (1 + e^(SELECTION - support)). The support is the
+log-likelihood of label shift minus that of the likeliest selection
+(`quantshift.quantifiers.likelihood.score_test`).
 """
 
 from collections.abc import Mapping
@@ -52,6 +52,11 @@ STRONG = 0.75
 
 PARTIAL = 0.5
 """The largest strength of a correction without evidence."""
+
+SELECTION = 2.0
+"""Log-odds of a selection of items against label shift before the sample is seen. An accuracy under
+the wrong assumption is further off if the items were selected (.109 instead of .017; .052 instead
+of .022 under label shift, `benchmarks/performance_rivals.py` on development tables)."""
 
 SENTENCES: Mapping[str, str] = MappingProxyType(
     {
@@ -143,11 +148,11 @@ def strength_of(reason: str, p_doubles: float | None = None) -> float:
 def label_shift_weight(reason: str, support: float | None = None) -> float:
     """The weight of label shift, from 0 to 1, in what is estimated about the classifier.
 
-    >>> label_shift_weight("evidence"), label_shift_weight("no evidence", 0.0)
+    >>> label_shift_weight("evidence"), label_shift_weight("no evidence", support=2.0)
     (1.0, 0.5)
     """
     if reason in (DECLARED, EVIDENCE):
         return 1.0
     if reason in (REFUTED, COVARIATE):
         return 0.0
-    return 0.5 if support is None else float(expit(support))
+    return float(expit((support or 0.0) - SELECTION))

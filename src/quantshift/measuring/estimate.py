@@ -11,7 +11,11 @@ reaches the first; if there is evidence for neither, both, with the weights of
 `quantshift.adapting.adaptation`. Limits come from replicates: training
 items are drawn again and the calibration is fitted to them, the items of the sample are drawn again
 for the estimate of the shares, and labels are drawn by the chances of the sample's own items. So
-they are about these items, as long as the assumption holds.
+they are about these items, as long as the assumption holds. A range that is too wide to act upon
+has no estimate, as with shares.
+
+Calibrated posteriors as they are: the mean of the calibration of the method, a smooth curve, and
+isotonic regression. Items that were selected crowd where the curve was supported by few.
 
 References: J. Bialek et al., "Estimating model performance under covariate shift without labels",
 2024 (measures as expectations under calibrated posteriors); M. Saerens et al., Neural Computation
@@ -30,7 +34,8 @@ from numpy.typing import NDArray
 from quantshift.adapting.adaptation import label_shift_weight
 from quantshift.adapting.correction import Correction
 from quantshift.base.seeding import generator
-from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.base.types import Codes, Flags, Indices, Posteriors, Prevalences, Reals
+from quantshift.classify.calibration.calibration import IsotonicCalibration, fit_isotonic
 from quantshift.intervals.engine import training_replicate
 from quantshift.measuring.label_chances import LabelledScores
 from quantshift.measuring.measures.measure import PerformanceMeasure
@@ -43,7 +48,9 @@ from quantshift.quantifiers.base.guarding import (
     EVIDENCE,
     PRIOR,
     RANGE,
+    WIDEST,
 )
+from quantshift.quantifiers.base.items import drawn_weights
 from quantshift.quantifiers.likelihood.sld import AbstractLikelihood
 
 MOST_ITEMS = 5000
@@ -59,7 +66,8 @@ ASSUMPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 class Measured:
     """A measure on a sample: of one class, or of all of them if `label` is None.
 
-    estimate, low, high: NaN where it is not defined. training: on held-out training items.
+    estimate, low, high: NaN where it is not defined; the estimate also where the limits allow too
+    much. training: on held-out training items.
     """
 
     measure: str
@@ -156,12 +164,26 @@ class PerformanceEstimator:
         self.n_replicates, self.seed, self.most_items = n_replicates, seed, most_items
 
     @cached_property
-    def refits(self) -> list[AbstractLikelihood]:
-        """The method fitted again on replicates of the training items."""
-        refit = self.trained.refitter()
-        return [
-            refit(training_replicate(self.trained, number, seed=self.seed))
+    def side(self) -> "_TrainingSide":
+        """The method with both calibrations."""
+        held_out = self.trained.held_out_posteriors_
+        weights = self.trained.held_out_.weights
+        isotonic = fit_isotonic(held_out, self.trained.held_out_codes_, weights)
+        return _TrainingSide(self.trained, isotonic)
+
+    @cached_property
+    def refits(self) -> list["_TrainingSide"]:
+        """The same fitted again on replicates of the training items."""
+        refit, weights = self.trained.refitter(), self.trained.held_out_.weights
+        codes = self.trained.held_out_codes_
+        recalibrate = self.side.isotonic.refitter(self.trained.held_out_posteriors_, codes, weights)
+        rows = (
+            training_replicate(self.trained, number, seed=self.seed)
             for number in range(self.n_replicates)
+        )
+        return [
+            _TrainingSide(refit(drawn), recalibrate(drawn_weights(drawn, weights, len(codes))))
+            for drawn in rows
         ]
 
     def in_training(self, use: Use) -> Reals:
@@ -176,7 +198,7 @@ class PerformanceEstimator:
         """The measures of each use. training: the values in training, as a column of the result."""
         points, tables = [], []
         for assumption in sample.assumptions:
-            chances = _chances(self.trained, sample, sample.prevalence, assumption)
+            chances = self.side.chances(sample, sample.prevalence, assumption)
             items = [self._items(use, chances, sample.weights) for use in uses]
             points.append([self._values(each) for each in items])
             tables.append([each.table for each in items])
@@ -186,6 +208,9 @@ class PerformanceEstimator:
         estimates = np.average(np.array(points)[counts], axis=0, weights=weights[counts])
         mixed_tables = np.average(np.array(tables)[counts], axis=0, weights=weights[counts])
         low, high = self._limits(sample, uses, np.array(points))
+        if sample.kind == RANGE:
+            too_wide = (high - low > WIDEST) & self._are_shares
+            estimates = np.where(too_wide, np.nan, estimates)
         return [
             MeasureEstimates(
                 tuple(self._named(estimates[u], low[u], high[u], training)),
@@ -223,11 +248,11 @@ class PerformanceEstimator:
             weights = None if sample.weights is None else sample.weights[drawn]
             if weights is not None and not weights.any():
                 continue
-            p_replicate = refitted.aggregate(sample.posteriors[drawn], weights=weights)
+            p_replicate = refitted.method.aggregate(sample.posteriors[drawn], weights=weights)
             moved = np.maximum(sample.prevalence + p_replicate - p_hat, 0.0)
             values = []
             for assumption in sample.assumptions:
-                chances = _chances(refitted, sample, moved / moved.sum(), assumption)
+                chances = refitted.chances(sample, moved / moved.sum(), assumption)
                 above = draw[:, np.newaxis] > np.cumsum(chances, axis=1)
                 codes = np.minimum(above.sum(axis=1), len(self.classes) - 1)
                 labels = np.eye(len(self.classes))[codes]
@@ -249,23 +274,37 @@ class PerformanceEstimator:
             values += by_class
         return np.array(values)
 
-    def _named(
-        self, estimate: Reals, low: Reals, high: Reals, training: Reals
-    ) -> Iterator[Measured]:
-        names = [
-            (measure.name, label)
+    @cached_property
+    def _names(self) -> list[tuple[PerformanceMeasure, Any]]:
+        """The measure and the class (None: all of them) of each value."""
+        return [
+            (measure, label)
             for measure in self.measures
             for label in (None, *(() if measure.of_classes is None else self.classes))
         ]
+
+    @cached_property
+    def _are_shares(self) -> Flags:
+        return np.array([measure.is_share for measure, _ in self._names])
+
+    def _named(
+        self, estimate: Reals, low: Reals, high: Reals, training: Reals
+    ) -> Iterator[Measured]:
         columns = (values.tolist() for values in (estimate, low, high, training))
-        for (measure, label), *numbers in zip(names, *columns, strict=True):
-            yield Measured(measure, label, *numbers)
+        for (measure, label), *numbers in zip(self._names, *columns, strict=True):
+            yield Measured(measure.name, label, *numbers)
 
 
-def _chances(
-    trained: AbstractLikelihood, sample: Sample, prevalence: Prevalences, assumption: str
-) -> Posteriors:
-    """The chance of each class for every item."""
-    if assumption == COVARIATE:
-        return trained.calibrator_(sample.posteriors)
-    return Correction(trained.prior_, prevalence, 1.0, trained.calibrator_)(sample.posteriors)
+@dataclass(frozen=True, eq=False)
+class _TrainingSide:
+    """What is learnt from the held-out training items: a method, and a second calibration."""
+
+    method: AbstractLikelihood
+    isotonic: IsotonicCalibration
+
+    def chances(self, sample: Sample, prevalence: Prevalences, assumption: str) -> Posteriors:
+        """The chance of each class for every item."""
+        calibrator = self.method.calibrator_
+        if assumption == COVARIATE:
+            return (calibrator(sample.posteriors) + self.isotonic(sample.posteriors)) / 2
+        return Correction(self.method.prior_, prevalence, 1.0, calibrator)(sample.posteriors)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from quantshift import quantify
+from quantshift.adapting.adaptation import SELECTION
 from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.quantifying.estimating.accuracy import accuracy_sentence, methods_for
 from quantshift.quantifying.estimating.decision import Decision
@@ -66,6 +67,10 @@ def test_sentences() -> None:
     assert "(range 70 to 90%, not a confidence interval; 90% in" in accuracy_sentence(
         0.8, 0.7, 0.9, 0.9, 0.95, refuted
     )
+    assert accuracy_sentence(None, 0.41, 0.93, 0.9, 0.95, refuted) == (
+        "The accuracy of the classifier on this sample cannot be estimated without labels: the "
+        "assumptions allow 41 to 93% (90% in training)."
+    )
     declared = Decision(INTERVAL, "declared", "covariate")
     assert accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, declared).endswith(
         "judging by its own confidence."
@@ -83,12 +88,13 @@ def test_the_evidence_decides_the_estimator() -> None:
         (Decision(RANGE, "no evidence", "prior"), (both, every)),
         (Decision(INTERVAL, "agreement", "prior"), (both, every)),
     ):
-        assert methods_for(decision) == expected
+        assert methods_for(decision, SELECTION) == expected
 
 
 def test_weak_evidence_counts_by_its_strength() -> None:
     decision = Decision(RANGE, "no evidence", "prior")
-    assert methods_for(decision, np.log(3))[0] == pytest.approx({"leap": 0.75, "confidence": 0.25})
+    found, _ = methods_for(decision, SELECTION + np.log(3))
+    assert found == pytest.approx({"leap": 0.75, "confidence": 0.25})
     assert methods_for(decision, -50.0)[0]["leap"] < 1e-9
 
 

@@ -4,7 +4,8 @@ Where label shift is refuted, or covariate shift is declared, it is estimated fr
 classifier's mean confidence; where there is evidence for label shift, from its error rates on each
 class in training and the estimated shares (LEAP); where there is evidence for neither, between the
 two, as for other measures (`quantshift.adapting.adaptation`). The limits are those of all
-estimators that the evidence leaves possible.
+estimators that the evidence leaves possible; if a range is too wide to act upon, as with shares,
+there is no estimate.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from quantshift.adapting.adaptation import label_shift_weight
 from quantshift.answers.kinds import RANGE
 from quantshift.diagnosis.accuracy import HeldOutErrors, sample_accuracy
 from quantshift.intervals.engine import training_replicate
-from quantshift.quantifiers.base.guarding import AGREEMENT, COVARIATE, NO_EVIDENCE, REFUTED
+from quantshift.quantifiers.base.guarding import AGREEMENT, COVARIATE, NO_EVIDENCE, REFUTED, WIDEST
 from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifying.estimating.decision import Decision, Evidence
 from quantshift.quantifying.output.result import Audited, ClassifierAccuracy
@@ -67,9 +68,11 @@ class AccuracyOfBatches:
         methods, possible = methods_for(evidence.decision, evidence.support)
         estimates = {method: self._by(method, items, evidence) for method in possible}
         training, level = self.errors.accuracy, self.level
-        estimate = sum(weight * estimates[method][0] for method, weight in methods.items())
         low = min(limits[1] for limits in estimates.values())
         high = max(limits[2] for limits in estimates.values())
+        estimate = None
+        if evidence.decision.kind != RANGE or high - low <= WIDEST:
+            estimate = sum(weight * estimates[method][0] for method, weight in methods.items())
         return ClassifierAccuracy(
             estimate=estimate,
             low=low,
@@ -110,11 +113,21 @@ def methods_for(
 
 
 def accuracy_sentence(
-    estimate: float, low: float, high: float, training: float, level: float, decision: Decision
+    estimate: float | None,
+    low: float,
+    high: float,
+    training: float,
+    level: float,
+    decision: Decision,
 ) -> str:
     """The accuracy in a sentence, with the assumption under which it holds."""
     limits = f"{100 * low:.0f} to {high:.0%}"
     in_training = f"{training:.0%} in training"
+    if estimate is None:
+        return (
+            "The accuracy of the classifier on this sample cannot be estimated without labels: the "
+            f"assumptions allow {limits} ({in_training})."
+        )
     if decision.kind == RANGE:
         return (
             f"The accuracy of the classifier on this sample is about {estimate:.0%} (range "

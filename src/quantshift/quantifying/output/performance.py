@@ -22,7 +22,7 @@ def performance_lines(result: Quantification, batch: Batch) -> Iterator[str]:
     measures = [
         f"{name} {_with_limits(value)}"
         for name, value in (("precision", precision), ("recall", recall))
-        if value is not None and value.estimate is not None
+        if value is not None and value.low is not None
     ]
     if measures:
         what = " (ranges)" if performance.kind == RANGE else ""
@@ -57,17 +57,15 @@ def performance_cells(result: Quantification) -> Iterator[list[str]]:
             *(performance.value(name, result.headline) for name in ("precision", "recall")),
             performance.value("accuracy", corrected=True),
         ]
-        yield [
-            "" if value is None or value.estimate is None else _in_short(value) for value in values
-        ]
+        yield ["" if value is None or value.low is None else _in_short(value) for value in values]
 
 
 def _in_short(value: MeasureValue) -> str:
-    assert value.estimate is not None
-    if value.low is None or value.high is None:
-        return f"{value.estimate:.0%}"
-    return f"{value.estimate:.0%} ({100 * value.low:.0f} to {value.high:.0%})"
+    assert value.low is not None
+    assert value.high is not None
+    limits = f"{100 * value.low:.0f} to {value.high:.0%}"
+    return limits if value.estimate is None else f"{value.estimate:.0%} ({limits})"
 
 
 def _with_limits(value: MeasureValue) -> str:
-    return f"about {_in_short(value)}"
+    return _in_short(value) if value.estimate is None else f"about {_in_short(value)}"

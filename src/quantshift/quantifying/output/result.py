@@ -129,11 +129,12 @@ class Audited:
 class ClassifierAccuracy:
     """The accuracy of the classifier on a batch, estimated without labels.
 
-    training: its accuracy on held-out training items. method: LEAP (from its error rates on each
-        class, under label shift) or ATC (from its confidence). sentence: all of it in words.
+    estimate: None if the limits allow too much. training: its accuracy on held-out training items.
+    method: LEAP (from its error rates on each class, under label shift), its mean confidence, or
+        both. sentence: all of it in words.
     """
 
-    estimate: float
+    estimate: float | None
     low: float
     high: float
     training: float
@@ -145,8 +146,8 @@ class ClassifierAccuracy:
 class MeasureValue:
     """A measure of the classifier on a batch, of one class or (label None) of all together.
 
-    None where it is not defined, such as the precision of a class that is never predicted.
-    training: on held-out training items.
+    None where it is not defined, such as the precision of a class that is never predicted; the
+    estimate also where the limits allow too much. training: on held-out training items.
     """
 
     measure: str
