@@ -109,6 +109,16 @@ def test_a_sample_of_one_row_many_times_is_told_apart():
     assert found.z > 5
 
 
+def test_a_row_that_was_filled_in_for_many_items_is_no_copy():
+    reference, new = Reference.of(gaussians(500, 0)), gaussians(400, 1)
+    new[:100] = 1.0
+    position = reference.place(new)
+    rows, weights = reference.distinct(position)
+    assert len(rows) == 400
+    assert weights is None
+    assert reference.separation(position).z > 5
+
+
 def test_equal_rows_of_a_table_of_categories_are_no_copies():
     rng = np.random.default_rng(0)
     known, new = rng.integers(2, size=(2, 600, 4)).astype(float)

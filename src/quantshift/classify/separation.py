@@ -14,8 +14,9 @@ A sample that was drawn with replacement contains items several times. If copies
 the training half and in the scored half, the sample could be distinguished from anything. So copies
 count as one item, with the sum of their weights (`Reference.distinct`): a sample given twice is the
 same sample, and one with whole weights is that of its repeated items. Equal rows are copies if they
-are far more frequent than among the items of the first set; in a table of a few categories many
-items are equal in both.
+are far more frequent than among the items of the first set, and if there are several of them: in a
+table of a few categories many items are equal in both sets, and a single row that is frequent in
+one set alone is a value that was filled in.
 
 References: H. Mann and D. Whitney, Annals of Mathematical Statistics 18 (1947); D. Lopez-Paz and
 M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017.
@@ -52,9 +53,10 @@ FARTHEST = 10.0
 PENALTY = 0.1
 """C of the logistic regression whose first step is the discriminant."""
 
-COPIES, COPIES_RATIO = 0.02, 10.0
-"""Equal rows are copies if a row has more than `COPIES` equal ones on average, and more than
-`COPIES_RATIO` times as many as among the same number of items of the reference."""
+COPIES, COPIES_RATIO, COPIED_ROWS = 0.02, 10.0, 10
+"""Equal rows are copies if a row has more than `COPIES` equal ones on average, more than
+`COPIES_RATIO` times as many as among the same number of items of the reference, and if pairs of
+them come from at least this many different rows (their effective number)."""
 
 SMALLEST_SPREAD = 1e-9
 """Features that vary less than this, in standard deviations of the reference, are ignored."""
@@ -181,10 +183,11 @@ class Reference:
 
     def _has_copies(self, numbers: Indices, weights: Weights | None) -> bool:
         """Whether items with equal numbers are copies; weights: of the items of the reference."""
-        n_items, n_distinct = len(numbers), int(numbers.max(initial=-1)) + 1
-        if n_distinct < FEWEST_ITEMS or n_distinct == n_items:
+        n_items, times = len(numbers), np.bincount(numbers).astype(np.float64)
+        pairs = times * (times - 1)
+        if len(times) < FEWEST_ITEMS or pairs.sum() ** 2 < COPIED_ROWS * (pairs @ pairs):
             return False
-        equal = _equal_pairs(numbers, np.ones(n_items))
+        equal = float(pairs.sum()) / (n_items * (n_items - 1))
         rows, reference_numbers = self._numbers
         usual = _equal_pairs(
             reference_numbers, np.ones(len(rows)) if weights is None else weights[rows]

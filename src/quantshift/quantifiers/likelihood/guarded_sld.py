@@ -481,7 +481,7 @@ class GuardedSLD(AbstractGuarded):
         """Limits of `mixed_shift` for selected samples, (n_samples, n_classes); NaN elsewhere."""
         low, high = np.full((2, len(samples), len(self.classes_)), np.nan)
         q = np.mean(seen.calibrated[self.chosen_], axis=0).T
-        for i in np.flatnonzero(selected):
+        for i in np.flatnonzero(selected).tolist():
             rows, weights = samples[i]
             items = MixedItems.of(q[rows], seen.position[rows], weights, seed=self.seed)
             shift = mixed_shift(self.mixed_training_, items)
