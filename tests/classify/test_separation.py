@@ -5,10 +5,8 @@ import pytest
 from scipy.sparse import csr_array, random_array
 from sklearn.metrics import roc_auc_score
 
-from quantshift.classify.separation import MOST_ITEMS, WIDE, Reference, _Part, weighted_auc
+from quantshift.classify.separation import MOST_ITEMS, WIDE, Reference, weighted_auc
 from quantshift.errors import DataError
-
-ONES = np.ones(500)
 
 
 def gaussians(n, seed, *, d=5, shift=0.0):
@@ -83,11 +81,25 @@ def test_copies_of_an_item_count_once():
 def test_a_sample_of_copies_is_that_of_its_items_with_their_numbers_as_weights():
     reference, new = Reference.of(gaussians(500, 0)), gaussians(200, 1, shift=1.0)
     position = reference.place(new)
-    items = reference._without_copies(_Part(np.repeat(position, 3, axis=0), np.ones(600)), ONES)
-    assert items.position.tolist() == position.tolist()
-    assert items.weights.tolist() == [3.0] * 200
-    # The largest shift is seen all the same.
-    assert reference.separation(np.repeat(position, 3, axis=0)).z > 5
+    rows, weights = reference.distinct(np.repeat(position, 3, axis=0))
+    assert rows.tolist() == list(range(0, 600, 3))
+    assert weights is None
+    whole = np.arange(200) % 4
+    rows, weights = reference.distinct(np.repeat(position, whole, axis=0))
+    assert weights.tolist() == [1.0, 2.0, 3.0] * 50
+    # The shift is seen all the same, and neither more nor less of it.
+    found = reference.separation(position)
+    assert found.z > 5
+    assert reference.separation(np.concatenate([position, position])) == found
+    repeated = reference.separation(np.repeat(position, whole, axis=0))
+    assert repeated == reference.separation(position, other_weights=whole.astype(float))
+
+
+def test_in_a_large_set_too_copies_are_merged_before_some_items_are_chosen():
+    reference = Reference.of(gaussians(500, 0))
+    position = reference.place(gaussians(MOST_ITEMS, 1, shift=0.1))
+    twice = np.concatenate([position, position])
+    assert reference.separation(twice) == reference.separation(position)
 
 
 def test_a_sample_of_one_row_many_times_is_told_apart():
@@ -97,14 +109,26 @@ def test_a_sample_of_one_row_many_times_is_told_apart():
     assert found.z > 5
 
 
+def test_a_row_that_was_filled_in_for_many_items_is_no_copy():
+    reference, new = Reference.of(gaussians(500, 0)), gaussians(400, 1)
+    new[:100] = 1.0
+    position = reference.place(new)
+    rows, weights = reference.distinct(position)
+    assert len(rows) == 400
+    assert weights is None
+    assert reference.separation(position).z > 5
+
+
 def test_equal_rows_of_a_table_of_categories_are_no_copies():
     rng = np.random.default_rng(0)
     known, new = rng.integers(2, size=(2, 600, 4)).astype(float)
     new[:300, 0] = 1
     reference = Reference.of(known)
-    part = _Part(reference.place(new), np.ones(600))
-    assert reference._without_copies(part, np.ones(600)) is part
-    assert reference.separation(part.position).z > 5
+    position = reference.place(new)
+    rows, weights = reference.distinct(position)
+    assert rows.tolist() == list(range(600))
+    assert weights is None
+    assert reference.separation(position).z > 5
 
 
 def test_sparse_features_are_features():

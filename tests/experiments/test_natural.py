@@ -16,6 +16,8 @@ from quantshift.report import build_report
 from quantshift.results import ResultStore
 from quantshift.results.completeness import status
 from quantshift.tables.preparation import TableColumns
+from quantshift.texts.counts import CountMatrix
+from quantshift.texts.tfidf import TfidfView
 from quantshift.texts.view import MatrixView
 
 SERIAL = SerialExecutor()
@@ -180,7 +182,9 @@ def test_texts_and_tables_are_told_apart():
     frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": ["x", "y", "x", "y"]})
     table = TableColumns.of(frame).view(np.arange(4))
     assert suited(GuardedSLD(), table).get_params()["mode"] == "columns"
-    assert suited(GuardedSLD(), MatrixView(np.eye(4))).get_params()["mode"] == "signal"
+    texts = TfidfView.fit(CountMatrix.from_texts(["a good book", "a bad book"] * 20), np.arange(40))
+    assert suited(GuardedSLD(), texts).get_params()["mode"] == "signal"
+    assert suited(GuardedSLD(), MatrixView(np.eye(4))).get_params()["mode"] == "auto"
     assert suited(GuardedSLD(mode="signal"), table).get_params()["mode"] == "signal"
     assert suited(SLD(), table).get_params() == SLD().get_params()
     (guarded,) = (m for m in load_experiment("natural").methods if m.name == "GuardedSLD")

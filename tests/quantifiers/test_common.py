@@ -49,6 +49,7 @@ SLOW = {"GuardedSLD", "EoQ", "FusedSLD", "ClassifierMedian"}
 """Those that fit boosting or many classifiers by default: quick ones are checked as well."""
 QUICK = {
     "GuardedSLD with logistic regression": GuardedSLD(classifiers=[LogisticRegression()]),
+    "GuardedSLD of a signal": GuardedSLD(mode="signal", classifiers=[LogisticRegression()]),
     "EoQ of three": EoQ(n_members=3),
     "EoQ by training prevalence": EoQ(
         PACC(cv=2), n_members=3, keep=2, selection="training-prevalence"

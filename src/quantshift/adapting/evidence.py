@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -44,8 +43,6 @@ ALPHA = 2.0
 """Prior of SLD's shares: as if one item of each class had been added to the sample. Probabilities
 that are corrected to a share of zero would be zero, and then infinitely wrong: over eight tables
 the log-loss was .340, without a prior .354, at the true shares .331."""
-
-COLUMNS, SIGNAL = "columns", "signal"
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,8 +228,7 @@ def _fit_guard(
         classifier = FrozenEstimator(last) if frozen else last
     coded = CodedClassifier(classifier, training.classes)
     if quantifier is None:
-        mode = SIGNAL if issparse(X) else COLUMNS
-        guard: Any = GuardedSLD(classifiers=[coded], mode=mode, seed=training.seed)
+        guard: Any = GuardedSLD(classifiers=[coded], seed=training.seed)
     else:
         guard = clone(quantifier)
         if guard.get_params(deep=False)["classifiers"] is None:

@@ -12,9 +12,11 @@ of the number of items.
 
 A sample that was drawn with replacement contains items several times. If copies of an item were in
 the training half and in the scored half, the sample could be distinguished from anything. So copies
-count as one item, with the sum of their weights. Equal rows are copies if they are far more
-frequent than among the items of the first set; in a table of a few categories many items are equal
-in both.
+count as one item, with the sum of their weights (`Reference.distinct`): a sample given twice is the
+same sample, and one with whole weights is that of its repeated items. Equal rows are copies if they
+are far more frequent than among the items of the first set, and if there are several of them: in a
+table of a few categories many items are equal in both sets, and a single row that is frequent in
+one set alone is a value that was filled in.
 
 References: H. Mann and D. Whitney, Annals of Mathematical Statistics 18 (1947); D. Lopez-Paz and
 M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017.
@@ -51,9 +53,10 @@ FARTHEST = 10.0
 PENALTY = 0.1
 """C of the logistic regression whose first step is the discriminant."""
 
-COPIES, COPIES_RATIO = 0.02, 10.0
-"""Equal rows are copies if a row has more than `COPIES` equal ones on average, and more than
-`COPIES_RATIO` times as many as among the same number of items of the reference."""
+COPIES, COPIES_RATIO, COPIED_ROWS = 0.02, 10.0, 10
+"""Equal rows are copies if a row has more than `COPIES` equal ones on average, more than
+`COPIES_RATIO` times as many as among the same number of items of the reference, and if pairs of
+them come from at least this many different rows (their effective number)."""
 
 SMALLEST_SPREAD = 1e-9
 """Features that vary less than this, in standard deviations of the reference, are ignored."""
@@ -122,14 +125,16 @@ class Reference:
 
         The result depends on the seed and the number of other items, not on earlier comparisons.
         """
-        reference_weights = np.ones(len(self)) if weights is None else weights
-        sample_weights = np.ones(len(others)) if other_weights is None else other_weights
-        rng = generator(self.seed, purpose="separation", n_new=len(others))
-        new = _chosen(np.flatnonzero(sample_weights), rng)
+        rows, sample_weights = self.distinct(others, weights=weights, other_weights=other_weights)
         halves = self.halves
-        if min(sum(map(len, halves)), len(new)) < FEWEST_ITEMS:
+        if min(sum(map(len, halves)), len(rows)) < FEWEST_ITEMS:
             return NOT_TOLD_APART
-        items = self._without_copies(_Part(others[new], sample_weights[new]), reference_weights)
+        reference_weights = np.ones(len(self)) if weights is None else weights
+        if sample_weights is None:
+            sample_weights = np.ones(len(rows))
+        rng = generator(self.seed, purpose="separation", n_new=len(rows))
+        new = _chosen(np.arange(len(rows)), rng)
+        items = _Part(others[rows[new]], sample_weights[new])
         parts = [items.take(slice(i, None, 2)) for i in range(2)]
         reference_parts = [half.weighted(reference_weights) for half in halves]
         n_learnt = (sum(map(len, halves)) + len(items.weights)) / 2
@@ -151,27 +156,43 @@ class Reference:
         ]
         return Separation(auc, float((auc - 0.5) / np.sqrt(sum(inverse_sizes) / 12)))
 
-    def _without_copies(self, new: "_Part", reference_weights: Weights) -> "_Part":
-        """The other items, with copies merged into one item with the sum of their weights.
+    def distinct(
+        self,
+        others: Reals,
+        *,
+        weights: Weights | None = None,
+        other_weights: Weights | None = None,
+    ) -> tuple[Indices, Weights | None]:
+        """Rows of other items without copies and items of weight zero, and the weights of these.
 
-        A handful of different rows is a sign of broken columns rather than of a draw with
+        Of copies the first stays, with the sum of their weights. Weights are None if all are
+        equal. A handful of different rows is a sign of broken columns rather than of a draw with
         replacement; they stay unchanged.
         """
-        numbers = _numbers(new.position)
-        if numbers.max() + 1 < FEWEST_ITEMS:
-            return new
-        equal = len(numbers) * _equal_pairs(numbers, np.ones(len(numbers)))
-        if equal <= COPIES:
-            return new
-        rows, reference_numbers = self._numbers
-        if equal <= COPIES_RATIO * len(numbers) * _equal_pairs(
-            reference_numbers, reference_weights[rows]
-        ):
-            return new
+        rows = np.arange(len(others))
+        if other_weights is not None:
+            rows = np.flatnonzero(other_weights)
+            others, other_weights = others[rows], other_weights[rows]
+        numbers = _numbers(others)
+        if not self._has_copies(numbers, weights):
+            return rows, other_weights
         first, inverse = np.unique(numbers, return_index=True, return_inverse=True)[1:]
         order = np.argsort(first)
-        sums = np.bincount(inverse, new.weights).astype(np.float64)
-        return _Part(new.position[first[order]], sums[order])
+        sums = np.bincount(inverse, other_weights)[order].astype(np.float64)
+        return rows[first[order]], None if (sums == sums[0]).all() else sums
+
+    def _has_copies(self, numbers: Indices, weights: Weights | None) -> bool:
+        """Whether items with equal numbers are copies; weights: of the items of the reference."""
+        n_items, times = len(numbers), np.bincount(numbers).astype(np.float64)
+        pairs = times * (times - 1)
+        if len(times) < FEWEST_ITEMS or pairs.sum() ** 2 < COPIED_ROWS * (pairs @ pairs):
+            return False
+        equal = float(pairs.sum()) / (n_items * (n_items - 1))
+        rows, reference_numbers = self._numbers
+        usual = _equal_pairs(
+            reference_numbers, np.ones(len(rows)) if weights is None else weights[rows]
+        )
+        return n_items * equal > COPIES and equal > COPIES_RATIO * usual
 
     @cached_property
     def _numbers(self) -> tuple[Indices, Indices]:
@@ -272,10 +293,12 @@ def _chosen(rows: Indices, rng: np.random.Generator) -> Indices:
 
 
 def _numbers(position: Reals) -> Indices:
-    """For every row a number, the same for equal rows."""
-    rows = np.ascontiguousarray(position + 0.0)  # without negative zeros
-    as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    return np.asarray(np.unique(as_bytes, return_inverse=True)[1])
+    """For every row a number, the same for equal rows.
+
+    Equal rows have the same projection on a random direction; others almost surely have not.
+    """
+    direction = generator(0, purpose="separation: copies").standard_normal(position.shape[1])
+    return np.asarray(np.unique(np.einsum("ij,j->i", position, direction), return_inverse=True)[1])
 
 
 def _equal_pairs(numbers: Indices, weights: Reals) -> float:

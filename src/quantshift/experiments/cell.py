@@ -31,12 +31,13 @@ from quantshift.experiments.selection import validation_errors
 from quantshift.experiments.shared_work import Bench, bench_of
 from quantshift.experiments.stopwatch import Stopwatch
 from quantshift.quantifiers.base.estimator import ROUNDING, AbstractQuantifier, Estimate, Reduction
+from quantshift.quantifiers.base.guarding import AUTO, COLUMNS, SIGNAL
 from quantshift.quantifiers.base.items import Items, take_rows
 from quantshift.results.schema import conform, schema_of
 from quantshift.shifts.parts.coordinates import SEPARATION
 from quantshift.shifts.protocol import Draw
 from quantshift.tables.preparation import TableView
-from quantshift.texts.view import View
+from quantshift.texts.view import MatrixView, View
 
 NOT_OURS = (KeyboardInterrupt, GeneratorExit)
 """Raised to end a run, not by a method that fails."""
@@ -332,10 +333,13 @@ def _best_own(
 
 
 def suited(quantifier: AbstractQuantifier, view: View) -> AbstractQuantifier:
-    """The quantifier, with `mode` set by the kind of features if it is "auto"."""
-    if quantifier.get_params().get("mode") == "auto":
-        view = view.view if isinstance(view, NoisyView) else view
-        quantifier.set_params(mode="columns" if isinstance(view, TableView) else "signal")
+    """The quantifier, with `mode` set if it is "auto" and the view is known to be a table or texts.
+
+    Of a matrix, the quantifier judges by its width.
+    """
+    view = view.view if isinstance(view, NoisyView) else view
+    if quantifier.get_params().get("mode") == AUTO and not isinstance(view, MatrixView):
+        quantifier.set_params(mode=COLUMNS if isinstance(view, TableView) else SIGNAL)
     return quantifier
 
 

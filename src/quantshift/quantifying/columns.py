@@ -35,6 +35,7 @@ class Columns:
 
     features: those that items are made of, including texts; or posteriors instead.
     used, left_out: how each is used, in words, and why the others are not.
+    constants: the values of those that are left out because they have only one.
     """
 
     label: str | None = None
@@ -44,6 +45,7 @@ class Columns:
     weights: str | None = None
     used: tuple[UsedColumn, ...] = ()
     left_out: tuple[LeftOutColumn, ...] = ()
+    constants: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def content(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from quantshift.quantifiers.base.guarding import (
     CONFIDENCE_INTERVAL,
     DECLARED,
     EVIDENCE,
+    MOST_COLUMNS,
     NEITHER,
     NO_EVIDENCE,
     RANGE,
@@ -312,11 +313,55 @@ def test_members_average_to_the_mean_posterior(causes):
     assert told["members"].mean(axis=0).tolist() == pytest.approx(told["covariate"].tolist())
 
 
-def test_data_frames_are_columns_and_matrices_signals():
-    X, y = caused(300, 0)
-    frame = pd.DataFrame(X, columns=["age", "income"])
-    assert GuardedSLD(classifiers=FAST).fit(frame, y).mode_ == "columns"
-    assert GuardedSLD(classifiers=FAST).fit(X, y).mode_ == "signal"
+def test_a_matrix_is_a_table_as_a_data_frame_is():
+    (X, y), (X_new, _) = caused(600, 0), caused(400, 1, centre=(1.0, 1.0))
+    quantifier = GuardedSLD(classifiers=FAST)
+    expected = quantifier.fit(X, y).estimate(X_new)
+    assert quantifier.mode_ == "columns"
+    assert expected.diagnostics["refuted"]
+    for kind in (lambda rows: pd.DataFrame(rows, columns=["age", "income"]), csr_matrix):
+        found = quantifier.fit(kind(X), y).estimate(kind(X_new))
+        assert quantifier.mode_ == "columns"
+        assert found.prevalence.tolist() == pytest.approx(expected.prevalence.tolist(), abs=1e-9)
+
+
+def test_wide_features_are_a_signal():
+    X, y = caused(100, 0)
+    for n_columns, mode in ((MOST_COLUMNS, "columns"), (MOST_COLUMNS + 1, "signal")):
+        wide = np.column_stack([X, np.zeros((len(y), n_columns - 2))])
+        for features in (wide, pd.DataFrame(wide), csr_matrix(wide)):
+            assert GuardedSLD(classifiers=FAST[:1]).fit(features, y).mode_ == mode
+
+
+def test_the_tests_see_copies_as_one_item_with_their_weight(causes):
+    X, _ = caused(200, 1, centre=(0.4, 0.4))
+    whole = np.arange(200) % 4
+    pairs = (
+        (causes.estimate(X), causes.estimate(np.concatenate([X, X]))),
+        (causes.estimate(X, weights=whole), causes.estimate(np.repeat(X, whole, axis=0))),
+    )
+    for expected, found in pairs:
+        for name in ("p_values", "auc", "z", "explained", "jointly_low", "cell_counts"):
+            np.testing.assert_allclose(
+                found.diagnostics[name], expected.diagnostics[name], atol=1e-9, err_msg=name
+            )
+
+
+def test_a_sample_drawn_with_replacement_is_not_refuted_for_its_copies(effects):
+    rng = np.random.default_rng(0)
+    refuted = []
+    for seed in range(40):
+        pool, y = causing(100, 100, 100 + seed)
+        drawn = np.concatenate([rng.choice(np.flatnonzero(y == k), 500) for k in (0, 1)])
+        refuted.append(bool(effects.estimate(pool[drawn]).diagnostics["refuted"]))
+    # Were the copies other items, most samples would be refuted.
+    assert np.mean(refuted) < 0.15
+
+
+def test_a_row_that_is_filled_in_for_many_items_refutes(effects):
+    X, _ = causing(300, 300, 1)
+    X[:200] = X.mean(axis=0)
+    assert effects.estimate(X).diagnostics["refuted"]
 
 
 def test_the_classifier_of_lower_log_loss_counts():

@@ -61,7 +61,7 @@ def test_what_prior_shift_explains_in_part_is_in_doubt(model):
 
 
 def test_evidence_for_a_change_of_prevalence_gives_an_interval(model):
-    sample = at_prevalence(causes(4000, seed=1), 0.1, 800)
+    sample = at_prevalence(causes(40_000, seed=1), 0.1, 800, seed=1)
     (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
     assert not batch.shift.rejected
     assert (batch.kind, batch.reason) == (INTERVAL, "evidence")

@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,14 @@ ASSUMPTIONS = (AUTO, PRIOR, COVARIATE)
 subgroups), or covariate shift (P(Y|X) is)."""
 
 DECLARATIONS = (None, PRIOR, COVARIATE)
+
+COLUMNS, SIGNAL = "columns", "signal"
+"""Kinds of features: the columns of a table, which may be causes of the label; or a signal, the
+words of a text or an embedding, which are effects of it."""
+
+MOST_COLUMNS = 200
+"""Features that nothing else is known about are columns if there are at most this many. The tables
+of `benchmarks/` have 4 to 183, categories encoded; embeddings have 256 and more."""
 
 EVIDENCE_LEVEL = 0.005
 """Doubles of the sample must be this unlikely to look like it. `benchmarks/evidence.py` shows what
@@ -173,10 +181,15 @@ def kinds_of(
     return kind, reason
 
 
+def kind_of_features(X: Any) -> str:
+    """COLUMNS or SIGNAL, by the number of columns of a matrix of features, dense or sparse."""
+    return COLUMNS if X.shape[1] <= MOST_COLUMNS else SIGNAL
+
+
 class AbstractGuarded(AbstractQuantifier):
     """A quantifier that tests on every sample whether its assumption is refuted.
 
-    Its constructor takes `assume` (one of DECLARATIONS), `mode` ("columns" or "signal", the kind of
+    Its constructor takes `assume` (one of DECLARATIONS), `mode` (COLUMNS or SIGNAL, the kind of
     features), `classifiers` to choose from, `cv` and `seed`.
     """
 

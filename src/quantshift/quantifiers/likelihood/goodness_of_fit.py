@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quantshift.base.types import Codes, Reals
+from quantshift.base.types import Codes, Indices, Reals
 from quantshift.classify.clusters.clusters import Clusters
 from quantshift.classify.separation import Reference
 from quantshift.errors import unknown_name
@@ -113,6 +113,12 @@ class ModelledTraining:
         ratio = f[: len(self.shares)] / np.where(self.shares > 0, self.shares, 1.0)
         weights = np.maximum(ratio[self.clusters, self.codes], LEAST_WEIGHT)
         return weights if self.weights is None else weights * self.weights
+
+    def distinct(
+        self, sample: Reals, f: Reals, weights: Weights | None
+    ) -> tuple[Indices, Weights | None]:
+        """The items of a sample without copies, and their weights (`Reference.distinct`)."""
+        return self.reference.distinct(sample, weights=self.as_modelled(f), other_weights=weights)
 
     def compared(self, sample: Reals, f: Reals, family: str, weights: Weights | None = None) -> Fit:
         """Compare the sample, placed by the reference, with its model with subclass shares f."""

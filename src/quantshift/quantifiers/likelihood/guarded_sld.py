@@ -53,17 +53,21 @@ from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import Diagnostics, Estimate
 from quantshift.quantifiers.base.guarding import (
+    AUTO,
     BETWEEN,
+    COLUMNS,
     COVARIATE,
     DECLARATIONS,
     PRIOR,
+    SIGNAL,
     AbstractGuarded,
     Grounds,
+    kind_of_features,
 )
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.means import sample_means
 from quantshift.quantifiers.base.tags import FEATURES, Tags
-from quantshift.quantifiers.likelihood.goodness_of_fit import Fit, ModelledTraining, modelled_shares
+from quantshift.quantifiers.likelihood.goodness_of_fit import ModelledTraining, modelled_shares
 from quantshift.quantifiers.likelihood.guarded_grounds import (
     BY_FEATURES,
     BY_SCORES,
@@ -76,14 +80,17 @@ from quantshift.quantifiers.likelihood.score_test import ScoredTraining
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassItems, SubclassSLD
 
-MODES = ("auto", "columns", "signal")
+MODES = (AUTO, COLUMNS, SIGNAL)
 
-FAMILY = MappingProxyType({"columns": "prior", "signal": "subclasses"})
+FAMILY = MappingProxyType({COLUMNS: "prior", SIGNAL: "subclasses"})
 """What is tested. For tables it is whether prior shift alone explains the sample, because clusters
 of causes could imitate a change of P(X) with a wrong prevalence. Subgroups of texts do change."""
 
-AFTER_REFUTATION = MappingProxyType({"columns": COVARIATE, "signal": BETWEEN})
+AFTER_REFUTATION = MappingProxyType({COLUMNS: COVARIATE, SIGNAL: BETWEEN})
 """What the estimate rests on after a refutation."""
+
+WeightedRows = tuple[Indices, Weights | None]
+"""Rows of items, and their weights."""
 
 MOVED = 0.1
 """Change of prevalence from which SubclassSLD is trusted in spite of a refutation."""
@@ -179,8 +186,8 @@ class GuardedSLD(AbstractGuarded):
     assume: None, or an assumption that you declare: "prior" (estimates are SubclassSLD's) or
         "covariate" (PCC's). The tests are made all the same.
     mode: the kind of X, which matters after a refutation. "columns": causes of the label, as in
-        most tables; "signal": effects of the label, as in texts. "auto" treats data frames as
-        columns and matrices as signals.
+        most tables; "signal": effects of the label, as in texts. "auto" treats up to 200 features
+        as columns and more as a signal, in a data frame as in a matrix.
     classifiers: candidates, of which the one with the lower log-loss is used. Default: logistic
         regression and histogram boosting; with more than 300 sparse features logistic regression.
     cv, seed: folds of the out-of-fold posteriors, and their seed.
@@ -238,7 +245,7 @@ class GuardedSLD(AbstractGuarded):
         self,
         *,
         assume: str | None = None,
-        mode: str = "auto",
+        mode: str = AUTO,
         classifiers: Sequence[BaseEstimator] | None = None,
         cv: int | Indices = 5,
         seed: int = 0,
@@ -318,10 +325,8 @@ class GuardedSLD(AbstractGuarded):
         if items.features is None or isinstance(items.features, Clusters):
             raise UserError("GuardedSLD needs the features of the training items: give them")
         n_classes, weights = len(self.classes_), items.weights
-        self.mode_ = self.mode
-        if self.mode == "auto":
-            self.mode_ = "columns" if hasattr(items.features, "columns") else "signal"
         X = _narrow(feature_matrix(items.features))
+        self.mode_ = kind_of_features(X) if self.mode == AUTO else self.mode
         folds = folds_of(self.cv, codes, seed=self.seed)
         rivals = self.classifiers or _default_classifiers(X)
         self.learnt_ = tuple(
@@ -367,7 +372,7 @@ class GuardedSLD(AbstractGuarded):
         None for texts and signals: their positions are learnt from these very items, and those of
         other items differ from them even if nothing has changed.
         """
-        if self.mode_ != "columns":
+        if self.mode_ != COLUMNS:
             return None
         return self.reference_.position, self.training_.codes
 
@@ -409,25 +414,26 @@ class GuardedSLD(AbstractGuarded):
             np.mean([learnt.sld._solve(rows, index, weights)[0] for rows in members], axis=0)
             for learnt, members in zip(self.learnt_, representation.ratios, strict=True)
         ]
-        tests = [
-            self._test(representation, f, rows, weights)
+        samples = [
+            self._distinct(representation, f, rows, weights)
             for f, rows in zip(shares, index, strict=True)
         ]
-        counts, means = self._described(representation, index, weights)
+        tests = [
+            self.training_.compared(representation.position[rows], f, FAMILY[self.mode_], w)
+            for f, (rows, w) in zip(shares, samples, strict=True)
+        ]
+        counts, means = self._described(representation, samples)
         by_features = np.array([test.refuted for test in tests])
         by_scores, in_doubt = np.zeros((2, len(index)), dtype=bool)
         tested: Diagnostics = {}
         if FAMILY[self.mode_] == "prior":
             tested = in_arrays(
-                [self.scored_.test(*sample) for sample in zip(counts, means, strict=True)]
+                [self.scored_.test(*described) for described in zip(counts, means, strict=True)]
             )
             by_features |= refuting(tested, BY_FEATURES)
             by_scores = refuting(tested, BY_SCORES)
             in_doubt = by_features & ~by_scores & np.array([test.mostly_explains for test in tests])
-            tested = {
-                **tested,
-                **self._jointly(representation, index, weights, by_features),
-            }
+            tested = {**tested, **self._jointly(representation, samples, by_features)}
         refuted, covariate = by_features | by_scores, pcc[self.chosen_]
         p_hat = self._chosen(mixed, covariate, refuted & ~in_doubt)
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
@@ -461,37 +467,34 @@ class GuardedSLD(AbstractGuarded):
             alternative = covariate + np.minimum(moved / MOVED, 1.0) * (mixed - covariate)
         return np.where(refuted[:, np.newaxis], alternative, mixed)
 
+    def _distinct(
+        self, seen: GuardedItems, shares: Reals, rows: Indices, weights: Weights | None
+    ) -> WeightedRows:
+        """A sample as the tests see it: copies of an item are one item with their weight."""
+        sample_weights = None if weights is None else weights[rows]
+        kept, of_kept = self.training_.distinct(seen.position[rows], shares, sample_weights)
+        return rows[kept], of_kept
+
     def _jointly(
-        self, seen: GuardedItems, index: Indices, weights: Weights | None, selected: Flags
+        self, seen: GuardedItems, samples: Sequence[WeightedRows], selected: Flags
     ) -> Diagnostics:
         """Limits of `mixed_shift` for selected samples, (n_samples, n_classes); NaN elsewhere."""
-        low, high = np.full((2, len(index), len(self.classes_)), np.nan)
+        low, high = np.full((2, len(samples), len(self.classes_)), np.nan)
         q = np.mean(seen.calibrated[self.chosen_], axis=0).T
-        for i in np.flatnonzero(selected):
-            rows = index[i]
-            sample_weights = None if weights is None else weights[rows]
-            items = MixedItems.of(q[rows], seen.position[rows], sample_weights, seed=self.seed)
+        for i in np.flatnonzero(selected).tolist():
+            rows, weights = samples[i]
+            items = MixedItems.of(q[rows], seen.position[rows], weights, seed=self.seed)
             shift = mixed_shift(self.mixed_training_, items)
             low[i], high[i] = shift.low, shift.high
         return {"jointly_low": low, "jointly_high": high}
 
     def _described(
-        self, seen: GuardedItems, index: Indices, weights: Weights | None
+        self, seen: GuardedItems, samples: Sequence[WeightedRows]
     ) -> tuple[Reals, Reals]:
         """What `score_test` needs: counts of cells and means of features, a row per sample."""
-        counts, means = [], []
-        for rows in index:
-            sample_weights = None if weights is None else weights[rows]
-            counts.append(self.scored_.counts_of(seen.cells[:, rows], sample_weights))
-            means.append(np.average(seen.position[rows], axis=0, weights=sample_weights))
+        counts = [self.scored_.counts_of(seen.cells[:, rows], w) for rows, w in samples]
+        means = [np.average(seen.position[rows], axis=0, weights=w) for rows, w in samples]
         return np.stack(counts), np.stack(means)
-
-    def _test(
-        self, seen: GuardedItems, shares: Reals, rows: Indices, weights: Weights | None
-    ) -> Fit:
-        sample_weights = None if weights is None else weights[rows]
-        family = FAMILY[self.mode_]
-        return self.training_.compared(seen.position[rows], shares, family, sample_weights)
 
 
 def _label_variance(calibrated: Sequence[Reals], index: Indices, weights: Weights | None) -> Reals:

@@ -34,6 +34,7 @@ from quantshift.prevalence.weights import Weights, check_total
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifying.columns import NO_ITEMS, ItemColumns, TableItems, read_items
 from quantshift.quantifying.options import Grouping
+from quantshift.quantifying.reading.constants import ConstantReader
 from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
 from quantshift.quantifying.reading.reservoir import MOST_KEPT, MOST_OF_BATCH, Kept, Reservoir
 from quantshift.quantifying.training.model import Model
@@ -236,17 +237,22 @@ def _read_rows(
     compared = []
     for position, (table, title) in enumerate(zip(tables, titles, strict=True)):
         levels = LevelReader.of(model.levels, model.profile)
-        tally = _Tally(table, title, grouping, levels, several=len(tables) > 1)
+        constants = ConstantReader(
+            {n: v for n, v in model.columns.constants.items() if n in table.columns}
+        )
+        tally = _Tally(table, title, grouping, levels, constants, several=len(tables) > 1)
         rng = generator(seed, purpose="rows compared with training", table=title)
         compared_rows = Reservoir(
             NO_ITEMS, rng, most=max(MOST_COMPARED // len(tables), FEWEST_COMPARED)
         )
-        with closing(read_items(table, columns)) as parts:
+        kept = tuple(dict.fromkeys((*columns.kept, *constants.values)))
+        with closing(read_items(table, replace(columns, kept=kept))) as parts:
             for items in parts:
                 names = tally.add(items, model.columns.features)
                 if not len(items.rows):
                     continue
                 items = levels.read(items, names)
+                constants.add(items.kept)
                 batches = np.array([codes.setdefault(name, len(codes)) for name in names])
                 seen = maker.items(items, table)
                 if spool is not None:
@@ -419,6 +425,7 @@ class _Tally:
     title: str
     grouping: Grouping | None
     levels: LevelReader
+    constants: ConstantReader
     several: bool
     used: int = 0
     undecodable: int = 0
@@ -484,6 +491,7 @@ class _Tally:
         yield from row_warnings(self.rows(defaultdict(lambda: 1.0)))
         yield from undecodable_warning(self.table.name, self.undecodable)
         yield from self.levels.warnings(self.table.name)
+        yield from self.constants.warnings(self.table.name)
         for name, n in self.odd.items():
             row, cell = self.first_odd[name]
             yield (

@@ -12,7 +12,7 @@ from quantshift.base.types import Codes, Indices
 from quantshift.classify.folds import grouped_folds
 from quantshift.errors import DataError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
-from quantshift.quantifiers.base.guarding import AbstractGuarded
+from quantshift.quantifiers.base.guarding import COLUMNS, SIGNAL, AbstractGuarded
 from quantshift.quantifying.columns import Columns, TableItems
 from quantshift.quantifying.options import AUTO, ColumnOptions, TrainingOptions
 from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
@@ -136,7 +136,7 @@ def _learn_columns(data: Labelled, *, doubting: bool) -> LearntModel:
         if twins is None and len(rivals) > 1:
             folds = min(folds, FEW_FOLDS if len(codes) >= MANY_ITEMS else MORE_FOLDS)
         guarded = cls(
-            mode="signal" if columns.text else "columns",
+            mode=SIGNAL if columns.text else COLUMNS,
             classifiers=list(rivals.values()),
             cv=folds,
             seed=seed,

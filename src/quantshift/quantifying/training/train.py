@@ -59,7 +59,7 @@ from quantshift.quantifying.training.model import (
     Training,
     posterior_columns,
 )
-from quantshift.tables.columns.kinds import Column, choose, text_column
+from quantshift.tables.columns.kinds import CONSTANT, Column, choose, names_of, text_column
 from quantshift.tables.columns.spelling import mistyped, usual_spellings
 from quantshift.tables.reading import OpenTable, Source, open_table
 
@@ -297,6 +297,11 @@ def _chosen(
         id=options.id,
         weights=options.weights,
         left_out=reasons,
+        constants={
+            column.name: names_of(frame[column.name]).drop_nulls()[0]
+            for column in unfit
+            if column.reason == CONSTANT
+        },
     )
 
 

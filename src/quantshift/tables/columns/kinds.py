@@ -85,6 +85,10 @@ class Column:
     format: str | None = None
 
 
+CONSTANT = "constant"
+"""Why a column with a single value, in every row, is left out."""
+
+
 @dataclass(frozen=True)
 class LeftOut:
     """A column that is not a feature, and why."""
@@ -309,7 +313,7 @@ def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOu
         names = names_of(column)
         levels = names.drop_nulls().n_unique()
         if levels < 2 and not named:
-            return LeftOut(name, "constant" if levels else "all missing")
+            return LeftOut(name, CONSTANT if levels else "all missing")
         return Column(name, CATEGORY, names.null_count(), levels)
     values, format_ = _typed(column, most_odd=MOST_ODD)
     if values.dtype == pl.String:
@@ -348,7 +352,7 @@ def _unfit(values: pl.Series, feature: Column) -> str | None:
         return "all missing"
     # Whether a cell is missing can be informative even if its value is always the same.
     if distinct == 1 and not feature.gaps:
-        return "constant"
+        return CONSTANT
     if feature.kind in (DATE, TEXT, TRUTH):
         return None
     if feature.kind == CATEGORY:

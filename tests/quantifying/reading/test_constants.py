@@ -1,0 +1,40 @@
+"""Columns that were constant in training: other values in a sample are named."""
+
+import polars as pl
+
+from quantshift.quantifying import load_model, quantify, save_model, train
+from quantshift.quantifying.reading.constants import ConstantReader
+from tests.quantifying.reading.test_levels import customers
+
+
+def test_other_values_are_counted_and_the_most_frequent_is_named():
+    reader = ConstantReader({"country": "FR", "code": "3", "year": "2024", "plan": "a", "x": "1"})
+    same = {"code": [3.0] * 4, "plan": ["b"] * 4, "x": [2] * 4}
+    reader.add(pl.DataFrame({"country": ["FR", "DE", None, "fr "], "year": [2025] * 4, **same}))
+    reader.add(pl.DataFrame({"country": ["IT", "DE", "FR", "FR"], "year": [2024] * 4, **same}))
+    assert list(reader.warnings("a.csv")) == [
+        "a.csv: constant in training, so not used, and different here: 'plan' (always 'a'; here "
+        "'b' in 8 rows), 'x' (always '1'; here '2' in 8 rows), 'year' (always '2024'; here '2025' "
+        "in 4 rows) and 1 more"
+    ]
+
+
+def test_where_nothing_differs_nothing_is_said():
+    reader = ConstantReader({"country": "FR"})
+    reader.add(pl.DataFrame({"country": ["FR", None]}))
+    assert list(reader.warnings("a.csv")) == []
+
+
+def test_a_model_remembers_the_constants_of_its_training_table(tmp_path):
+    labelled = customers(400, 0.4, 0).with_columns(country=pl.lit("FR"), year=2024)
+    new = customers(200, 0.6, 1).with_columns(country=pl.lit("DE"), year=2024)
+    model = train(labelled, label="left", method="PACC")
+    save_model(model, tmp_path / "model")
+    found = quantify(new, model=load_model(tmp_path / "model"), replicates=20)
+    about_constants = [warning for warning in found.warnings if "constant" in warning]
+    assert about_constants == [
+        "the sample: constant in training, so not used, and different here: 'country' (always "
+        "'FR'; here 'DE' in 200 rows)"
+    ]
+    without = quantify(new.drop("country"), model=model, replicates=20)
+    assert not any("constant" in warning for warning in without.warnings)
