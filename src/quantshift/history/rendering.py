@@ -378,11 +378,24 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         lines += [_of_class(c, last.names) if several else control_text(c) for c in controls]
         if accuracy is not None and not accuracy.reason:
             lines.append(_of_class(accuracy, last.names))
+        lines += _other_alarms(one, [*controls, *([] if accuracy is None else [accuracy])], lead)
         lines += _judged_table(one)
         lines += judge_lines(judges_over_time(one, limits))
         lines.append("")
     lines += aligned(legend(used)) if used else []
     return "\n".join(map(one_line, lines)).rstrip()
+
+
+def _other_alarms(series: Series, controls: Sequence[Control], lead: str) -> Iterator[str]:
+    """The alarms of everything that the table does not show."""
+    for control in controls:
+        at = [
+            batch_label(p) for p, alarm in zip(series.points, control.alarms, strict=True) if alarm
+        ]
+        if at and control.label != lead:
+            names = series.points[-1].call.names
+            name = shortened(names.get(control.label, control.label), 40)
+            yield f"{name}: alarm in {some_names(at)}"
 
 
 def _judged_table(series: Series) -> Iterator[str]:
