@@ -39,7 +39,7 @@ def test_a_drop_of_the_accuracy_alarms_while_shares_are_as_usual(tmp_path):
     # The table of the share has no alarm, and did not say a word about the other one.
     text = render_series(history, history.limits())
     assert f"{ACCURACY}: alarm in 2026-01-30" in text
-    assert f"within its limits. That of {ACCURACY} is beyond its limits." in render_page(history)
+    assert f"within its limits. Beyond the limits: {ACCURACY}." in render_page(history)
 
 
 def test_the_accuracy_is_charted_where_the_shares_cannot_be_estimated(tmp_path):

@@ -101,7 +101,7 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "HistoryEntry
         else "The moving average is within its limits."
     )
     others = [shown(last, c.label) for c in controls if c.label != last.lead and c.alarms[-1]]
-    beyond = f" That of {some_names(others)} is beyond its limits." if others else ""
+    beyond = f" Beyond the limits: {some_names(others)}." if others else ""
     return f"{newest_share} {state}{beyond}"
 
 
