@@ -28,12 +28,20 @@ _REMAINING = """operable => {
 }"""
 
 
-def violations(page, impacts=ANY):
-    """What axe-core finds of these impacts on an open page, line by line."""
+COLOURS = ("color-contrast",)
+"""The rules that another scheme of colours can break."""
+
+
+def violations(page, impacts=ANY, rules=()):
+    """What axe-core finds of these impacts on an open page, line by line.
+
+    rules: the only ones to check; all of them if there are none.
+    """
     checker = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
     )
-    found = checker.Axe().run(page).response["violations"]
+    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+    found = checker.Axe().run(page, options=options).response["violations"]
     return [
         f"{violation['id']}: {node['html'][:200]}"
         for violation in found

@@ -257,7 +257,7 @@ def errors_table(errors: pl.DataFrame) -> str:
     cells = [_marked(part, [mean.get((part, name)) for name in methods], methods) for part in PARTS]
     cells.append(_bold_least([worst[name] for name in methods], methods))
     cells.append(_bold_least([mean.get((RARE, name)) for name in methods], methods))
-    header = ["", *PARTS.values(), "worst of four", "rare class"]
+    header = ["method", *PARTS.values(), "worst of four", "rare class"]
     return table(header, [[name, *row] for name, *row in zip(methods, *cells, strict=True)])
 
 
@@ -272,7 +272,7 @@ def suites_table(errors: pl.DataFrame) -> str:
     methods = sorted(worst, key=lambda name: (name == BASELINE, worst[name], name))
     cells = [_bold_least([mean.get((e, name)) for name in methods], methods) for e in SUITES]
     cells.insert(2, _bold_least([worst[name] for name in methods], methods))
-    header = ["", *SUITES.values()]
+    header = ["method", *SUITES.values()]
     header.insert(3, "worse of the two")
     return table(header, [[name, *row] for name, *row in zip(methods, *cells, strict=True)])
 
@@ -325,7 +325,7 @@ def ranks_table(ranks: pl.DataFrame) -> str:
         [name, f"{rank:.1f}", f"{low:.1f} to {high:.1f}", f"{lowest:.1f} to {highest:.1f}"]
         for name, rank, low, high, lowest, highest in ranks.rows()
     ]
-    return table(["", "mean rank", "95% interval", "without one data set"], rows)
+    return table(["method", "mean rank", "95% interval", "without one data set"], rows)
 
 
 def parts_table(errors: pl.DataFrame) -> str:
@@ -387,7 +387,7 @@ def findings_table(findings: pl.DataFrame) -> str:
 def agreement_table(agreement: pl.DataFrame) -> str:
     """A row per part of the published tables."""
     return table(
-        ["", "rows", "mean rank correlation", "mean absolute difference"],
+        ["shift", "rows", "mean rank correlation", "mean absolute difference"],
         [
             [PARTS[part], str(rows), f"{spearman:.2f}", _text(difference)]
             for part, rows, spearman, difference in agreement.iter_rows()

@@ -1,7 +1,6 @@
 // What the theme leaves out for people who use a keyboard or a screen reader.
 (() => {
     const SCROLLING = ".md-typeset__scrollwrap, .md-typeset p.formula, .md-typeset p:has(> img)";
-    const HERE = "On this page: ";
     const complete = () => {
         // What scrolls can be reached by Tab, and moved by the arrows.
         for (const part of document.querySelectorAll(SCROLLING)) {
@@ -11,11 +10,11 @@
                 part.removeAttribute("tabindex");
             }
         }
-        // Landmarks have different names, and a button to copy code is none.
-        for (const part of document.querySelectorAll(".md-nav--secondary .md-nav[aria-label]")) {
-            if (!part.ariaLabel.startsWith(HERE)) {
-                part.ariaLabel = `${HERE}${part.ariaLabel}`;
-            }
+        // The contents of a page are one landmark, not one for each of its headings, and a button
+        // to copy code is none.
+        for (const part of document.querySelectorAll(".md-nav--secondary .md-nav")) {
+            part.role = "none";
+            part.removeAttribute("aria-label");
         }
         for (const buttons of document.querySelectorAll(".md-code__nav")) {
             buttons.role = "none";

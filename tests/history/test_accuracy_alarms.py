@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from quantshift.answers.kinds import CANNOT
 from quantshift.errors import DataError
 from quantshift.history import HistoryEntry, render_page
 from quantshift.history.record import ACCURACY
+from quantshift.history.rendering import render_series
 from quantshift.quantifying.output.result import ClassifierAccuracy
 from tests.history.made import days, filled, time_of
 
@@ -34,6 +36,23 @@ def test_a_drop_of_the_accuracy_alarms_while_shares_are_as_usual(tmp_path):
     assert set(history.to_frame()["accuracy"].round(3)) == set(
         (0.8 + noise - 0.1 * (np.arange(30) >= 25)).round(3)
     )
+    # The table of the share has no alarm, and did not say a word about the other one.
+    text = render_series(history, history.limits())
+    assert f"{ACCURACY}: alarm in 2026-01-30" in text
+    assert f"within its limits. Beyond the limits: {ACCURACY}." in render_page(history)
+
+
+def test_the_accuracy_is_charted_where_the_shares_cannot_be_estimated(tmp_path):
+    """A drop was not seen as long as the shares of those batches were unknown."""
+    answers = with_accuracy(days(30), 0.8 - 0.1 * (np.arange(30) >= 25))
+    unknown = {"can_be_estimated": False, "kind": CANNOT}
+    for i in range(25, 30):
+        batch = answers[i].batches[0]
+        shares = tuple(replace(share, estimate=None) for share in batch.shares)
+        batch = replace(batch, shares=shares, unaudited=shares, **unknown)
+        answers[i] = replace(answers[i], batches=(batch,))
+    (alarm,) = filled(tmp_path / "h", answers).alarms()
+    assert (alarm.label, alarm.batch) == (ACCURACY, "2026-01-30")
 
 
 def test_records_from_before_there_were_accuracies_can_be_read():

@@ -5,13 +5,27 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
+from quantshift.answers.words import shortened
 from quantshift.tables.columns.names import NO_NAME, natural
 from quantshift.tables.columns.written_dates import dates_of_names
 from quantshift.tables.reading import OpenTable
 
 NO_GROUP = NO_NAME
 """The batch of the rows whose cell in the column of batches is empty."""
+
+
+class HasName(Protocol):
+    """What has the name of a batch."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        ...
+
+
+AnyBatch = TypeVar("AnyBatch", bound=HasName)
 
 
 def title_of(table: OpenTable) -> str:
@@ -99,3 +113,15 @@ def compared_batches(names: Sequence[str]) -> frozenset[str]:
     Rows without a batch are not part of a sequence.
     """
     return frozenset(names) - {NO_GROUP} if in_sequence(names) else frozenset()
+
+
+def newest_batch(batches: Sequence[AnyBatch]) -> AnyBatch:
+    """The last batch; rows without a batch are not the newest."""
+    with_names = [batch for batch in batches if batch.name != NO_GROUP]
+    return (with_names or batches)[-1]
+
+
+def newest_name(batches: Sequence[HasName]) -> str:
+    """The name of the newest batch, and of how many it is the last."""
+    others = f" (last of {len(batches):,} batches)" if len(batches) > 1 else ""
+    return f"{shortened(newest_batch(batches).name)}{others}"

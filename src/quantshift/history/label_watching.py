@@ -72,6 +72,7 @@ class WatchedLabels:
         state = min(map(rendering.state_of, self.labels.values()), key=rendering.STATES.index)
         findings = [
             self.result.in_a_line(),
+            *rendering.worse_elsewhere(self.result.answers),
             *map(rendering.alarm_text, alarms),
             *self._of_labels("drifts"),
         ]

@@ -11,7 +11,7 @@ from quantshift.answers.kinds import is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.page import render_answer, thresholds
 from quantshift.answers.text import shown
-from quantshift.answers.words import one_line, sentence, shortened
+from quantshift.answers.words import one_line, sentence, shortened, some_names
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history.judged import JUDGE
@@ -58,7 +58,7 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     return render_answer(
         __package__,
         title=title,
-        lead=_lead(series, charts, last),
+        lead=_lead(series, with_accuracy, last),
         numbers=_numbers(series, with_accuracy, last, len(calls)),
         quantities=[(label, shown(last, label)) for label in quantities],
         headline=lead,
@@ -100,7 +100,9 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "HistoryEntry
         if control.alarms[-1]
         else "The moving average is within its limits."
     )
-    return f"{newest_share} {state}"
+    others = [shown(last, c.label) for c in controls if c.label != last.lead and c.alarms[-1]]
+    beyond = f" Beyond the limits: {some_names(others)}." if others else ""
+    return f"{newest_share} {state}{beyond}"
 
 
 def _numbers(

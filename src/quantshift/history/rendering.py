@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from quantshift.answers.batch_names import NO_GROUP
-from quantshift.answers.kinds import RANGE, common_head, is_range
+from quantshift.answers.batch_names import newest_batch, newest_name
+from quantshift.answers.kinds import CANNOT, RANGE, common_head, is_range
 from quantshift.answers.marks import legend
 from quantshift.answers.notebook import few_lines, small_table
 from quantshift.answers.shares import Share, headline_share
@@ -17,6 +17,7 @@ from quantshift.answers.words import (
     one_line,
     percent,
     shortened,
+    some_names,
 )
 from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from quantshift.history.record import HistoryEntry, Limits
     from quantshift.history.store import Problem
     from quantshift.history.watching import Watched
-
-AnyBatch = TypeVar("AnyBatch", Batch, JudgedBatch)
 
 LONGEST_WARNING = 200
 """The most characters of a warning in the line of a call."""
@@ -61,13 +60,21 @@ def state_of(watched: "Watched") -> str:
         watched.alarms or watched.drifts,
         watched.problems,
         watched.conditions,
-        not watched.can_be_estimated or not all(batch.can_be_estimated for batch in batches),
-        any(is_range(batch.kind) for batch in batches),
+        any(_is_unknown(result, batch) for batch in batches),
+        any(_is_range(result, batch) for batch in batches),
         _is_untested(result),
         isinstance(result, Quantification) and _shown_warnings(result),
         True,
     )
     return next(state for state, held in zip(STATES, holds, strict=True) if held)
+
+
+def _is_unknown(result: Quantification | Judgement, batch: Batch | JudgedBatch) -> bool:
+    return headline_share(result, batch).estimate is None or not batch.can_be_estimated
+
+
+def _is_range(result: Quantification | Judgement, batch: Batch | JudgedBatch) -> bool:
+    return is_range(batch.kind)
 
 
 def _shown_warnings(result: Quantification) -> list[str]:
@@ -113,10 +120,26 @@ def summary_line(watched: "Watched", found_in_batches: Sequence[tuple[str, str]]
     return one_line(f"{state} {'; '.join([*texts, *watched.conditions])}")
 
 
-def _newest(batches: Sequence[AnyBatch]) -> AnyBatch:
-    """The last batch; rows without a date are not the newest."""
-    with_names = [batch for batch in batches if batch.name != NO_GROUP]
-    return (with_names or batches)[-1]
+def worse_elsewhere(answers: Mapping[str, Quantification | Judgement]) -> list[str]:
+    """The batches without an estimate, or with a range, unless the newest batch is one of them.
+
+    The first word of the line is about all batches, and the rest about the newest. answers: by
+    label; the only one has no name.
+    """
+    for state, holds in ((CANNOT, _is_unknown), (RANGE, _is_range)):
+        found = [
+            (label, batch.name)
+            for label, result in answers.items()
+            for batch in result.batches
+            if holds(result, batch)
+        ]
+        newest = {newest_batch(result.batches).name for result in answers.values()}
+        if any(name in newest for _, name in found):
+            return []
+        if found:
+            names = [f"{label} in {name}" if label else name for label, name in found]
+            return [f"{state}: {some_names(names)}"]
+    return []
 
 
 def findings(result: Quantification) -> list[tuple[str, str]]:
@@ -124,31 +147,29 @@ def findings(result: Quantification) -> list[tuple[str, str]]:
     from quantshift.quantifying.output.advice import CONFUSED
     from quantshift.quantifying.output.text import extremes, marks
 
-    batch = _newest(result.batches)
+    batch = newest_batch(result.batches)
     if not result.in_sequence:
         unlike = [f"{shortened(b.name)}: {', '.join(marks(b))}" for b in result.batches if marks(b)]
         return [(batch.name, text) for text in (*extremes(result), *unlike)]
     share = headline_share(result, batch)
-    others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
-    where = f"{shortened(batch.name)}{others}: {shown(result, share.label)}"
+    where = f"{newest_name(result.batches)}: {shown(result, share.label)}"
     items = counted(batch.n_items, "item")
     if share.estimate is None:
         why = shortened(batch.no_estimate_reason or CONFUSED, 200)
         return [(batch.name, f"{where} cannot be estimated from {items} ({why})")]
     estimate = f"{where} {estimate_text(share)} ({limits_text(share.low, share.high)}) of {items}"
     texts = [estimate, *([", ".join(marks(batch))] if marks(batch) else [])]
-    return [(batch.name, text) for text in texts]
+    return [(batch.name, text) for text in (*texts, *worse_elsewhere({"": result}))]
 
 
 def judged_findings(result: Judgement) -> list[tuple[str, str]]:
     """The newest group of an answer of `judge`: its rate, and how far judge and people agree."""
-    batch = _newest(result.batches)
+    batch = newest_batch(result.batches)
     share = headline_share(result, batch)
     if batch.mean is not None:
         share = Share(MEAN, batch.mean.estimate, batch.mean.low, batch.mean.high)
-    others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
     name = "mean" if share.label == MEAN else shown(result, share.label)
-    where = f"{shortened(batch.name)}{others}: {name}"
+    where = f"{newest_name(result.batches)}: {name}"
     about = f"of {counted(batch.n_items, 'item')}, {counted(batch.n_labelled, 'label')}"
     if share.estimate is None:
         return [(batch.name, f"{where} cannot be estimated {about} ({batch.no_estimate_reason})")]
@@ -159,7 +180,7 @@ def judged_findings(result: Judgement) -> list[tuple[str, str]]:
         texts.append(f"kappa {agreement.kappa:.2f}")
     if is_range(batch.kind):
         texts.append(RANGE)
-    return [(batch.name, text) for text in texts]
+    return [(batch.name, text) for text in (*texts, *worse_elsewhere({"": result}))]
 
 
 def baseline_in_short(history: "History") -> list[str]:
@@ -357,11 +378,24 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         lines += [_of_class(c, last.names) if several else control_text(c) for c in controls]
         if accuracy is not None and not accuracy.reason:
             lines.append(_of_class(accuracy, last.names))
+        lines += _other_alarms(one, [*controls, *([] if accuracy is None else [accuracy])], lead)
         lines += _judged_table(one)
         lines += judge_lines(judges_over_time(one, limits))
         lines.append("")
     lines += aligned(legend(used)) if used else []
     return "\n".join(map(one_line, lines)).rstrip()
+
+
+def _other_alarms(series: Series, controls: Sequence[Control], lead: str) -> Iterator[str]:
+    """The alarms of everything that the table does not show."""
+    for control in controls:
+        at = [
+            batch_label(p) for p, alarm in zip(series.points, control.alarms, strict=True) if alarm
+        ]
+        if at and control.label != lead:
+            names = series.points[-1].call.names
+            name = shortened(names.get(control.label, control.label), 40)
+            yield f"{name}: alarm in {some_names(at)}"
 
 
 def _judged_table(series: Series) -> Iterator[str]:

@@ -160,12 +160,15 @@ def batches_per_year(moments: Sequence[datetime]) -> float | None:
 
 
 def _usable(series: Series, label: str, limits: Limits) -> list[int]:
-    """The batches with an estimate, from the first day that counts."""
+    """The batches with an estimate, from the first day that counts.
+
+    The accuracy has estimates of its own, also where the shares of the classes have none.
+    """
     first = None if limits.baseline_from is None else moment_of(limits.baseline_from)
     return [
         i
         for i, point in enumerate(series.points)
-        if point.batch.can_be_estimated
+        if (label == ACCURACY or point.batch.can_be_estimated)
         and point.share(label).estimate is not None
         and (first is None or point.moment >= first)
     ]

@@ -186,7 +186,10 @@ def test_the_estimate_before_a_run(quantshift, tmp_path, monkeypatch):
     code, said, _ = quantshift(*asked, "--jobs=2")
     assert code == 0
     assert "total" in said
-    guess = "a guess from runs on the small data sets of the package"
+    guess = (
+        "a rough guess from runs on the small data sets of the package; tables with more items or "
+        "classes can take many times as long"
+    )
     assert said.splitlines()[-1].endswith(f"with 2 workers ({guess})")
     monkeypatch.setattr("quantshift.cli.commands.bench.load_average", lambda: 3.0)
     assert (

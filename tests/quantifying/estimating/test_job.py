@@ -249,6 +249,16 @@ def test_a_tiny_sample_has_a_wide_interval_and_a_warning(folder, model, n):
     assert batch.warnings == (f"only {n} item{'s' * (n > 1)}: the interval is wide",)
 
 
+def test_labelled_rows_without_a_score_are_counted_once():
+    """Of 40 rows 5 had no score: "5 of 35 rows were left out", "trained on 35 of 30 rows"."""
+    table = pl.DataFrame(
+        {"p": [None] * 5 + [0.1, 0.4, 0.3, 0.8, 0.9, 0.7, 0.2] * 5, "label": ["no", "yes"] * 20}
+    )
+    trained = train(table, label="label", posteriors="p").training
+    assert trained.rows == Rows("the training table", 40, 35, {"no content": 5})
+    assert trained.notes == ()
+
+
 def test_rows_without_a_text_are_left_out_with_a_warning(folder, model, tmp_path):
     sample = pl.read_csv(folder / "new.csv")
     holes = sample.with_columns(

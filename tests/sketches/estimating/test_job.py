@@ -164,6 +164,9 @@ def test_sketches_that_do_not_fit_are_refused(week, training):
         quantify_sketch(renamed, training)
     with pytest.raises(UserError, match="needs features, not posteriors"):
         quantify_sketch(week, training, method="HDx")
+    with pytest.raises(UserError, match="SLD needs labelled rows to learn from") as refused:
+        quantify_sketch(week, method="SLD")
+    assert refused.value.arguments == ("train_sketch", "method")
 
 
 SMOOTH = {"DMy": 0.0, "PACC": 1e-4, "PCC": 1e-4, "SLD": 1e-4, "EDy": 1e-4, "MS": 1e-3, "T50": 1e-3}

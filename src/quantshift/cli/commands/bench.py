@@ -154,7 +154,8 @@ def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
     source = (
         f"{round(100 * duration.known)}% of it based on times in the log of {out}"
         if duration.known
-        else "a guess from runs on the small data sets of the package"
+        else "a rough guess from runs on the small data sets of the package; tables with more "
+        "items or classes can take many times as long"
     )
     cores, busy = n_cores(), load_average()
     if busy + n_workers > cores + 0.5:

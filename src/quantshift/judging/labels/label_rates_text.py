@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from quantshift.answers.batch_names import newest_batch, newest_name
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.notebook import Summary
 from quantshift.answers.repeated_warnings import names_by_sentence
@@ -43,7 +44,7 @@ def render_text(result: LabelJudgement) -> str:
 
 def headline(result: LabelJudgement) -> str:
     """The label whose verdicts are furthest from the truth in the last batch, in one line."""
-    batch = result.batches[-1]
+    batch = newest_batch(result.batches)
     where = f"in the {counted(batch.n_items, 'item')} of {shortened(batch.name)}"
     n = counted(len(result.labels), "label")
     estimated = [rate for rate in batch.labels if rate.estimate is not None]
@@ -96,19 +97,21 @@ def _all_ranges(result: LabelJudgement) -> bool:
 
 def summary_of(result: LabelJudgement) -> Summary:
     """The labels of the last batch."""
-    return Summary([headline(result), *alarms(result)], label_rows(result, result.batches[-1]))
+    return Summary(
+        [headline(result), *alarms(result)], label_rows(result, newest_batch(result.batches))
+    )
 
 
 def labels_in_a_line(result: LabelJudgement) -> str:
     """All labels of the last batch in one line."""
-    batch = result.batches[-1]
+    batch = newest_batch(result.batches)
     texts = []
     shares = estimates_and_limits([rate.share for rate in batch.labels])
     for rate, (estimate, bounds) in zip(batch.labels, shares, strict=True):
         details = [bounds, *marks_of(result, rate)]
         texts.append(f"{shortened(rate.label)} {estimate} ({', '.join(filter(None, details))})")
     return one_line(
-        f"{shortened(batch.name)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
+        f"{newest_name(result.batches)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
     )
 
 

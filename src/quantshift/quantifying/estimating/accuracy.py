@@ -17,7 +17,7 @@ from quantshift.diagnosis.accuracy import HeldOutErrors, sample_accuracy
 from quantshift.intervals.engine import training_replicate
 from quantshift.quantifiers.base.guarding import AGREEMENT, COVARIATE, NO_EVIDENCE, REFUTED, WIDEST
 from quantshift.quantifiers.base.items import Items, uneven
-from quantshift.quantifying.estimating.decision import Decision, Evidence
+from quantshift.quantifying.estimating.decision import Decision, Evidence, allow_for_unknown
 from quantshift.quantifying.output.result import Audited, ClassifierAccuracy
 from quantshift.quantifying.training.model import Model
 
@@ -70,6 +70,9 @@ class AccuracyOfBatches:
         training, level = self.errors.accuracy, self.level
         low = min(limits[1] for limits in estimates.values())
         high = max(limits[2] for limits in estimates.values())
+        if evidence.decision.kind == RANGE and evidence.none_of_these is not None:
+            # Predictions for items like those of no class may all be wrong.
+            low, high = allow_for_unknown(low, high, evidence.none_of_these)
         estimate = None
         if evidence.decision.kind != RANGE or high - low <= WIDEST:
             estimate = sum(weight * estimates[method][0] for method, weight in methods.items())

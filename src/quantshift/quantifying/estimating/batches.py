@@ -23,7 +23,7 @@ from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequenc
 from quantshift.quantifiers.base.guarding import NEITHER
 from quantshift.quantifying.audits.settling import Question
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
-from quantshift.quantifying.estimating.decision import LABELS, NO_ITEMS, Evidence
+from quantshift.quantifying.estimating.decision import LABELS, NO_ITEMS, Evidence, allow_for_unknown
 from quantshift.quantifying.estimating.sample import ScoredBatch
 from quantshift.quantifying.options import AuditOptions
 from quantshift.quantifying.output import advice as advising
@@ -197,8 +197,7 @@ def allow_for_left_out(
     (0.125, 0.75)
     """
     rows = n_used + n_left_out
-    share = n_left_out / rows if rows else 0.0
-    return low * (1 - share), high * (1 - share) + share
+    return allow_for_unknown(low, high, n_left_out / rows if rows else 0.0)
 
 
 def widened_for_left_out(

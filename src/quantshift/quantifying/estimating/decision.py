@@ -10,6 +10,7 @@ nothing. For guarded methods `quantshift.quantifiers.base.guarding` weighs the t
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -58,6 +59,9 @@ shift that explains the items, and the name of that assumption."""
 
 METHOD = "method"
 """What an estimate rests on if the user has chosen the method: the method's own assumption."""
+
+Limit = TypeVar("Limit", float, Reals)
+"""A limit of one share, or the limits of the shares of all classes."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,15 @@ class Decision:
         return cls(INTERVAL, DECLARED) if assume == COVARIATE else cls(RANGE, NO_EVIDENCE)
 
 
+def allow_for_unknown(low: Limit, high: Limit, share: float) -> tuple[Limit, Limit]:
+    """Limits for all items, if this share of them may be of any class.
+
+    >>> allow_for_unknown(0.25, 0.5, 0.5)
+    (0.125, 0.75)
+    """
+    return low * (1 - share), high * (1 - share) + share
+
+
 def spread(assumptions: Sequence[Assumption]) -> float:
     """The largest difference between the estimates of a class under different assumptions."""
     ranges = [[a.prevalence[label] for a in assumptions] for label in assumptions[0].prevalence]
@@ -165,7 +178,7 @@ class Evidence:
         shift, decision = self.shift, self.decision
         if share is None or shift is None or shift.rejected or shift.kind == ASSUMED:
             return found
-        low, high = self.interval.low * (1 - share), self.interval.high * (1 - share) + share
+        low, high = allow_for_unknown(self.interval.low, self.interval.high, share)
         decision = replace(decision, kind=RANGE, reason=REFUTED).with_limits(low, high)
         return replace(
             found,

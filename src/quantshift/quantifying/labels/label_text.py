@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from quantshift.answers.batch_names import newest_batch, newest_name
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.notebook import Summary
@@ -48,7 +49,7 @@ def render_text(result: LabelQuantification, *, verbose: bool = False) -> str:
 
 def headline(result: LabelQuantification) -> str:
     """The label that has changed most in the last batch, in one line."""
-    batch = result.batches[-1]
+    batch = newest_batch(result.batches)
     where = f"in the {counted(batch.n_items, 'item')} of {shortened(batch.name)}"
     estimated = [answer for answer in batch.labels if answer.estimate is not None]
     n = counted(len(result.labels), "label")
@@ -107,19 +108,21 @@ def limits_heading(result: LabelQuantification) -> str:
 
 def summary_of(result: LabelQuantification) -> Summary:
     """The labels of the last batch."""
-    return Summary([headline(result), *alarms(result)], label_rows(result, result.batches[-1]))
+    return Summary(
+        [headline(result), *alarms(result)], label_rows(result, newest_batch(result.batches))
+    )
 
 
 def labels_in_a_line(result: LabelQuantification) -> str:
     """All labels of the last batch in one line, the largest change first."""
-    batch = result.batches[-1]
+    batch = newest_batch(result.batches)
     shares = [answer.share for answer in batch.labels]
     texts = []
     for answer, (estimate, bounds) in zip(batch.labels, estimates_and_limits(shares), strict=True):
         facts = [change_text(answer), bounds, *marks_of(result, batch, answer)]
         texts.append(f"{shortened(answer.label)} {estimate} ({', '.join(filter(None, facts))})")
     return one_line(
-        f"{shortened(batch.name)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
+        f"{newest_name(result.batches)}, {counted(batch.n_items, 'item')}: {', '.join(texts)}"
     )
 
 

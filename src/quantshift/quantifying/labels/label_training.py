@@ -198,7 +198,7 @@ def _read(
         kept=cells.columns,
     )
     labelled = (cells.labelled(table, part) for part in read_items(table, to_read))
-    items, n_labelled = drawn_rows(table, labelled, recipe.training.seed, progress)
+    items = drawn_rows(table, labelled, recipe.training.seed, progress)
     if not len(items.rows):
         columns = ", ".join(map(repr, cells.columns[:NAMED]))
         raise DataError(f"{table.name}: no row has both labels in {columns} and content")
@@ -210,7 +210,7 @@ def _read(
     codes = np.zeros(len(items.rows), dtype=np.int64)
     data = Labelled(table, columns_used, options, recipe.training, (), items, codes)
     notes = [*table.notes, *labels_read.notes, *decimal_comma_notes(columns_used.features)]
-    return _Read(data, labels, rows_of(table, items, n_labelled), notes, unlearnt)
+    return _Read(data, labels, rows_of(table, items), notes, unlearnt)
 
 
 def _learnable(

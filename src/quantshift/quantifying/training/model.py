@@ -31,6 +31,7 @@ from quantshift.quantifying.training.methods import (
     IF_COVARIATE_SHIFT,
     NOTHING_TO_ADJUST_WITH,
     POSTERIORS,
+    name_of,
 )
 from quantshift.tables.columns.kinds import CATEGORY, DATE
 from quantshift.tables.formats.frames import given_frame, plain_frame
@@ -217,11 +218,20 @@ def given_model(model: Model | Source) -> Model:
     return load_model(model)
 
 
-def without_training(posteriors: Sequence[str], method: str, *, label: str | None = None) -> Model:
+def without_training(
+    posteriors: Sequence[str], method: str, *, cure: str, label: str | None = None
+) -> Model:
     """A model that uses the user's posteriors as they are, without labelled items or adjustment.
 
-    method: "auto", or that of the mean of the posteriors, named by the user.
+    method: "auto", or that of the mean of the posteriors, named by the user; any other has to learn
+    from labelled rows and is refused. cure: the argument that would give it such rows.
     """
+    if method not in (AUTO, IF_COVARIATE_SHIFT.__name__):
+        raise UserError(
+            f"{name_of(method)} needs labelled rows to learn from: give some, or leave the method "
+            "out (the mean of the posteriors)",
+            arguments=[cure, "method"],
+        )
     options = ColumnOptions(label=label, posteriors=tuple(posteriors))
     names = tuple(posteriors)
     classes = (f"not {names[0]}", names[0]) if len(names) == 1 else names

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from quantshift.base.progress import OnProgress
 from quantshift.errors import UserError
 from quantshift.quantifying.options import AUTO, Grouping, ModelRecipe, Sources
-from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT, name_of
+from quantshift.quantifying.training.methods import name_of
 from quantshift.quantifying.training.model import Model, given_model, without_training
 from quantshift.quantifying.training.train import train_on_table
 from quantshift.tables.reading import OpenTable, open_table
@@ -25,8 +25,9 @@ def model_for(
         return fitted
     if train is None:
         if options.posteriors:
-            _check_untrained(recipe.training.method)
-            return without_training(options.posteriors, recipe.training.method, label=options.label)
+            return without_training(
+                options.posteriors, recipe.training.method, cure="train", label=options.label
+            )
         raise UserError(
             "give a training table, a model, or columns of posteriors",
             arguments=["train", "model", "posteriors"],
@@ -61,16 +62,6 @@ def tied_to_batches(
     unused = {*options.label_columns, *nested, *options.drop}
     names = [name for name in shared if name not in unused]
     return tied_columns(samples, Grouping(recipe.by, recipe.every), names)
-
-
-def _check_untrained(method: str) -> None:
-    """Refuse a method that would have to learn from labelled rows."""
-    if method not in (AUTO, IF_COVARIATE_SHIFT.__name__):
-        raise UserError(
-            f"{name_of(method)} needs labelled rows to learn from: give a training table, or leave "
-            "the method out (the mean of the posteriors)",
-            arguments=["train", "method"],
-        )
 
 
 def check_same(model: Model, recipe: ModelRecipe) -> None:

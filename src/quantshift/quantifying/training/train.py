@@ -233,7 +233,7 @@ def _labelled(
         weights=options.weights,
         grouping=None if options.left_out_by is None else Grouping(options.left_out_by),
     )
-    items, n_labelled = drawn_rows(table, read_items(table, to_read), seed, progress)
+    items = drawn_rows(table, read_items(table, to_read), seed, progress)
     if not len(items.rows):
         raise _nothing_labelled(table, options.label)
     if items.weights is not None and items.weights.any():
@@ -252,7 +252,7 @@ def _labelled(
         notes += training_warnings.decimal_comma_notes(columns.features)
     classes, codes = _encoded(table, options.label, items.labels, options.positive)
     data = Labelled(table, columns, options, recipe.training, classes, items, codes)
-    return data, rows_of(table, items, n_labelled), notes
+    return data, rows_of(table, items), notes
 
 
 def with_content(
@@ -318,8 +318,8 @@ def _check_categories(frame: pl.DataFrame, options: ColumnOptions) -> None:
 
 def drawn_rows(
     table: OpenTable, parts: Iterable[TableItems], seed: int, progress: OnProgress
-) -> tuple[TableItems, int]:
-    """The labelled rows, at most MOST_TRAINING drawn at random, and how many there were."""
+) -> TableItems:
+    """The labelled rows, at most MOST_TRAINING drawn at random."""
     rng = generator(seed, purpose="training rows")
     reservoir = Reservoir(NO_ITEMS, rng, most=MOST_TRAINING)
     left_out: list[Mapping[str, int]] = []
@@ -331,15 +331,16 @@ def drawn_rows(
         if len(part.rows):
             reservoir.add(part, one_batch, part.rows, one_batch - 1)
         progress(f"reading {table.name}", int(reservoir.sizes.sum()), 0)
-    items = replace(reservoir.kept().values, left_out=total(left_out), undecodable=undecodable)
-    return items, int(reservoir.sizes.sum())
+    kept = reservoir.kept().values
+    undrawn = int(reservoir.sizes.sum()) - len(kept.rows)
+    reasons = total([*left_out, {NOT_DRAWN: undrawn} if undrawn else {}])
+    return replace(kept, left_out=reasons, undecodable=undecodable)
 
 
-def rows_of(table: OpenTable, items: TableItems, n_labelled: int) -> Rows:
+def rows_of(table: OpenTable, items: TableItems) -> Rows:
     """How many rows of the training table were read, used and left out."""
-    undrawn = n_labelled - len(items.rows) - items.left_out.get(NO_CONTENT, 0)
-    reasons = dict(items.left_out) | ({NOT_DRAWN: undrawn} if undrawn else {})
-    return Rows(table.name, len(items.rows) + sum(reasons.values()), len(items.rows), reasons)
+    n_read = len(items.rows) + sum(items.left_out.values())
+    return Rows(table.name, n_read, len(items.rows), dict(items.left_out))
 
 
 def nothing_to_work_on(table: OpenTable, left_out: Sequence[LeftOutColumn]) -> DataError:

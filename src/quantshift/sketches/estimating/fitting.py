@@ -1,6 +1,5 @@
 """The model that a sketch is quantified with: from counts of labelled items, or a saved one."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifying.options import AUTO, ColumnOptions
 from quantshift.quantifying.training.methods import (
-    IF_COVARIATE_SHIFT,
     IF_PRIOR_SHIFT,
     POSTERIORS,
     method_class,
@@ -27,7 +25,6 @@ from quantshift.quantifying.training.model import (
     column_order,
     given_model,
     posterior_columns,
-    without_training,
 )
 from quantshift.quantifying.training.train import MOST_TRAINING
 from quantshift.sketches.about import COUNT, LABEL
@@ -47,15 +44,6 @@ def check_together(sample: Sketch, training: Sketch) -> None:
             f"the sample has scores {', '.join(sample.about.classes)}, the training sketch has "
             f"{', '.join(training.about.classes)}: make both from columns of the same names"
         )
-
-
-def untrained_model(names: Sequence[str], method: str) -> Model:
-    """A model that uses the scores as they are."""
-    if method not in (AUTO, IF_COVARIATE_SHIFT.__name__):
-        raise UserError(
-            f"{method} needs labelled rows: give a training sketch", arguments=["train_sketch"]
-        )
-    return without_training(names, method)
 
 
 def saved_model(source: Model | str | Path, sample: Sketch, method: str) -> Model:

@@ -25,14 +25,13 @@ from quantshift.quantifying.options import (
     TrainingOptions,
 )
 from quantshift.quantifying.output.result import Quantification
-from quantshift.quantifying.training.model import Model, column_order
+from quantshift.quantifying.training.model import Model, column_order, without_training
 from quantshift.sketches.estimating.audit import audited_items
 from quantshift.sketches.estimating.count_sample import CountSample
 from quantshift.sketches.estimating.fitting import (
     check_together,
     saved_model,
     trained_model,
-    untrained_model,
 )
 from quantshift.sketches.options import SketchSources
 from quantshift.sketches.sketch_table import Sketch, load_sketch
@@ -121,7 +120,7 @@ def quantify_counts(
     if model is not None:
         fitted = saved_model(model, counted, method)
     elif sketches.train_sketch is None:
-        fitted = untrained_model(names, method)
+        fitted = without_training(names, method, cure="train_sketch")
     else:
         trained = _loaded(sketches.train_sketch)
         check_together(counted, trained)
