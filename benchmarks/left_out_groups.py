@@ -44,7 +44,7 @@ import real_tables
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, TABLES
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
-from quantshift.quantifiers.base.guarding import AGREEMENT, CONFIDENCE_INTERVAL
+from quantshift.quantifiers.base.guarding import AGREEMENT, CONFIDENCE_INTERVAL, EVIDENCE
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.training.group_errors import (
     FORWARD,
@@ -220,10 +220,11 @@ def learnt(lesson: GroupLesson | None, whole: Any) -> tuple[float, float, float]
     limits = whole["low"], whole["high"]
     values = (whole[name] for name in ("nothing", "PCC", "SLD", "GuardedSLD"))
     shares = GroupShares(*(np.array([1 - value, value]) for value in values))
-    p_hat = lesson.estimate(shares)
-    if whole["interval"]:
-        if whole["reason"] != AGREEMENT or lesson.in_time or shares.apart > lesson.apart:
-            return whole["GuardedSLD"], *limits
+    reason = whole["reason"]
+    if whole["interval"] and not lesson.applies(shares, reason):
+        return whole["GuardedSLD"], *limits
+    p_hat = lesson.estimate(shares, supported=reason == EVIDENCE)
+    if reason == AGREEMENT:
         return p_hat[1], min(limits[0], p_hat[1]), max(limits[1], p_hat[1])
     low, high = (np.array([1 - limits[1], limits[0]]), np.array([1 - limits[0], limits[1]]))
     low, high = lesson.limits(p_hat, LEVEL, int(whole["size"]), low, high)

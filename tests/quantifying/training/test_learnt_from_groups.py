@@ -184,6 +184,27 @@ def test_periods_show_whether_pcc_is_better_than_the_default():
     assert lesson.estimate(shares)[1] == pytest.approx(expected)
 
 
+def test_an_interval_is_left_alone_unless_the_groups_speak_of_such_samples():
+    """With a default that errs on the groups where PCC does not, and one that does not err."""
+    groups = groups_of(12, weights=(0.0, 0.0), noise=0.02)
+    worse = [replace(g, estimates={**g.estimates, "GuardedSLD": named(0.9)}) for g in groups.groups]
+    lesson = GroupLesson.of(groups, "PCC", "SLD")
+    against = GroupLesson.of(of_some(groups, worse), "PCC", "SLD")
+    assert lesson.from_default == 0
+    assert 0.8 < against.from_default < 1
+    shares = GroupShares(*(np.array([1 - p, p]) for p in (0.3, 0.5, 0.5 + lesson.apart, 0.6)))
+    further = replace(shares, prior=shares.prior + 0.01)
+    assert lesson.applies(shares, "agreement")
+    assert not lesson.applies(further, "agreement")
+    assert not lesson.applies(shares, "evidence")
+    assert against.applies(shares, "evidence")
+    assert not against.applies(further, "evidence")
+    assert not against.applies(shares, "declared")
+    assert not replace(against, in_time=True).applies(shares, "evidence")
+    learnt, supported = (against.estimate(shares, supported=s)[1] for s in (False, True))
+    assert supported == pytest.approx(learnt + (1 - against.from_default) * (0.6 - learnt))
+
+
 def region(name, move, seed, n=150):
     """An outcome that follows from a column; regions differ in it."""
     rng = np.random.default_rng(seed)
@@ -238,6 +259,25 @@ def test_where_the_assumptions_agree_the_groups_give_the_estimate_in_the_interva
     without = replace(model, groups=replace(groups, groups=alike))
     (batch,) = quantify(sample, model=without, replicates=100).batches
     assert [s.estimate for s in batch.shares] == [s.estimate for s in found[1].shares]
+
+
+@pytest.mark.slow
+def test_groups_on_which_the_default_errs_turn_an_interval_by_evidence_into_a_range():
+    table = pl.concat([region(f"r{i}", 0.3 * i, i, n=300) for i in range(6)])
+    model = train(table, label="relapse", groups="region", classifier="logistic")
+    sample = region("new", 0.7, 9, n=2000)
+    rare = sample.filter((pl.col("relapse") == "no") | (pl.int_range(pl.len()) % 10 == 0))
+    rare = rare.drop("relapse", "region")
+    (without,) = quantify(rare, model=replace(model, groups=None), replicates=100).batches
+    assert (without.kind, without.reason) == ("confidence interval", "evidence")
+    wrong = tuple(
+        replace(g, estimates={**g.estimates, "GuardedSLD": named(0.0), "SLD": named(0.0)})
+        for g in model.groups.groups
+    )
+    taught = replace(model, groups=replace(model.groups, groups=wrong))
+    (batch,) = quantify(rare, model=taught, replicates=100).batches
+    assert (batch.kind, batch.reason) == ("range", "no evidence")
+    assert "learnt from the groups of 'region'" in batch.basis
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ from quantshift.diagnosis.which_shift import shift_tests
 from quantshift.intervals.information import indistinct, told_apart
 from quantshift.intervals.prediction import Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
-from quantshift.quantifiers.base.guarding import AGREEMENT
+from quantshift.quantifiers.base.guarding import AGREEMENT, DECLARED, EVIDENCE, NO_EVIDENCE
 from quantshift.quantifiers.base.guarding import COVARIATE as COVARIATE_SHIFT
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.allowed_range import half_width
@@ -206,15 +206,16 @@ def wider_for_features(limits: Limits, covariate: Prevalences, sizes: Reals, auc
 
 
 def _taught_by_groups(model: Model, evidence: Evidence, n_items: int) -> Evidence:
-    """What the user's own groups teach, if there is nothing better.
+    """What the user's own groups teach.
 
     Where the answer is a range, they give the estimate and the range; with too few groups the range
     is widened to cover the errors on them. Where it is an interval because the assumptions agree,
-    they say which share in it is the estimate, unless these are further apart than on any group.
+    they say which share in it is the estimate. An interval that the items support becomes a range
+    if the groups show that such support is no guarantee.
     """
     decision, interval = evidence.decision, evidence.interval
-    is_range, agree = decision.kind == RANGE, decision.reason == AGREEMENT
-    if model.groups is None or not (is_range or agree):
+    is_range = decision.kind == RANGE
+    if model.groups is None or decision.reason == DECLARED:
         return evidence
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.learnt_from_groups import GroupLesson, GroupShares
@@ -230,13 +231,16 @@ def _taught_by_groups(model: Model, evidence: Evidence, n_items: int) -> Evidenc
     )
     training = np.asarray(model.base.prior_)
     shares = GroupShares(training, covariate, prior, interval.prevalence)
-    if agree and (lesson.in_time or shares.apart > lesson.apart):
+    if not is_range and not lesson.applies(shares, decision.reason):
         return evidence
-    p_hat = lesson.estimate(shares)
-    if is_range:
-        low, high = lesson.limits(p_hat, interval.level, n_items, interval.low, interval.high)
-    else:
+    supported = decision.reason == EVIDENCE
+    p_hat = lesson.estimate(shares, supported=supported)
+    if decision.reason == AGREEMENT:
         low, high = np.minimum(interval.low, p_hat), np.maximum(interval.high, p_hat)
+    else:
+        low, high = lesson.limits(p_hat, interval.level, n_items, interval.low, interval.high)
+    if supported:
+        decision = replace(decision, kind=RANGE, reason=NO_EVIDENCE)
     name = LIKE_PERIODS if lesson.in_time else LIKE_GROUPS
     learnt = Assumption(name, model.method, by_class(model.classes, p_hat))
     return replace(

@@ -11,6 +11,10 @@ taken, of the amounts by which this reduces the errors of PCC; nothing if they a
 limits are those of the t distribution with the errors of all this on each group, learnt from the
 others, and with the sampling error of the new items.
 
+The lesson also moves the estimate within an interval on which PCC and SLD agree, and replaces an
+interval that the items support if the groups show that the default errs all the same: unless PCC
+and SLD were never so far apart on the groups, which then say nothing about such a sample.
+
 Time is extrapolation: periods, each estimated from those before it, teach whether PCC is better
 than the default, and by what multiple of PCC's distance from the training share to go further, or
 less far; both are followed only as far as that would have helped. Errors on a few periods are too
@@ -27,6 +31,7 @@ from scipy.optimize import nnls
 from scipy.special import stdtrit
 
 from quantshift.base.types import Prevalences, Reals
+from quantshift.quantifiers.base.guarding import AGREEMENT, EVIDENCE
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.training.group_errors import GroupErrors
 
@@ -72,11 +77,11 @@ class GroupShares:
 class GroupLesson:
     """How to mix what the methods say, and how far off that was on the groups.
 
-    from_default: how much of the way from the default to PCC to go first; all of it but in time.
-    weights: of the training share and of SLD, beside that of PCC. errors: of the shares of each
-    group, (n_groups, n_classes), by weights from the others, or in time of PCC with these weights.
-    apart: the largest difference between PCC and SLD on a group. in_time: whether the groups are
-    periods.
+    from_default: how much of the way from the default to this, or in time to PCC, would have been
+    an improvement on the groups. weights: of the training share and of SLD, beside that of PCC.
+    errors: of the shares of each group, (n_groups, n_classes), by weights from the others, or in
+    time of PCC with these weights. apart: the largest difference between PCC and SLD on a group.
+    in_time: whether the groups are periods.
     """
 
     from_default: float
@@ -109,15 +114,31 @@ class GroupLesson:
         weights = weigh(steps, missed)
         if not groups.in_time:
             errors = _left_out_errors(weigh, steps, missed)
-            return cls(1.0, weights, errors, shares.apart, in_time=False)
+            from_default = _trust(truth - shares.default, errors)
+            return cls(from_default, weights, errors, shares.apart, in_time=False)
         from_default = _trust(truth - shares.default, missed)
         return cls(from_default, weights, missed - steps @ weights, shares.apart, in_time=True)
 
-    def estimate(self, shares: GroupShares) -> Prevalences:
-        """The shares of a sample."""
-        start = shares.default + self.from_default * (shares.covariate - shares.default)
-        mixed = np.maximum(start + shares.steps @ self.weights, 0.0)
+    def estimate(self, shares: GroupShares, *, supported: bool = False) -> Prevalences:
+        """The shares of a sample. supported: whether the items support those of the default."""
+        mixed = shares.covariate + shares.steps @ self.weights
+        kept = 1 - self.from_default
+        if self.in_time:
+            mixed += kept * (shares.default - shares.covariate)
+        elif supported:
+            mixed += kept * (shares.default - mixed)
+        mixed = np.maximum(mixed, 0.0)
         return np.asarray(mixed / mixed.sum())
+
+    def applies(self, shares: GroupShares, reason: str) -> bool:
+        """Whether an interval of the default for this reason leaves anything to be learnt.
+
+        Not in time; not from groups on which PCC and SLD were never so far apart; and not against
+        the evidence in the items unless the groups show that the default errs all the same.
+        """
+        if self.in_time or shares.apart > self.apart:
+            return False
+        return reason == AGREEMENT or (reason == EVIDENCE and self.from_default > 0)
 
     def limits(
         self, estimate: Prevalences, level: float, n_items: int, low: Reals, high: Reals
@@ -196,7 +217,7 @@ def _as_far_as_it_helps(weigh: Weigh) -> Weigh:
 def _trust(before: Reals, after: Reals) -> float:
     """How far to go from one rule to another, by their errors, (n_groups, n_classes) each."""
     gains = (np.abs(before) - np.abs(after)).mean(axis=1)
-    gain, variance = gains.mean(), gains.var(ddof=1) / len(gains)
+    gain, variance = float(gains.mean()), float(gains.var(ddof=1)) / len(gains)
     return max(1 - DOUBT * variance / gain**2, 0.0) if gain > 0 else 0.0
 
 
@@ -229,5 +250,5 @@ def _multiple(steps: Reals, missed: Reals) -> Reals:
 
 def _penalty(missed: Reals) -> float:
     """PENALTY for n shares, of which n - 1 are free, because they sum to one."""
-    n_classes = missed.shape[-1]
+    n_classes: int = missed.shape[-1]
     return PENALTY * n_classes / (n_classes - 1)
