@@ -44,7 +44,14 @@ import real_tables
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, TABLES
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
-from quantshift.quantifiers.base.guarding import AGREEMENT, CONFIDENCE_INTERVAL, EVIDENCE
+from quantshift.quantifiers.base.guarding import (
+    AGREEMENT,
+    CONFIDENCE_INTERVAL,
+    EVIDENCE,
+    NEITHER,
+    NO_EVIDENCE,
+    REFUTED,
+)
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.training.group_errors import (
     FORWARD,
@@ -221,7 +228,9 @@ def learnt(lesson: GroupLesson | None, whole: Any) -> tuple[float, float, float]
     values = (whole[name] for name in ("nothing", "PCC", "SLD", "GuardedSLD"))
     shares = GroupShares(*(np.array([1 - value, value]) for value in values))
     reason = whole["reason"]
-    if whole["interval"] and not lesson.applies(shares, reason):
+    if reason == NEITHER:
+        reason = REFUTED if whole["refuted"] else NO_EVIDENCE
+    if not lesson.applies(shares, reason):
         return whole["GuardedSLD"], *limits
     p_hat = lesson.estimate(shares, supported=reason == EVIDENCE)
     if reason == AGREEMENT:
@@ -262,7 +271,7 @@ def own_errors(groups: pd.DataFrame, design: str) -> GroupErrors:
             prevalence=named(row["truth"]),
             estimates={method: named(row[column]) for method, column in methods.items()},
             errors={},
-            refuted=None,
+            refuted=bool(row["refuted"]),
         )
         for _, row in groups.iterrows()
     )

@@ -103,6 +103,7 @@ def of_some(groups, some):
 
 def test_a_group_is_answered_by_the_lesson_of_the_others():
     groups = groups_of(9, noise=0.02)
+    groups = of_some(groups, [replace(g, refuted=True) for g in groups.groups])
     answers = left_out_answers(groups, "PCC", "SLD", 0.9)
     assert [answer.name for answer in answers] == [group.name for group in groups.groups]
     for i, (answer, group) in enumerate(zip(answers, groups.groups, strict=True)):
@@ -113,6 +114,16 @@ def test_a_group_is_answered_by_the_lesson_of_the_others():
         limits = lesson.limits(expected, 0.9, group.n_items, expected, expected)
         np.testing.assert_array_equal((answer.low, answer.high), limits)
         assert answer.holds == bool(answer.low[1] <= group.prevalence["yes"] <= answer.high[1])
+
+
+def test_a_group_unlike_the_others_is_answered_by_the_method_in_use():
+    groups = groups_of(9, noise=0.02)
+    answers = left_out_answers(groups, "PCC", "SLD", 0.9)
+    apart = [shares_of(group).apart for group in groups.groups]
+    assert [answer.low is None for answer in answers] == [a == max(apart) for a in apart]
+    unlike = int(np.argmax(apart))
+    default = shares_of(groups.groups[unlike]).default
+    np.testing.assert_array_equal(answers[unlike].estimate, default)
 
 
 def test_a_year_is_answered_by_earlier_ones_alone():
@@ -139,6 +150,8 @@ def test_the_lesson_knows_how_far_apart_the_methods_were():
     steps, _ = arrays(groups)
     lesson = GroupLesson.of(groups, "PCC", "SLD")
     assert lesson.apart == pytest.approx(np.abs(steps[:, 1]).max())
+    refuted = [replace(g, refuted=True) for g in groups.groups]
+    assert GroupLesson.of(of_some(groups, refuted), "PCC", "SLD").apart == 0
 
 
 def test_the_limits_are_those_of_students_t_and_hold_the_next_group():
@@ -194,13 +207,16 @@ def test_an_interval_is_left_alone_unless_the_groups_speak_of_such_samples():
     assert 0.8 < against.from_default < 1
     shares = GroupShares(*(np.array([1 - p, p]) for p in (0.3, 0.5, 0.5 + lesson.apart, 0.6)))
     further = replace(shares, prior=shares.prior + 0.01)
-    assert lesson.applies(shares, "agreement")
-    assert not lesson.applies(further, "agreement")
+    for reason in ("agreement", "no evidence"):
+        assert lesson.applies(shares, reason)
+        assert not lesson.applies(further, reason)
+    assert lesson.applies(further, "refuted")
     assert not lesson.applies(shares, "evidence")
     assert against.applies(shares, "evidence")
     assert not against.applies(further, "evidence")
     assert not against.applies(shares, "declared")
-    assert not replace(against, in_time=True).applies(shares, "evidence")
+    in_time = replace(against, in_time=True)
+    assert [in_time.applies(further, r) for r in ("evidence", "no evidence")] == [False, True]
     learnt, supported = (against.estimate(shares, supported=s)[1] for s in (False, True))
     assert supported == pytest.approx(learnt + (1 - against.from_default) * (0.6 - learnt))
 

@@ -208,15 +208,15 @@ def wider_for_features(limits: Limits, covariate: Prevalences, sizes: Reals, auc
 def _taught_by_groups(model: Model, evidence: Evidence, n_items: int) -> Evidence:
     """What the user's own groups teach.
 
-    Where the answer is a range, they give the estimate and the range; with too few groups the range
-    is widened to cover the errors on them. Where it is an interval because the assumptions agree,
-    they say which share in it is the estimate. An interval that the items support becomes a range
-    if the groups show that such support is no guarantee.
+    Where the answer is a range, they give the estimate and the range; if they are too few, or all
+    unlike the sample, the range is widened to cover the errors on them. Where it is an interval
+    because the assumptions agree, they say which share in it is the estimate. An interval that the
+    items support becomes a range if the groups show that such support is no guarantee.
     """
     decision, interval = evidence.decision, evidence.interval
-    is_range = decision.kind == RANGE
     if model.groups is None or decision.reason == DECLARED:
         return evidence
+    untaught = _widened_by_groups(model, evidence) if decision.kind == RANGE else evidence
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.learnt_from_groups import GroupLesson, GroupShares
 
@@ -224,15 +224,15 @@ def _taught_by_groups(model: Model, evidence: Evidence, n_items: int) -> Evidenc
     lesson = GroupLesson.of(model.groups, by_mean, by_prior)
     prevalences = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
     if lesson is None or not {"prior shift", "covariate shift"} <= prevalences.keys():
-        return _widened_by_groups(model, evidence) if is_range else evidence
+        return untaught
     covariate, prior = (
         np.array([prevalences[name][label] for label in model.classes])
         for name in ("covariate shift", "prior shift")
     )
     training = np.asarray(model.base.prior_)
     shares = GroupShares(training, covariate, prior, interval.prevalence)
-    if not is_range and not lesson.applies(shares, decision.reason):
-        return evidence
+    if not lesson.applies(shares, decision.reason):
+        return untaught
     supported = decision.reason == EVIDENCE
     p_hat = lesson.estimate(shares, supported=supported)
     if decision.reason == AGREEMENT:

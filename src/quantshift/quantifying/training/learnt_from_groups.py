@@ -11,9 +11,11 @@ taken, of the amounts by which this reduces the errors of PCC; nothing if they a
 limits are those of the t distribution with the errors of all this on each group, learnt from the
 others, and with the sampling error of the new items.
 
-The lesson also moves the estimate within an interval on which PCC and SLD agree, and replaces an
-interval that the items support if the groups show that the default errs all the same: unless PCC
-and SLD were never so far apart on the groups, which then say nothing about such a sample.
+Where label shift is not refuted, SLD may be right, whatever the groups teach. They then say nothing
+about a sample on which PCC and SLD are further apart than on any group that does not refute label
+shift either. About others the lesson also moves the estimate within an interval on which PCC and
+SLD agree, and replaces an interval that the items support if the groups show that the default errs
+all the same.
 
 Time is extrapolation: periods, each estimated from those before it, teach whether PCC is better
 than the default, and by what multiple of PCC's distance from the training share to go further, or
@@ -31,7 +33,7 @@ from scipy.optimize import nnls
 from scipy.special import stdtrit
 
 from quantshift.base.types import Prevalences, Reals
-from quantshift.quantifiers.base.guarding import AGREEMENT, EVIDENCE
+from quantshift.quantifiers.base.guarding import DECLARED, EVIDENCE, NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.training.group_errors import GroupErrors
 
@@ -80,8 +82,8 @@ class GroupLesson:
     from_default: how much of the way from the default to this, or in time to PCC, would have been
     an improvement on the groups. weights: of the training share and of SLD, beside that of PCC.
     errors: of the shares of each group, (n_groups, n_classes), by weights from the others, or in
-    time of PCC with these weights. apart: the largest difference between PCC and SLD on a group.
-    in_time: whether the groups are periods.
+    time of PCC with these weights. apart: the largest difference between PCC and SLD on a group
+    that does not refute label shift. in_time: whether the groups are periods.
     """
 
     from_default: float
@@ -112,12 +114,14 @@ class GroupLesson:
         weigh = _as_far_as_it_helps(_multiple if groups.in_time else _mixture)
         steps, missed = shares.steps, truth - shares.covariate
         weights = weigh(steps, missed)
+        unrefuted = [not g.refuted for g in usable]
+        apart = float(np.abs(steps[unrefuted, :, 1]).max(initial=0.0))
         if not groups.in_time:
             errors = _left_out_errors(weigh, steps, missed)
             from_default = _trust(truth - shares.default, errors)
-            return cls(from_default, weights, errors, shares.apart, in_time=False)
+            return cls(from_default, weights, errors, apart, in_time=False)
         from_default = _trust(truth - shares.default, missed)
-        return cls(from_default, weights, missed - steps @ weights, shares.apart, in_time=True)
+        return cls(from_default, weights, missed - steps @ weights, apart, in_time=True)
 
     def estimate(self, shares: GroupShares, *, supported: bool = False) -> Prevalences:
         """The shares of a sample. supported: whether the items support those of the default."""
@@ -131,14 +135,16 @@ class GroupLesson:
         return np.asarray(mixed / mixed.sum())
 
     def applies(self, shares: GroupShares, reason: str) -> bool:
-        """Whether an interval of the default for this reason leaves anything to be learnt.
+        """Whether the groups say anything about a sample. reason: for the kind of its answer.
 
-        Not in time; not from groups on which PCC and SLD were never so far apart; and not against
-        the evidence in the items unless the groups show that the default errs all the same.
+        Not about an interval in time; and not against the evidence in the items unless the groups
+        show that the default errs all the same.
         """
-        if self.in_time or shares.apart > self.apart:
+        if self.in_time or reason == REFUTED:
+            return reason in (REFUTED, NO_EVIDENCE)
+        if reason == DECLARED or shares.apart > self.apart:
             return False
-        return reason == AGREEMENT or (reason == EVIDENCE and self.from_default > 0)
+        return reason != EVIDENCE or self.from_default > 0
 
     def limits(
         self, estimate: Prevalences, level: float, n_items: int, low: Reals, high: Reals
@@ -182,7 +188,7 @@ def left_out_answers(
 ) -> list[LeftOutAnswer]:
     """Each group, estimated by the lesson of the others or, in time, of the earlier ones.
 
-    If these are too few to teach anything, the estimate is that of the method in use.
+    If these teach nothing about it, the estimate is that of the method in use.
     """
     answers = []
     for i, group in enumerate(groups.groups):
@@ -196,6 +202,10 @@ def left_out_answers(
         )
         shares = GroupShares(*by_method)
         lesson = GroupLesson.of(replace(groups, groups=others), covariate, prior)
+        if lesson is not None and not lesson.applies(
+            shares, REFUTED if group.refuted else NO_EVIDENCE
+        ):
+            lesson = None
         estimate = shares.default if lesson is None else lesson.estimate(shares)
         low = high = None
         if lesson is not None and not groups.in_time:
