@@ -18,9 +18,10 @@ all earlier ones, and the user has the errors on these, each estimated from thos
 Prints mean absolute errors of every method on the samples, of the method with the lowest mean error
 on the user's own groups, of the default unless another error is lower by a quarter there, of the
 best method known in hindsight, and of what `quantify --groups` learns from the user's own groups
-(`learnt`, with five of them or more, where the answer is not a confidence interval; the default
-elsewhere). Then coverage and width, after a refutation, of the range of the assumptions, of PCC
-plus or minus the quantile of its own left-out errors, of both together, and of what is learnt.
+(`learnt`, with five of them or more; the default where the answer is a confidence interval that
+they do not change). Then coverage and width, after a refutation, of the range of the assumptions,
+of PCC plus or minus the quantile of its own left-out errors, of both together, and of what is
+learnt.
 --read: print what --csv has written instead. Means are over group columns, standard errors over
 them too; those of the differences between learnt and default are over samples in each column.
 """
@@ -43,7 +44,14 @@ import real_tables
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, TABLES
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
-from quantshift.quantifiers.base.guarding import CONFIDENCE_INTERVAL
+from quantshift.quantifiers.base.guarding import (
+    AGREEMENT,
+    CONFIDENCE_INTERVAL,
+    EVIDENCE,
+    NEITHER,
+    NO_EVIDENCE,
+    REFUTED,
+)
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.training.group_errors import (
     FORWARD,
@@ -51,7 +59,7 @@ from quantshift.quantifying.training.group_errors import (
     GroupErrors,
     LeftOutGroup,
 )
-from quantshift.quantifying.training.learnt_from_groups import GroupLesson
+from quantshift.quantifying.training.learnt_from_groups import GroupLesson, GroupShares
 from quantshift.tables.preparation import TableColumns
 from real_tables import LabelledTable
 
@@ -162,6 +170,7 @@ def estimated(
             "design": FORWARD if options.time else LEAVE_ONE_OUT,
             "group": group,
             "beside": next((g for g in left_out if g != group), ""),
+            "size": len(rows),
             "truth": codes[rows].mean(),
             "nothing": quantifier.prior_[1],
             "PCC": found.covariate[1],
@@ -169,6 +178,7 @@ def estimated(
             "SubclassSLD": found.mixed[1],
             "GuardedSLD": found.estimate[1],
             "interval": found.kind == CONFIDENCE_INTERVAL,
+            "reason": str(found.reason),
             "refuted": found.refuted,
             "low": found.low[1],
             "high": found.high[1],
@@ -214,13 +224,19 @@ def learnt(lesson: GroupLesson | None, whole: Any) -> tuple[float, float, float]
     """The share and its range as the lesson has them; None without one."""
     if lesson is None:
         return None
-    if whole["interval"]:
-        return whole["GuardedSLD"], whole["low"], whole["high"]
-    shares = [np.array([1 - whole[name], whole[name]]) for name in ("nothing", "PCC", "SLD")]
-    p_hat = lesson.estimate(*shares)
-    low = np.array([1 - whole["high"], whole["low"]])
-    high = np.array([1 - whole["low"], whole["high"]])
-    low, high = lesson.limits(p_hat, LEVEL, low, high)
+    limits = whole["low"], whole["high"]
+    values = (whole[name] for name in ("nothing", "PCC", "SLD", "GuardedSLD"))
+    shares = GroupShares(*(np.array([1 - value, value]) for value in values))
+    reason = whole["reason"]
+    if reason == NEITHER:
+        reason = REFUTED if whole["refuted"] else NO_EVIDENCE
+    if not lesson.applies(shares, reason):
+        return whole["GuardedSLD"], *limits
+    p_hat = lesson.estimate(shares, supported=reason == EVIDENCE)
+    if reason == AGREEMENT:
+        return p_hat[1], min(limits[0], p_hat[1]), max(limits[1], p_hat[1])
+    low, high = (np.array([1 - limits[1], limits[0]]), np.array([1 - limits[0], limits[1]]))
+    low, high = lesson.limits(p_hat, LEVEL, int(whole["size"]), low, high)
     return p_hat[1], low[1], high[1]
 
 
@@ -246,20 +262,20 @@ def own_errors(groups: pd.DataFrame, design: str) -> GroupErrors:
     def named(share: float) -> dict[str, float]:
         return {"no": 1 - share, "yes": share}
 
-    methods = {BASELINE: "nothing", "PCC": "PCC", "SLD": "SLD"}
+    methods = {BASELINE: "nothing", **{name: name for name in ("PCC", "SLD", "GuardedSLD")}}
     found = tuple(
         LeftOutGroup(
             name=str(row["group"]),
-            n_items=0,
+            n_items=int(row["size"]),
             n_trained=0,
             prevalence=named(row["truth"]),
             estimates={method: named(row[column]) for method, column in methods.items()},
             errors={},
-            refuted=None,
+            refuted=bool(row["refuted"]),
         )
         for _, row in groups.iterrows()
     )
-    return GroupErrors("", design, "", "", found, {}, ())
+    return GroupErrors("", design, "", "GuardedSLD", found, {}, ())
 
 
 def report(found: pd.DataFrame) -> None:

@@ -1,5 +1,7 @@
 """What left-out groups teach."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -15,28 +17,36 @@ from quantshift.quantifying.training.group_errors import (
 )
 from quantshift.quantifying.training.learnt_from_groups import (
     FEWEST_GROUPS,
-    RIDGE,
-    TARGET,
+    PENALTY,
     GroupLesson,
+    GroupShares,
     left_out_answers,
 )
+
+METHODS = (BASELINE, "PCC", "SLD", "GuardedSLD")
 
 
 def named(share):
     return {"no": 1 - share, "yes": share}
 
 
-def groups_of(n, *, coefficients=(0.5, 0.2), noise=0.0, design=LEAVE_ONE_OUT, seed=0):
+def groups_of(n, *, weights=(0.5, 0.2), noise=0.0, design=LEAVE_ONE_OUT, seed=0):
+    """Groups whose truth is a mixture. weights: of the training share and of SLD."""
     rng = np.random.default_rng(seed)
     found = []
     for i in range(n):
         nothing, mean, sld = 0.3, rng.uniform(0.1, 0.6), rng.uniform(0.0, 0.9)
-        truth = nothing + coefficients[0] * (mean - nothing) + coefficients[1] * (sld - mean)
+        truth = mean + weights[0] * (nothing - mean) + weights[1] * (sld - mean)
         truth += noise * rng.normal()
-        estimates = {BASELINE: named(nothing), "PCC": named(mean), "SLD": named(sld)}
+        shares = map(named, (nothing, mean, sld, mean))
+        estimates = dict(zip(METHODS, shares, strict=True))
         group = LeftOutGroup(f"g{i}", 100, 500, named(truth), estimates, {}, None)
         found.append(group)
     return GroupErrors("region", design, "", "GuardedSLD", tuple(found), {}, ())
+
+
+def shares_of(group):
+    return GroupShares(*(np.array(list(group.estimates[method].values())) for method in METHODS))
 
 
 def arrays(groups):
@@ -45,27 +55,36 @@ def arrays(groups):
 
     truth = np.array([g.prevalence["yes"] for g in groups.groups])
     nothing, mean, sld = shares(BASELINE), shares("PCC"), shares("SLD")
-    return np.stack([mean - nothing, sld - mean], axis=1), truth - nothing
+    return np.stack([nothing - mean, sld - mean], axis=1), truth - mean
 
 
-def ridge(X, y):
-    """Least squares with two more rows, one for each penalty."""
-    rows = np.vstack([X, np.diag(np.sqrt(RIDGE))])
-    moved = np.concatenate([y - X @ TARGET, np.zeros(2)])
-    return TARGET + np.linalg.lstsq(rows, moved, rcond=None)[0]
+def mixture(X, y):
+    """The best of a fine grid of mixtures."""
+    grid = np.linspace(0, 1, 401)
+    a, c = (values.ravel() for values in np.meshgrid(grid, grid))
+    a, c = a[a + c <= 1], c[a + c <= 1]
+    loss = np.square(y[:, np.newaxis] - X @ np.stack([a, c])).sum(axis=0)
+    best = np.argmin(loss + PENALTY * (a**2 + c**2))
+    return np.array([a[best], c[best]])
 
 
-def test_the_coefficients_go_from_pcc_to_a_ridge_regression_as_far_as_it_helps():
+def test_the_weights_go_from_pcc_to_the_best_mixture_as_far_as_it_helps():
     groups = groups_of(9, noise=0.02)
     X, y = arrays(groups)
     others = [np.arange(9) != i for i in range(9)]
-    errors = [y[i] - X[i] @ ridge(X[rest], y[rest]) for i, rest in enumerate(others)]
-    gains = np.abs(y - X @ TARGET) - np.abs(errors)
+    errors = [y[i] - X[i] @ mixture(X[rest], y[rest]) for i, rest in enumerate(others)]
+    gains = np.abs(y) - np.abs(errors)
     trust = 1 - 2 * (gains.std(ddof=1) / 3 / gains.mean()) ** 2
     assert 0.5 < trust < 1
-    expected = TARGET + trust * (ridge(X, y) - TARGET)
     lesson = GroupLesson.of(groups, "PCC", "SLD")
-    np.testing.assert_allclose((lesson.towards_covariate, lesson.towards_prior), expected)
+    np.testing.assert_allclose(lesson.weights, trust * mixture(X, y), atol=0.005)
+
+
+@pytest.mark.parametrize("weights", [(1.6, -0.3), (-0.5, 0.3), (0.7, 0.9)])
+def test_no_weight_is_negative_and_none_above_one(weights):
+    lesson = GroupLesson.of(groups_of(30, weights=weights), "PCC", "SLD")
+    assert (lesson.weights >= 0).all()
+    assert lesson.weights.sum() <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("design", [LEAVE_ONE_OUT, FORWARD])
@@ -73,29 +92,38 @@ def test_nothing_is_learnt_where_it_would_not_have_helped(design):
     """Mostly PCC is right up to noise, and what the groups teach is noise."""
     learnt = []
     for seed in range(20):
-        groups = groups_of(6, coefficients=(1.0, 0.0), noise=0.05, design=design, seed=seed)
-        lesson = GroupLesson.of(groups, "PCC", "SLD")
-        learnt.append((lesson.towards_covariate, lesson.towards_prior) != tuple(TARGET))
+        groups = groups_of(6, weights=(0.0, 0.0), noise=0.05, design=design, seed=seed)
+        learnt.append(GroupLesson.of(groups, "PCC", "SLD").weights.any())
     assert np.mean(learnt) <= 0.3
 
 
 def of_some(groups, some):
-    return GroupErrors("region", groups.design, "", "", tuple(some), {}, ())
+    return GroupErrors("region", groups.design, "", groups.method, tuple(some), {}, ())
 
 
 def test_a_group_is_answered_by_the_lesson_of_the_others():
     groups = groups_of(9, noise=0.02)
+    groups = of_some(groups, [replace(g, refuted=True) for g in groups.groups])
     answers = left_out_answers(groups, "PCC", "SLD", 0.9)
     assert [answer.name for answer in answers] == [group.name for group in groups.groups]
     for i, (answer, group) in enumerate(zip(answers, groups.groups, strict=True)):
         others = of_some(groups, groups.groups[:i] + groups.groups[i + 1 :])
         lesson = GroupLesson.of(others, "PCC", "SLD")
-        shares = [np.array(list(group.estimates[m].values())) for m in (BASELINE, "PCC", "SLD")]
-        expected = lesson.estimate(*shares)
+        expected = lesson.estimate(shares_of(group))
         np.testing.assert_array_equal(answer.estimate, expected)
-        limits = lesson.limits(expected, 0.9, expected, expected)
+        limits = lesson.limits(expected, 0.9, group.n_items, expected, expected)
         np.testing.assert_array_equal((answer.low, answer.high), limits)
         assert answer.holds == bool(answer.low[1] <= group.prevalence["yes"] <= answer.high[1])
+
+
+def test_a_group_unlike_the_others_is_answered_by_the_method_in_use():
+    groups = groups_of(9, noise=0.02)
+    answers = left_out_answers(groups, "PCC", "SLD", 0.9)
+    apart = [shares_of(group).apart for group in groups.groups]
+    assert [answer.low is None for answer in answers] == [a == max(apart) for a in apart]
+    unlike = int(np.argmax(apart))
+    default = shares_of(groups.groups[unlike]).default
+    np.testing.assert_array_equal(answers[unlike].estimate, default)
 
 
 def test_a_year_is_answered_by_earlier_ones_alone():
@@ -104,47 +132,93 @@ def test_a_year_is_answered_by_earlier_ones_alone():
     for i, (answer, group) in enumerate(zip(answers, groups.groups, strict=True)):
         lesson = GroupLesson.of(of_some(groups, groups.groups[:i]), "PCC", "SLD")
         assert (lesson is None) == (i < FEWEST_GROUPS)
-        shares = [np.array(list(group.estimates[m].values())) for m in (BASELINE, "PCC", "SLD")]
-        expected = shares[1] if lesson is None else lesson.estimate(*shares)
+        shares = shares_of(group)
+        expected = shares.default if lesson is None else lesson.estimate(shares)
         np.testing.assert_array_equal(answer.estimate, expected)
         assert answer.holds is None
 
 
 def test_many_groups_teach_what_holds_and_few_teach_nothing():
     lesson = GroupLesson.of(groups_of(200), "PCC", "SLD")
-    assert lesson.towards_covariate == pytest.approx(0.5, abs=0.02)
-    assert lesson.towards_prior == pytest.approx(0.2, abs=0.02)
+    assert lesson.weights == pytest.approx((0.5, 0.2), abs=0.02)
     assert GroupLesson.of(groups_of(FEWEST_GROUPS - 1), "PCC", "SLD") is None
     assert GroupLesson.of(groups_of(9), "PCC", "unknown") is None
 
 
+def test_the_lesson_knows_how_far_apart_the_methods_were():
+    groups = groups_of(9)
+    steps, _ = arrays(groups)
+    lesson = GroupLesson.of(groups, "PCC", "SLD")
+    assert lesson.apart == pytest.approx(np.abs(steps[:, 1]).max())
+    refuted = [replace(g, refuted=True) for g in groups.groups]
+    assert GroupLesson.of(of_some(groups, refuted), "PCC", "SLD").apart == 0
+
+
 def test_the_limits_are_those_of_students_t_and_hold_the_next_group():
-    held = []
+    held, n_items = [], 400
     for seed in range(60):
         groups = groups_of(9, noise=0.03, seed=seed)
-        rest = GroupErrors("region", LEAVE_ONE_OUT, "", "", groups.groups[:-1], {}, ())
+        rest = of_some(groups, groups.groups[:-1])
         lesson, new = GroupLesson.of(rest, "PCC", "SLD"), groups.groups[-1]
-        shares = [np.array(list(new.estimates[m].values())) for m in (BASELINE, "PCC", "SLD")]
-        p_hat = lesson.estimate(*shares)
+        p_hat = lesson.estimate(shares_of(new))
         assert p_hat.sum() == pytest.approx(1)
-        low, high = lesson.limits(p_hat, 0.95, np.zeros(2), np.ones(2))
+        low, high = lesson.limits(p_hat, 0.95, n_items, np.zeros(2), np.ones(2))
         held.append(low[1] <= new.prevalence["yes"] <= high[1])
-        spread = np.sqrt((lesson.errors[:, 1] ** 2).mean())
-        wide = student.ppf(0.975, 7) * spread * np.sqrt(1 + 1 / 8)
+        variance = (lesson.errors[:, 1] ** 2).mean() * (1 + 1 / 8) + p_hat.prod() / n_items
+        wide = student.ppf(0.975, 7) * np.sqrt(variance)
         assert high[1] - p_hat[1] == pytest.approx(min(wide, 1 - p_hat[1]))
     assert 0.85 <= np.mean(held) <= 1.0
 
 
-def test_time_teaches_how_far_to_go_towards_the_mean_and_never_narrows_the_range():
-    groups = groups_of(30, coefficients=(0.5, 0.0), noise=0.03, design=FORWARD)
+def test_time_goes_further_than_the_default_and_never_narrows_the_range():
+    groups = groups_of(30, weights=(-0.5, 0.0), noise=0.03, design=FORWARD)
     lesson = GroupLesson.of(groups, "PCC", "SLD")
-    assert lesson.towards_covariate == pytest.approx(0.5, abs=0.1)
-    assert lesson.towards_prior == 0
+    assert lesson.from_default == 0  # it was PCC on every period
+    beyond, by_prior = lesson.weights
+    assert beyond == pytest.approx(-0.5, abs=0.1)
+    assert by_prior == 0
+    default = np.array([0.4, 0.6])
+    shares = GroupShares(*(np.array([1 - p, p]) for p in (0.3, 0.5, 0.9, 0.6)))
+    np.testing.assert_allclose(lesson.estimate(shares), default - 0.2 * beyond * np.array([-1, 1]))
     X, y = arrays(groups)
-    largest = np.abs(y - lesson.towards_covariate * X[:, 0]).max()
+    largest = np.abs(y - beyond * X[:, 0]).max()
     p_hat = np.array([0.6, 0.4])
-    low, high = lesson.limits(p_hat, 0.95, p_hat - 0.3, p_hat + 0.01)
+    low, high = lesson.limits(p_hat, 0.95, 100, p_hat - 0.3, p_hat + 0.01)
     assert (low[1], high[1]) == pytest.approx((0.1, 0.4 + largest))
+
+
+def test_periods_show_whether_pcc_is_better_than_the_default():
+    groups = groups_of(12, weights=(0.0, 0.0), noise=0.02, design=FORWARD)
+    worse = [replace(g, estimates={**g.estimates, "GuardedSLD": named(0.9)}) for g in groups.groups]
+    lesson = GroupLesson.of(of_some(groups, worse), "PCC", "SLD")
+    assert 0.8 < lesson.from_default < 1
+    shares = GroupShares(*(np.array([1 - p, p]) for p in (0.3, 0.5, 0.9, 0.6)))
+    expected = 0.6 - 0.1 * lesson.from_default - 0.2 * lesson.weights[0]
+    assert lesson.estimate(shares)[1] == pytest.approx(expected)
+
+
+def test_an_interval_is_left_alone_unless_the_groups_speak_of_such_samples():
+    """With a default that errs on the groups where PCC does not, and one that does not err."""
+    groups = groups_of(12, weights=(0.0, 0.0), noise=0.02)
+    worse = [replace(g, estimates={**g.estimates, "GuardedSLD": named(0.9)}) for g in groups.groups]
+    lesson = GroupLesson.of(groups, "PCC", "SLD")
+    against = GroupLesson.of(of_some(groups, worse), "PCC", "SLD")
+    assert lesson.from_default == 0
+    assert 0.8 < against.from_default < 1
+    shares = GroupShares(*(np.array([1 - p, p]) for p in (0.3, 0.5, 0.5 + lesson.apart, 0.6)))
+    further = replace(shares, prior=shares.prior + 0.01)
+    for reason in ("agreement", "no evidence"):
+        assert lesson.applies(shares, reason)
+        assert not lesson.applies(further, reason)
+    assert lesson.applies(further, "refuted")
+    assert not lesson.applies(shares, "evidence")
+    assert against.applies(shares, "evidence")
+    assert not against.applies(further, "evidence")
+    assert not against.applies(shares, "declared")
+    in_time = replace(against, in_time=True)
+    assert [in_time.applies(further, r) for r in ("evidence", "no evidence")] == [False, True]
+    learnt, supported = (against.estimate(shares, supported=s)[1] for s in (False, True))
+    assert supported == pytest.approx(learnt + (1 - against.from_default) * (0.6 - learnt))
 
 
 def region(name, move, seed, n=150):
@@ -173,8 +247,53 @@ def test_the_answer_rests_on_what_the_groups_teach():
     assert share.low <= truth <= share.high
     lesson = GroupLesson.of(model.groups, "PCC", "SLD")
     p_hat = np.array([1 - share.estimate, share.estimate])
-    low, _ = lesson.limits(p_hat, 0.95, p_hat, p_hat)
+    low, _ = lesson.limits(p_hat, 0.95, len(sample), p_hat, p_hat)
     assert share.low == pytest.approx(low[1])
+
+
+@pytest.mark.slow
+def test_where_the_assumptions_agree_the_groups_give_the_estimate_in_the_interval():
+    """The interval stays, unless the assumptions are further apart than on any group."""
+    table = pl.concat([region(f"r{i}", 0.05 * i, i, n=300) for i in range(6)])
+    model = train(table, label="relapse", groups="region", classifier="logistic")
+    sample = region("new", 0.1, 10, n=500).drop("relapse", "region")
+    found = [
+        quantify(sample, model=taught, replicates=100).batches[0]
+        for taught in (model, replace(model, groups=None))
+    ]
+    taught, untaught = (next(s for s in batch.shares if s.label == "yes") for batch in found)
+    assert {(batch.kind, batch.reason) for batch in found} == {("confidence interval", "agreement")}
+    assert "learnt from the left-out groups of 'region'" in found[0].basis
+    assert (taught.low, taught.high) == (untaught.low, untaught.high)
+    learnt = next(a for a in found[0].assumptions if a.name == "like the groups")
+    assert taught.estimate == pytest.approx(learnt.prevalence["yes"])
+    assert taught.estimate != pytest.approx(untaught.estimate, abs=0.01)
+    groups = model.groups
+    alike = tuple(
+        replace(g, estimates={**g.estimates, "SLD": g.estimates["PCC"]}) for g in groups.groups
+    )
+    without = replace(model, groups=replace(groups, groups=alike))
+    (batch,) = quantify(sample, model=without, replicates=100).batches
+    assert [s.estimate for s in batch.shares] == [s.estimate for s in found[1].shares]
+
+
+@pytest.mark.slow
+def test_groups_on_which_the_default_errs_turn_an_interval_by_evidence_into_a_range():
+    table = pl.concat([region(f"r{i}", 0.3 * i, i, n=300) for i in range(6)])
+    model = train(table, label="relapse", groups="region", classifier="logistic")
+    sample = region("new", 0.7, 9, n=2000)
+    rare = sample.filter((pl.col("relapse") == "no") | (pl.int_range(pl.len()) % 10 == 0))
+    rare = rare.drop("relapse", "region")
+    (without,) = quantify(rare, model=replace(model, groups=None), replicates=100).batches
+    assert (without.kind, without.reason) == ("confidence interval", "evidence")
+    wrong = tuple(
+        replace(g, estimates={**g.estimates, "GuardedSLD": named(0.0), "SLD": named(0.0)})
+        for g in model.groups.groups
+    )
+    taught = replace(model, groups=replace(model.groups, groups=wrong))
+    (batch,) = quantify(rare, model=taught, replicates=100).batches
+    assert (batch.kind, batch.reason) == ("range", "no evidence")
+    assert "learnt from the groups of 'region'" in batch.basis
 
 
 @pytest.mark.slow

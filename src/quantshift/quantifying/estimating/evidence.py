@@ -35,6 +35,7 @@ from quantshift.diagnosis.which_shift import shift_tests
 from quantshift.intervals.information import indistinct, told_apart
 from quantshift.intervals.prediction import Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
+from quantshift.quantifiers.base.guarding import AGREEMENT, DECLARED, EVIDENCE, NO_EVIDENCE
 from quantshift.quantifiers.base.guarding import COVARIATE as COVARIATE_SHIFT
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.allowed_range import half_width
@@ -111,7 +112,8 @@ def examine(
     if model.tests_itself:
         tested = GuardedSamples.of(model, items, samples, options, seed)
         tested.resample(progress)
-        examined = [_taught_by_groups(model, each) for each in tested.evidence(options)]
+        found = zip(tested.evidence(options), samples, strict=True)
+        examined = [_taught_by_groups(model, each, len(rows)) for each, rows in found]
         drawn, quantifier = tested.drawn, tested.drawn.quantifier
     elif options.declared.assumption != AUTO and not model.takes_posteriors_as_they_are:
         raise makes_its_own_assumption(model.method)
@@ -203,28 +205,42 @@ def wider_for_features(limits: Limits, covariate: Prevalences, sizes: Reals, auc
     )
 
 
-def _taught_by_groups(model: Model, evidence: Evidence) -> Evidence:
-    """The estimate and the range that the user's own groups teach, if there is nothing better.
+def _taught_by_groups(model: Model, evidence: Evidence, n_items: int) -> Evidence:
+    """What the user's own groups teach.
 
-    With too few groups the range is widened to cover the errors on them.
+    Where the answer is a range, they give the estimate and the range; if they are too few, or all
+    unlike the sample, the range is widened to cover the errors on them. Where it is an interval
+    because the assumptions agree, they say which share in it is the estimate. An interval that the
+    items support becomes a range if the groups show that such support is no guarantee.
     """
     decision, interval = evidence.decision, evidence.interval
-    if model.groups is None or decision.kind != RANGE:
+    if model.groups is None or decision.reason == DECLARED:
         return evidence
+    untaught = _widened_by_groups(model, evidence) if decision.kind == RANGE else evidence
     # Imported here: most calls have no groups.
-    from quantshift.quantifying.training.learnt_from_groups import GroupLesson
+    from quantshift.quantifying.training.learnt_from_groups import GroupLesson, GroupShares
 
     by_prior, by_mean = type(model.base).__name__, IF_COVARIATE_SHIFT.__name__
     lesson = GroupLesson.of(model.groups, by_mean, by_prior)
     prevalences = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
     if lesson is None or not {"prior shift", "covariate shift"} <= prevalences.keys():
-        return _widened_by_groups(model, evidence)
-    prior, covariate = (
+        return untaught
+    covariate, prior = (
         np.array([prevalences[name][label] for label in model.classes])
-        for name in ("prior shift", "covariate shift")
+        for name in ("covariate shift", "prior shift")
     )
-    p_hat = lesson.estimate(np.asarray(model.base.prior_), covariate, prior)
-    low, high = lesson.limits(p_hat, interval.level, interval.low, interval.high)
+    training = np.asarray(model.base.prior_)
+    shares = GroupShares(training, covariate, prior, interval.prevalence)
+    if not lesson.applies(shares, decision.reason):
+        return untaught
+    supported = decision.reason == EVIDENCE
+    p_hat = lesson.estimate(shares, supported=supported)
+    if decision.reason == AGREEMENT:
+        low, high = np.minimum(interval.low, p_hat), np.maximum(interval.high, p_hat)
+    else:
+        low, high = lesson.limits(p_hat, interval.level, n_items, interval.low, interval.high)
+    if supported:
+        decision = replace(decision, kind=RANGE, reason=NO_EVIDENCE)
     name = LIKE_PERIODS if lesson.in_time else LIKE_GROUPS
     learnt = Assumption(name, model.method, by_class(model.classes, p_hat))
     return replace(

@@ -233,7 +233,9 @@ def basis(about: Explained) -> str:
             "since a changed mix of items would look different"
         )
     if decision.reason == AGREEMENT:
-        return f"similar whether {shares} or the mix of items has changed; the interval covers both"
+        both = f"similar whether {shares} or the mix of items has changed; the interval covers both"
+        learnt = f"; the estimate in it is learnt from the left-out groups of {about.groups!r}"
+        return both + (learnt if decision.rests_on == GROUPS else "")
     if decision.reason == DECLARED:
         meaning = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
         return f"assumes, as you declared, that {meaning}"

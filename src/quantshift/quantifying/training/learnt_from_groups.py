@@ -1,57 +1,95 @@
-"""What left-out groups teach about the next sample: how far to go from the training share.
+"""What left-out groups teach about the next sample: how to mix what the methods say.
 
-Each group g was estimated without it: by its training share pi_g, by the mean posterior (PCC_g) and
-under prior shift (SLD_g), and its labels give the truth. A ridge regression of truth - pi on
-PCC - pi and SLD - PCC, shrunk to (1, 0), which is PCC, says how far to go from doing nothing
-towards PCC and beyond it towards SLD; all classes have the same coefficients.
+Each group was estimated without it: by its training share, by the mean posterior (PCC) and under
+prior shift (SLD), and its labels give the truth. The mixture of the three that comes closest to
+the truths, by least squares with a penalty on what is not PCC, says how much of each to use; all
+classes have the same weights.
 
-That is followed only as far as the groups show that it helps: each is estimated by coefficients
-from the others as well, and of the way from PCC to the coefficients the part
-1 - 2 (standard error / mean)^2 is taken, of the amounts by which this reduces the errors of PCC;
-nothing if they are not reduced. The limits are those of the t distribution with the errors of all
-this on each group, learnt from the others.
+That is followed only as far as the groups show that it helps: each is estimated by weights from the
+others as well, and of the way from PCC to the mixture the part 1 - 2 (standard error / mean)^2 is
+taken, of the amounts by which this reduces the errors of PCC; nothing if they are not reduced. The
+limits are those of the t distribution with the errors of all this on each group, learnt from the
+others, and with the sampling error of the new items.
 
-Time is extrapolation: periods, each estimated from those before it, teach how far to go towards
-PCC. Errors on a few periods are too small a guide to the next, so the range of the assumptions
-stays, and is at least as wide as the largest of them.
+Where label shift is not refuted, SLD may be right, whatever the groups teach. They then say nothing
+about a sample on which PCC and SLD are further apart than on any group that does not refute label
+shift either. About others the lesson also moves the estimate within an interval on which PCC and
+SLD agree, and replaces an interval that the items support if the groups show that the default errs
+all the same.
+
+Time is extrapolation: periods, each estimated from those before it, teach whether PCC is better
+than the default, and by what multiple of PCC's distance from the training share to go further, or
+less far; both are followed only as far as that would have helped. Errors on a few periods are too
+small a guide to the next, so the range of the assumptions stays, and is at least as wide as the
+largest of them.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import nnls
 from scipy.special import stdtrit
 
 from quantshift.base.types import Prevalences, Reals
+from quantshift.quantifiers.base.guarding import DECLARED, EVIDENCE, NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.training.group_errors import GroupErrors
 
-RIDGE = (0.01, 0.1)
-"""Penalties on the distance of the coefficients from TARGET, in squared shares."""
-
-TARGET = np.array([1.0, 0.0])
-"""The coefficients of PCC."""
+PENALTY = 0.02
+"""On the squared weights of what is not PCC, in squared shares."""
 
 DOUBT = 2.0
-"""How much the error of the gain over PCC counts (`benchmarks/left_out_groups.py`)."""
+"""How much the error of the gain counts (`benchmarks/left_out_groups.py`)."""
 
 FEWEST_GROUPS = 5
 """Fewer groups teach nothing."""
 
+SUM_WEIGHT = 1e3
+"""The weight of the constraint that the weights sum to one."""
+
+Weigh = Callable[[Reals, Reals], Reals]
+
+
+@dataclass(frozen=True)
+class GroupShares:
+    """What the methods say about one sample, (n_classes,) each, or about several groups.
+
+    training: the shares in training. covariate, prior: PCC and SLD. default: of the method in use.
+    """
+
+    training: Reals
+    covariate: Reals
+    prior: Reals
+    default: Reals
+
+    @property
+    def steps(self) -> Reals:
+        """From PCC to the training share and to SLD, (..., n_classes, 2)."""
+        return np.stack([self.training - self.covariate, self.prior - self.covariate], axis=-1)
+
+    @property
+    def apart(self) -> float:
+        """The largest difference between PCC and SLD."""
+        return float(np.abs(self.prior - self.covariate).max())
+
 
 @dataclass(frozen=True, eq=False)
 class GroupLesson:
-    """How far to go from the training share, and how far off that was on the groups.
+    """How to mix what the methods say, and how far off that was on the groups.
 
-    towards_covariate, towards_prior: the coefficients of PCC - pi and SLD - PCC. errors: of the
-    shares of each group, (n_groups, n_classes), by coefficients from the others, or in time by
-    these coefficients. in_time: whether the groups are periods.
+    from_default: how much of the way from the default to this, or in time to PCC, would have been
+    an improvement on the groups. weights: of the training share and of SLD, beside that of PCC.
+    errors: of the shares of each group, (n_groups, n_classes), by weights from the others, or in
+    time of PCC with these weights. apart: the largest difference between PCC and SLD on a group
+    that does not refute label shift. in_time: whether the groups are periods.
     """
 
-    towards_covariate: float
-    towards_prior: float
+    from_default: float
+    weights: Reals
     errors: Reals
+    apart: float
     in_time: bool
 
     @property
@@ -62,37 +100,54 @@ class GroupLesson:
     @classmethod
     def of(cls, groups: GroupErrors, covariate: str, prior: str) -> "GroupLesson | None":
         """From the left-out groups; None if there are too few. covariate, prior: the methods."""
-        usable = [g for g in groups.groups if {covariate, prior, BASELINE} <= g.estimates.keys()]
+        methods = (BASELINE, covariate, prior, groups.method)
+        usable = [g for g in groups.groups if g.estimates.keys() >= {*methods}]
         if len(usable) < FEWEST_GROUPS:
             return None
         labels = list(usable[0].prevalence)
 
-        def shares(method: str) -> Reals:
-            return np.array([[g.estimates[method][label] for label in labels] for g in usable])
+        def table(by_group: Sequence[Mapping[str, float]]) -> Reals:
+            return np.array([[shares[label] for label in labels] for shares in by_group])
 
-        nothing, mean, sld = shares(BASELINE), shares(covariate), shares(prior)
-        truth = np.array([[g.prevalence[label] for label in labels] for g in usable])
-        moved, steps = truth - nothing, np.stack([mean - nothing, sld - mean], axis=-1)
-        if groups.in_time:
-            steps[..., 1] = 0.0
-        coefficients = _as_far_as_it_helps(steps, moved)
-        if groups.in_time:
-            errors = moved - steps @ coefficients
-        else:
-            errors = _left_out_errors(_as_far_as_it_helps, steps, moved)
-        first, second = map(float, coefficients)
-        return cls(first, second, errors, groups.in_time)
+        shares = GroupShares(*(table([g.estimates[method] for g in usable]) for method in methods))
+        truth = table([g.prevalence for g in usable])
+        weigh = _as_far_as_it_helps(_multiple if groups.in_time else _mixture)
+        steps, missed = shares.steps, truth - shares.covariate
+        weights = weigh(steps, missed)
+        unrefuted = [not g.refuted for g in usable]
+        apart = float(np.abs(steps[unrefuted, :, 1]).max(initial=0.0))
+        if not groups.in_time:
+            errors = _left_out_errors(weigh, steps, missed)
+            from_default = _trust(truth - shares.default, errors)
+            return cls(from_default, weights, errors, apart, in_time=False)
+        from_default = _trust(truth - shares.default, missed)
+        return cls(from_default, weights, missed - steps @ weights, apart, in_time=True)
 
-    def estimate(
-        self, training: Prevalences, covariate: Prevalences, prior: Prevalences
-    ) -> Prevalences:
-        """The shares of a sample from those of training, of PCC and of SLD."""
-        moved = self.towards_covariate * (covariate - training)
-        shares = np.maximum(training + moved + self.towards_prior * (prior - covariate), 0.0)
-        return np.asarray(shares / shares.sum())
+    def estimate(self, shares: GroupShares, *, supported: bool = False) -> Prevalences:
+        """The shares of a sample. supported: whether the items support those of the default."""
+        mixed = shares.covariate + shares.steps @ self.weights
+        kept = 1 - self.from_default
+        if self.in_time:
+            mixed += kept * (shares.default - shares.covariate)
+        elif supported:
+            mixed += kept * (shares.default - mixed)
+        mixed = np.maximum(mixed, 0.0)
+        return np.asarray(mixed / mixed.sum())
+
+    def applies(self, shares: GroupShares, reason: str) -> bool:
+        """Whether the groups say anything about a sample. reason: for the kind of its answer.
+
+        Not about an interval in time; and not against the evidence in the items unless the groups
+        show that the default errs all the same.
+        """
+        if self.in_time or reason == REFUTED:
+            return reason in (REFUTED, NO_EVIDENCE)
+        if reason == DECLARED or shares.apart > self.apart:
+            return False
+        return reason != EVIDENCE or self.from_default > 0
 
     def limits(
-        self, estimate: Prevalences, level: float, low: Reals, high: Reals
+        self, estimate: Prevalences, level: float, n_items: int, low: Reals, high: Reals
     ) -> tuple[Reals, Reals]:
         """The limits of the range. low, high: those of the assumptions, which time only widens."""
         if self.in_time:
@@ -100,8 +155,8 @@ class GroupLesson:
             low, high = np.minimum(low, estimate - reach), np.maximum(high, estimate + reach)
         else:
             quantile = float(stdtrit(self.n_groups - 1, 0.5 + level / 2))
-            spread = np.sqrt((self.errors**2).mean(axis=0))
-            reach = quantile * spread * math.sqrt(1 + 1 / self.n_groups)
+            between = (self.errors**2).mean(axis=0) * (1 + 1 / self.n_groups)
+            reach = quantile * np.sqrt(between + estimate * (1 - estimate) / n_items)
             low, high = estimate - reach, estimate + reach
         return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
@@ -133,51 +188,77 @@ def left_out_answers(
 ) -> list[LeftOutAnswer]:
     """Each group, estimated by the lesson of the others or, in time, of the earlier ones.
 
-    If these are too few to teach anything, the estimate is that of the method `covariate`.
+    If these teach nothing about it, the estimate is that of the method in use.
     """
     answers = []
     for i, group in enumerate(groups.groups):
         others = groups.groups[:i]
         if not groups.in_time:
             others += groups.groups[i + 1 :]
-        estimates = (group.estimates[method] for method in (BASELINE, covariate, prior))
-        truth, nothing, by_mean, by_prior = (
+        methods = (BASELINE, covariate, prior, groups.method)
+        truth, *by_method = (
             np.array([shares[label] for label in group.prevalence])
-            for shares in (group.prevalence, *estimates)
+            for shares in (group.prevalence, *(group.estimates[method] for method in methods))
         )
+        shares = GroupShares(*by_method)
         lesson = GroupLesson.of(replace(groups, groups=others), covariate, prior)
-        estimate = by_mean if lesson is None else lesson.estimate(nothing, by_mean, by_prior)
+        if lesson is not None and not lesson.applies(
+            shares, REFUTED if group.refuted else NO_EVIDENCE
+        ):
+            lesson = None
+        estimate = shares.default if lesson is None else lesson.estimate(shares)
         low = high = None
         if lesson is not None and not groups.in_time:
-            low, high = lesson.limits(estimate, level, estimate, estimate)
+            low, high = lesson.limits(estimate, level, group.n_items, estimate, estimate)
         answers.append(LeftOutAnswer(group.name, truth, estimate, low, high))
     return answers
 
 
-def _as_far_as_it_helps(steps: Reals, moved: Reals) -> Reals:
-    """Coefficients between TARGET and those of the ridge regression."""
-    by_target = np.abs(moved - steps @ TARGET).mean(axis=1)
-    gains = by_target - np.abs(_left_out_errors(_ridge, steps, moved)).mean(axis=1)
-    gain, variance = gains.mean(), gains.var(ddof=1) / len(gains)
-    trust = max(1 - DOUBT * variance / gain**2, 0.0) if gain > 0 else 0.0
-    return np.asarray(TARGET + trust * (_ridge(steps, moved) - TARGET))
+def _as_far_as_it_helps(weigh: Weigh) -> Weigh:
+    """Weights between none and those of `weigh`."""
+
+    def weights(steps: Reals, missed: Reals) -> Reals:
+        trust = _trust(missed, _left_out_errors(weigh, steps, missed))
+        return np.asarray(trust * weigh(steps, missed))
+
+    return weights
 
 
-def _left_out_errors(
-    coefficients: Callable[[Reals, Reals], Reals], steps: Reals, moved: Reals
-) -> Reals:
-    """The errors on each group by coefficients from the others, (n_groups, n_classes)."""
-    number = np.arange(len(moved))
+def _trust(before: Reals, after: Reals) -> float:
+    """How far to go from one rule to another, by their errors, (n_groups, n_classes) each."""
+    gains = (np.abs(before) - np.abs(after)).mean(axis=1)
+    gain, variance = float(gains.mean()), float(gains.var(ddof=1)) / len(gains)
+    return max(1 - DOUBT * variance / gain**2, 0.0) if gain > 0 else 0.0
+
+
+def _left_out_errors(weigh: Weigh, steps: Reals, missed: Reals) -> Reals:
+    """The errors on each group by weights from the others, (n_groups, n_classes)."""
+    number = np.arange(len(missed))
     return np.stack(
-        [moved[i] - steps[i] @ coefficients(steps[number != i], moved[number != i]) for i in number]
+        [missed[i] - steps[i] @ weigh(steps[number != i], missed[number != i]) for i in number]
     )
 
 
-def _ridge(steps: Reals, moved: Reals) -> Reals:
-    """Coefficients that are shrunk to TARGET. steps: (..., 2); moved: (...)."""
+def _mixture(steps: Reals, missed: Reals) -> Reals:
+    """Weights of the training share and of SLD; they and that of PCC are shares of one.
+
+    steps: (n_groups, n_classes, 2); missed: truth - PCC, (n_groups, n_classes).
+    """
     X = steps.reshape(-1, 2)
-    n_classes = steps.shape[-2]
-    # Of n shares, which sum to one, n - 1 are free.
-    weight = (n_classes - 1) / n_classes
-    gram = weight * X.T @ X + np.diag(RIDGE)
-    return TARGET + np.linalg.solve(gram, weight * X.T @ (moved.reshape(-1) - X @ TARGET))
+    rows = np.vstack([X, math.sqrt(_penalty(missed)) * np.eye(2), np.full((1, 2), SUM_WEIGHT)])
+    of_pcc = np.append(np.zeros(len(rows) - 1), SUM_WEIGHT)
+    aims = np.concatenate([missed.reshape(-1), np.zeros(2), [SUM_WEIGHT]])
+    weights, _ = nnls(np.column_stack([rows, of_pcc]), aims)
+    return np.asarray(weights[:2])
+
+
+def _multiple(steps: Reals, missed: Reals) -> Reals:
+    """The weight of the training share alone, which may be of either sign."""
+    x = steps[..., 0].reshape(-1)
+    return np.array([x @ missed.reshape(-1) / (x @ x + _penalty(missed)), 0.0])
+
+
+def _penalty(missed: Reals) -> float:
+    """PENALTY for n shares, of which n - 1 are free, because they sum to one."""
+    n_classes: int = missed.shape[-1]
+    return PENALTY * n_classes / (n_classes - 1)
