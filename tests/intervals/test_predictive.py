@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from quantshift import ACC, CC, PACC, PCC, SLD, BayesianCC, aggregate_interval
+from quantshift import ACC, CC, PACC, PCC, SLD, BayesianCC, SubclassSLD, aggregate_interval
 from quantshift.errors import UserError
 from quantshift.intervals.predictive import label_draws, share_draws
 from quantshift.quantifiers.base.simulation import ClassMembers
@@ -106,6 +106,36 @@ def test_more_classes_than_two():
     assert ((of_items.low <= truth) & (truth <= of_items.high)).all()
 
 
+@pytest.mark.parametrize("method", [SLD, SubclassSLD, PACC, BayesianCC])
+def test_no_limit_of_several_classes_is_beyond_that_of_the_population(method):
+    rng = np.random.default_rng(9)
+    quantifier = method().fit_posteriors(*three_classes([100, 100, 100], rng))
+    pools = [three_classes(counts, rng)[0] for counts in ([60, 40, 0], [98, 1, 1], [30, 30, 40])]
+    samples = np.arange(300).reshape(3, 100)
+    of_items, population = (
+        aggregate_interval(quantifier, np.concatenate(pools), samples, of=of, n_bootstrap=60)
+        for of in ("items", "population")
+    )
+    assert (of_items.low >= population.low).all()
+    assert (of_items.high <= population.high).all()
+    assert (of_items.high - of_items.low < population.high - population.low).mean() > 0.5
+    assert (of_items.low <= of_items.prevalence).all()
+    assert (of_items.prevalence <= of_items.high).all()
+
+
+def test_methods_beyond_prior_shift_allow_for_the_training_side_in_the_items_too():
+    """From the same posteriors, limits of SubclassSLD are about as wide as those of SLD."""
+    rng = np.random.default_rng(12)
+    training = three_classes([60, 60, 60], rng)
+    pool = three_classes([400, 300, 300], rng)[0]
+    found = [
+        aggregate_interval(method().fit_posteriors(*training), pool, of="items", n_bootstrap=300)
+        for method in (SubclassSLD, SLD)
+    ]
+    width, as_sld = (interval.high - interval.low for interval in found)
+    assert width.mean() == pytest.approx(as_sld.mean(), rel=0.25)
+
+
 def test_an_unknown_whole_is_refused():
     quantifier = SLD().fit_posteriors(*items(50, 50, np.random.default_rng(6)))
     with pytest.raises(UserError, match="unknown value of `of` 'rows'"):
@@ -133,3 +163,27 @@ def test_coverage_among_the_items(n_classes):
         narrower.append((found.high - found.low)[1] / (population.high - population.low)[1])
     assert np.mean(covered) >= 0.9
     assert np.mean(narrower) < 0.9
+
+
+@pytest.mark.parametrize("apart", [2.66, 4.37])
+def test_with_many_training_items_the_width_is_that_of_known_posteriors(apart):
+    """Equal shares, AUC .97 and .999.
+
+    With p the posteriors of the items, pi their mean and rho the mean of p (1 - p) divided by
+    pi (1 - pi), the variance of SLD is pi (1 - pi) / n / (1 - rho), and that of the share among the
+    items minus SLD is rho times as large.
+    """
+    score, n = np.linspace(-8, 8 + apart, 10_001), 400
+    density = np.exp(-(score**2) / 2) + np.exp(-((score - apart) ** 2) / 2)
+    p = expit(apart * (score - apart / 2))
+    rho = 4 * (density * p * (1 - p)).sum() / density.sum()
+    population = 2 * 1.96 * np.sqrt(0.25 / n / (1 - rho))
+    quantifier = SLD().fit_posteriors(*items(5000, 5000, np.random.default_rng(10), apart=apart))
+    widths = {"items": [], "population": []}
+    for number in range(4):
+        pool, _ = items(n // 2, n // 2, np.random.default_rng([11, number]), apart=apart)
+        for of, found in widths.items():
+            interval = aggregate_interval(quantifier, pool, of=of, seed=number, **FAST)
+            found.append(interval.high[1] - interval.low[1])
+    assert np.mean(widths["population"]) == pytest.approx(population, rel=0.12)
+    assert np.mean(widths["items"]) == pytest.approx(np.sqrt(rho) * population, rel=0.12)

@@ -18,6 +18,7 @@ from quantshift.errors import UserError, check_level
 from quantshift.intervals.counted import as_if_counted
 from quantshift.intervals.limits import (
     credible_limits,
+    inner,
     limits,
     without_information,
 )
@@ -45,6 +46,8 @@ class AbstractDrawer(ABC):
     training_sizes: how many training items each class has.
     values: the replicates of each sample, (n_replicates, n_classes); complete when all refits have
         been used.
+    exact_values: the same of samples that are simulated with exactly known shares, near the
+        estimate, for limits of the share among the items; None if there are none.
     """
 
     sizes: NDArray[Any]
@@ -53,6 +56,7 @@ class AbstractDrawer(ABC):
     adjusted: bool
     training_sizes: NDArray[Any]
     values: Sequence[Prevalences] | Prevalences
+    exact_values: Sequence[Prevalences] | Prevalences | None
 
     @property
     def inverts(self) -> bool:
@@ -167,7 +171,8 @@ class Engine:
         if self.draws is not None and not self.quantifier.tags.draws_resample_training:
             low, high = credible_limits(self.p_hat, np.asarray(self.draws), self.level)
         else:
-            low, high = self._limits_of_values(labels_known=True)
+            centre = self.drawer.centre if self.draws is None else self.p_hat
+            low, high = self._limits_of(self.values, centre, labels_known=True)
         if self.simulated:
             least, most = self._known_limits(self.simulated)
             if self.quantifier.tags.beyond_prior_shift:
@@ -175,14 +180,28 @@ class Engine:
             low, high = as_if_counted(self.p_hat, least, most, self.sizes, self.level)
         return low, high
 
-    def _limits_of_values(self, *, labels_known: bool) -> tuple[Reals, Reals]:
-        """Limits from the replicates or draws alone; samples with equally many go together."""
+    def _exact_limits(self) -> tuple[Reals, Reals] | None:
+        """Limits from samples that are simulated with exactly known shares, if there are some."""
+        if self.exact:
+            return self._known_limits(self.exact)
+        values = self.drawer.exact_values
+        if values is None or self.draws is not None:
+            return None
+        return self._limits_of(values, inner(self.p_hat, self.sizes), labels_known=False)
+
+    def _limits_of(
+        self,
+        values: Sequence[Prevalences] | Prevalences,
+        centre: Prevalences | None,
+        *,
+        labels_known: bool,
+    ) -> tuple[Reals, Reals]:
+        """Limits from replicates or draws alone; samples with equally many go together."""
         low, high = np.empty((2, *self.p_hat.shape))
-        centre = self.drawer.centre if self.draws is None else self.p_hat
-        for rows, values in _of_equal_length(self.values):
+        for rows, of_rows in _of_equal_length(values):
             low[rows], high[rows] = limits(
                 self.p_hat[rows],
-                values,
+                of_rows,
                 self.sizes[rows],
                 self.level,
                 centre=None if centre is None else centre[rows],

@@ -69,8 +69,16 @@ its estimate, but only `MOST_MEMBERS` in a replicate, different ones in each. Mo
 nearly the same items differ far less than resampled ones, and their differences make the interval
 wider, not narrower.
 
-The limits are for the prevalence in the population the sample was drawn from; for the share among
-the items of the sample itself they are on the safe side. What no replicate can show: held-out
+The limits are for the prevalence in the population the sample was drawn from.
+
+*The share among the items themselves* (`of="items"`) is known better, because nothing depends on
+which items were drawn. Methods that adjust are tried on simulated samples with exactly known
+shares, in place of samples drawn at a known prevalence. For methods beyond prior shift the limits
+also span draws of the items' labels given their posteriors (`quantshift.intervals.predictive`);
+other methods, and those with a posterior, have these draws alone. No limit is beyond that of the
+population.
+
+What no replicate can show: held-out
 posteriors come from models trained on 1 - 1/cv of the items, which are a little worse than the one
 that scores the sample. With cv=5 this biases the rates of PACC by more than the interval allows
 for; cv=20 is enough for 5,000 training items.

@@ -59,12 +59,13 @@ class RowDraws(AbstractDrawer):
 
     items: as `quantifier.items(X)` returns them; point: the estimates of the samples. The
     replicates of a sample depend on the seed, its position and its size alone.
-    exactly: whether simulated samples have exactly the shares they are simulated at.
+    exactly: whether samples with exactly known shares are simulated as well.
     cross_fitted: whether held-out posteriors come from folds; by default they do if the quantifier
     has fitted its classifier.
     """
 
     values: Prevalences
+    exact_values: Prevalences | None
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class RowDraws(AbstractDrawer):
             # An item of zero weight does not count; a replicate of such items would be empty.
             samples = [rows[weights[rows] > 0] for rows in samples]
         self.quantifier, self.items, self.samples, self.point = quantifier, items, samples, point
-        self.n_bootstrap, self.seed, self.exactly = n_bootstrap, seed, exactly
+        self.n_bootstrap, self.seed = n_bootstrap, seed
         n_classes = len(quantifier.classes_)
         self.values = np.empty((len(samples), n_bootstrap, n_classes))
         self.sizes = np.array([len(rows) for rows in samples])
@@ -102,8 +103,10 @@ class RowDraws(AbstractDrawer):
             cross_fitted = fitted is not None and not isinstance(fitted, FrozenEstimator)
         self.apart = self._separated(training, codes, cross_fitted=cross_fitted)
         self.alike = self._alike(training, codes)
-        self.simulates = self.adjusted and n_classes > 2 and not quantifier.tags.beyond_prior_shift
-        self._centre = inner(point.prevalence, self.sizes) if self.simulates else None
+        of_many = self.adjusted and n_classes > 2
+        self.simulates = of_many and not quantifier.tags.beyond_prior_shift
+        self._near = inner(point.prevalence, self.sizes)
+        self.exact_values = np.empty_like(self.values) if of_many and exactly else None
 
     @cached_property
     def _refit(self) -> Callable[[Indices], Any]:
@@ -111,7 +114,7 @@ class RowDraws(AbstractDrawer):
 
     @property
     def centre(self) -> Prevalences | None:  # noqa: D102
-        return self._centre
+        return self._near if self.simulates else None
 
     @property
     def new_items(self) -> bool:  # noqa: D102
@@ -142,14 +145,14 @@ class RowDraws(AbstractDrawer):
         the second's, and so on.
         """
         columns = np.arange(number, self.n_bootstrap, self.n_refits)
-        matrices = [
-            self._rows(position, len(columns), number) for position in range(len(self.samples))
-        ]
-        one = len(matrices) == 1
-        drawn = matrices[0] if one else [row for matrix in matrices for row in matrix]
+        drawn = self._each(self._rows, len(columns), number)
         pool = self.held_out if self.simulates else some_members(self.items, number)
         estimate = again.estimate_items(pool, drawn)
         self.values[:, columns] = weighed_as(self.point, estimate)
+        if self.exact_values is not None:
+            drawn = self._each(self._exact_rows, len(columns), number)
+            exact = again.estimate_items(self.held_out, drawn)
+            self.exact_values[:, columns] = weighed_as(self.point, exact)
         return columns, estimate
 
     def estimates_at(  # noqa: D102
@@ -230,16 +233,32 @@ class RowDraws(AbstractDrawer):
             dtype=bool,
         )
 
+    def _each(
+        self, draw: Callable[[int, int, int], Indices], n: int, number: int
+    ) -> Indices | list[Indices]:
+        """The items of n replicates of every sample, as `draw` draws them."""
+        matrices = [draw(position, n, number) for position in range(len(self.samples))]
+        return matrices[0] if len(matrices) == 1 else [row for matrix in matrices for row in matrix]
+
     def _rows(self, position: int, n: int, number: int) -> Indices:
         rng = generator(
             self.seed, purpose="interval", side="sample", sample=position, number=number
         )
+        if self.simulates:
+            return self._simulated(position, n, rng, exact=False)
         rows = self.samples[position]
-        if self._centre is not None:
-            size = min(int(self.sizes[position]), MOST_ITEMS)
-            centre = self._centre[position : position + 1]
-            return self.members.draw(centre, size, n, rng, exact=self.exactly)
         return rows[rng.integers(len(rows), size=(n, min(len(rows), MOST_ITEMS)))]
+
+    def _exact_rows(self, position: int, n: int, number: int) -> Indices:
+        rng = generator(self.seed, purpose="interval", side="exact", sample=position, number=number)
+        return self._simulated(position, n, rng, exact=True)
+
+    def _simulated(
+        self, position: int, n: int, rng: np.random.Generator, *, exact: bool
+    ) -> Indices:
+        """Training items in about the shares of the estimate."""
+        size = min(int(self.sizes[position]), MOST_ITEMS)
+        return self.members.draw(self._near[position : position + 1], size, n, rng, exact=exact)
 
 
 class Replicates(Engine):
@@ -312,22 +331,23 @@ class Replicates(Engine):
     def _item_limits(self) -> tuple[Reals, Reals]:
         """Limits for the share among the items.
 
-        Methods for prior shift alone have estimated samples with exactly known shares. For others
-        there are draws of the items' labels.
+        Methods that adjust have estimated samples with exactly known shares. If a method is for
+        more than prior shift, a sample need not be like them, and draws of the items' labels are
+        between the limits as well. Other methods have only these. No limit is beyond that of the
+        population.
         """
-        if self.rows.simulates:
-            return self._limits_of_values(labels_known=False)
         least, most = self._population_limits()
-        low, high, by_sample = least, most, self._share_draws()
-        if self.exact:
-            low, high = self._known_limits(self.exact)
-        if by_sample is not None and (not self.exact or self.quantifier.tags.beyond_prior_shift):
+        exact = self._exact_limits()
+        low, high = (least, most) if exact is None else exact
+        needed = exact is None or self.quantifier.tags.beyond_prior_shift
+        by_sample = self._share_draws() if needed else None
+        if by_sample is not None:
             tails = [(1 - self.level) / 2, (1 + self.level) / 2]
             lowest, highest = np.stack(
                 [np.quantile(draws, tails, axis=0, method="weibull") for draws in by_sample], axis=1
             )
-            low = np.minimum(low, lowest) if self.exact else lowest
-            high = np.maximum(high, highest) if self.exact else highest
+            low = lowest if exact is None else np.minimum(low, lowest)
+            high = highest if exact is None else np.maximum(high, highest)
         low, high = np.maximum(low, least), np.minimum(high, most)
         return np.minimum(low, self.p_hat), np.maximum(high, self.p_hat)
 

@@ -44,4 +44,6 @@ def test_the_share_among_counted_items_is_known_as_well_as_from_their_rows(metho
     width, by_rows = items.high - items.low, rows.high - rows.low
     np.testing.assert_allclose(width, by_rows, rtol=0.25)
     assert (width < 0.95 * (population.high - population.low)).all()
+    assert (items.low >= population.low).all()
+    assert (items.high <= population.high).all()
     np.testing.assert_array_equal(items.prevalence, population.prevalence)

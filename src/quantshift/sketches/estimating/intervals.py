@@ -148,14 +148,12 @@ class CountEngine(Engine):
     def _limits(self) -> tuple[Reals, Reals]:
         if not self.counts.exactly or self.draws is not None:
             return self._population_limits()
-        if self.counts.adjusted and not self.counts.inverts:
-            return self._limits_of_values(labels_known=False)
         least, most = self._population_limits()
-        if self.counts.inverts:
-            low, high = self._known_limits(self.exact)
-        else:
+        exact = self._exact_limits()
+        if exact is None:
             margin = ndtri(0.5 + self.level / 2) * self.counts.label_errors()
-            low, high = self.p_hat - margin, self.p_hat + margin
+            exact = self.p_hat - margin, self.p_hat + margin
+        low, high = exact
         low, high = np.maximum(low, least), np.minimum(high, most)
         return np.minimum(low, self.p_hat), np.maximum(high, self.p_hat)
 
@@ -163,7 +161,7 @@ class CountEngine(Engine):
 class CountDraws(AbstractDrawer):
     """Draws counts again: those of the samples, or of samples simulated from the training items.
 
-    exactly: whether simulated samples have exactly the shares they are simulated at.
+    exactly: whether samples with exactly known shares are simulated as well.
     """
 
     new_items = False
@@ -195,19 +193,32 @@ class CountDraws(AbstractDrawer):
         self.sizes = np.concatenate([s.sizes for s in samples])
         self.alike = np.array([self._alike(s.posteriors, own) for s in samples for own in s.counts])
         self._rngs = [generator(seed, purpose="counts", batch=name) for name in names]
+        self._exact_rngs = [generator(seed, purpose="exact counts", batch=name) for name in names]
         self._drawn: list[list[Prevalences]] = [[] for _ in names]
+        self._exact: list[list[Prevalences]] = [[] for _ in names]
 
     @property
     def values(self) -> list[Prevalences]:  # type: ignore[override]
         """The replicates of each batch so far."""
-        return [
-            np.concatenate(own)[:n] for own, n in zip(self._drawn, self._n_replicates, strict=True)
-        ]
+        return self._joined(self._drawn)
+
+    @property
+    def exact_values(self) -> list[Prevalences] | None:  # type: ignore[override]
+        """Replicates with exactly known shares of each batch so far."""
+        return self._joined(self._exact) if self.simulates and self.exactly else None
+
+    def _joined(self, drawn: list[list[Prevalences]]) -> list[Prevalences]:
+        both = zip(drawn, self._n_replicates, strict=True)
+        return [np.concatenate(own)[:n] for own, n in both]
+
+    @property
+    def simulates(self) -> bool:
+        """Whether replicates are samples of the training classes, near the estimate."""
+        return self.adjusted and not self.inverts
 
     @property
     def centre(self) -> Prevalences | None:  # noqa: D102
-        # As the intervals of many classes: samples at the estimate, from the training classes.
-        return inner(self.p_hat, self.sizes) if self.adjusted and not self.inverts else None
+        return inner(self.p_hat, self.sizes) if self.simulates else None
 
     @property
     def n_refits(self) -> int:  # noqa: D102
@@ -323,25 +334,36 @@ class CountDraws(AbstractDrawer):
     ) -> None:
         """Estimate resampled counts of the batches that are due; start: the first of the group."""
         posteriors, means = group.posteriors, group.counts
-        simulates = self.adjusted and not self.inverts
-        if simulates:
+        centre = inner(self.p_hat[start : start + len(means)], group.sizes)
+        if self.simulates:
             assert self.training is not None
             posteriors = self.training.posteriors
-            centre = inner(self.p_hat[start : start + len(means)], group.sizes)
             means = group.sizes[:, np.newaxis] * (centre @ self.training.shares)
-        counts = []
+        counts, exact = [], []
         for i in due:
             n, mean = -(-self._n_replicates[i] // self.n_refits), means[i - start]
-            if simulates and self.exactly:
-                size = int(group.sizes[i - start])
-                counts.append(self._composed(centre[i - start], size, n, self._rngs[i]))
-                continue
             counts.append(_filled(self._rngs[i].poisson(mean, (n, len(mean))), mean))
+            if self.simulates and self.exactly:
+                size = int(group.sizes[i - start])
+                exact.append(self._composed(centre[i - start], size, n, self._exact_rngs[i]))
+        self._keep(self._drawn, again, posteriors, due, counts)
+        self._keep(self._exact, again, posteriors, due, exact)
+
+    def _keep(
+        self,
+        drawn: list[list[Prevalences]],
+        again: AbstractClassifying,
+        posteriors: Reals,
+        due: Sequence[int],
+        counts: Sequence[Reals],
+    ) -> None:
+        """Keep the estimates of counts, if there are some; those of a batch are in one array."""
+        if not counts:
+            return
         p = count_estimates(again, posteriors, np.concatenate(counts))
-        first = 0
-        for i, resampled in zip(due, counts, strict=True):
-            self._drawn[i].append(p[first : first + len(resampled)])
-            first += len(resampled)
+        ends = np.cumsum([len(own) for own in counts])
+        for i, own in zip(due, np.split(p, ends[:-1]), strict=True):
+            drawn[i].append(own)
 
     def _alike(self, posteriors: Reals, counts: Reals) -> bool:
         """Whether all items are in one cell, though training items of no class would be."""
