@@ -55,6 +55,20 @@ def test_the_accuracy_is_charted_where_the_shares_cannot_be_estimated(tmp_path):
     assert (alarm.label, alarm.batch) == (ACCURACY, "2026-01-30")
 
 
+def test_an_accuracy_without_an_estimate_is_left_out_of_the_chart(tmp_path):
+    answers = with_accuracy(days(30), 0.8 - 0.1 * (np.arange(30) >= 25))
+    for i in (3, 27):
+        batch = answers[i].batches[0]
+        accuracy = replace(batch.accuracy, estimate=None, low=0.3, high=0.9)
+        answers[i] = replace(answers[i], batches=(replace(batch, accuracy=accuracy),))
+    history = filled(tmp_path / "h", answers)
+    (alarm,) = history.alarms()
+    assert (alarm.label, alarm.batch) == (ACCURACY, "2026-01-30")
+    assert f"Beyond the limits: {ACCURACY}." in render_page(history)
+    # Each batch has a row for each of two classes.
+    assert history.to_frame()["accuracy"].isna().sum() == 4
+
+
 def test_records_from_before_there_were_accuracies_can_be_read():
     call = HistoryEntry.of(days(1)[0], time=time_of(0))
     record = json.loads(call.to_bytes())

@@ -16,6 +16,7 @@ from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.batches import allow_for_left_out, batch_of
 from quantshift.quantifying.estimating.decision import allow_for_unknown
 from quantshift.quantifying.estimating.evidence import TEST_REPLICATES, examine
+from quantshift.quantifying.estimating.performance import PerformanceOfBatches
 from quantshift.quantifying.estimating.sample import ScoredBatch
 from quantshift.quantifying.options import AuditOptions, EstimationOptions
 from quantshift.quantifying.output.result import Batch, Quantification
@@ -254,6 +255,14 @@ def test_items_like_those_of_no_class_leave_a_range_that_allows_for_any_class() 
     assert of_all is not None
     assert of_known is not None
     assert (of_all.low, of_all.high) == allow_for_unknown(of_known.low, of_known.high, 0.1)
+    performances = PerformanceOfBatches(model, level=0.95, n_bootstrap=20, seed=0)
+    of_all, of_known = (
+        performances.of(items, each, None) for each in (unlike, replace(unlike, none_of_these=None))
+    )
+    assert of_all is not None
+    assert of_known is not None
+    for every, known in zip(of_all.as_trained, of_known.as_trained, strict=True):
+        assert (every.low, every.high) == allow_for_unknown(known.low, known.high, 0.1)
     scored = ScoredBatch("a", model.posteriors(items), 200)
     batch = batch_of(model, scored, unlike, (), AuditOptions())
     assert "items that look like those of no class" in batch.basis

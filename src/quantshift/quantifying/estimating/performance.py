@@ -15,10 +15,10 @@ from quantshift.base.types import Posteriors, Prevalences, Reals
 from quantshift.classify.calibration.calibration import NoCalibration
 from quantshift.measuring.estimate import Measured, PerformanceEstimator, Sample, Use
 from quantshift.measuring.measures.registry import chosen_measures
-from quantshift.quantifiers.base.guarding import COVARIATE, DECLARED
+from quantshift.quantifiers.base.guarding import COVARIATE, DECLARED, RANGE, WIDEST
 from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifiers.likelihood.sld import AbstractLikelihood
-from quantshift.quantifying.estimating.decision import METHOD, Evidence
+from quantshift.quantifying.estimating.decision import METHOD, Evidence, allow_for_unknown
 from quantshift.quantifying.output.result import (
     Audited,
     ClassifierPerformance,
@@ -110,11 +110,15 @@ class PerformanceOfBatches:
         if correction.strength > 0:
             uses.append(_use(correction(posteriors)))
         performances = self.estimator.of(sample, uses, self.training)
+        unknown = (evidence.none_of_these or 0.0) if sample.kind == RANGE else 0.0
+        as_trained, *corrected = (
+            tuple(_value(each, unknown) for each in use.measured) for use in performances
+        )
         return ClassifierPerformance(
             kind=sample.kind,
             strength=correction.strength,
-            as_trained=tuple(map(_value, performances[0].measured)),
-            corrected=tuple(map(_value, performances[1].measured)) if len(performances) > 1 else (),
+            as_trained=as_trained,
+            corrected=corrected[0] if corrected else (),
             confusion=tuple(tuple(row) for row in performances[0].table.tolist()),
         )
 
@@ -135,8 +139,11 @@ def _shares(model: Model, evidence: Evidence) -> Prevalences:
     return evidence.interval.prevalence
 
 
-def _value(measured: Measured) -> MeasureValue:
-    numbers = (measured.estimate, measured.low, measured.high, measured.training)
+def _value(measured: Measured, unknown: float) -> MeasureValue:
+    """A measure, whose limits allow for a share of items like those of no class."""
+    low, high = allow_for_unknown(measured.low, measured.high, unknown)
+    estimate = np.nan if unknown and high - low > WIDEST else measured.estimate
+    numbers = (estimate, low, high, measured.training)
     return MeasureValue(
         measured.measure,
         measured.label,
