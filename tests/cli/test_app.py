@@ -77,6 +77,11 @@ def test_bash_completes_the_options_of_a_verb() -> None:
         ("judge", "missing argument 'TABLE'; see quantshift judge --help"),
         ("judge plan", "missing argument 'TABLE'; see quantshift judge plan --help"),
         ("judge a.csv b.csv", r".*extra argument.*\(b\.csv\); see quantshift judge --help"),
+        (
+            "quantify --sample a.csv b.csv",
+            r".*extra argument.*\(b\.csv\): give one file with each --sample, or a pattern in "
+            "quotes; see quantshift quantify --help",
+        ),
         ("judge a.csv --level x", r"invalid value for '--level': .*; see quantshift judge --help"),
         ("example --output a", "no such option: --output .*--out.*see quantshift example --help"),
         ("exampel", r"no such command 'exampel'.*\bexample\b.* [Ss]ee quantshift --help"),

@@ -21,6 +21,10 @@ LONGEST_PART = 300
 """The most characters of a path, or of the message of an unexpected error, that are shown."""
 
 
+EXTRA = "got unexpected extra argument"
+"""How the library for options begins the message about words that belong to no option."""
+
+
 class Ending(NamedTuple):
     """What is printed on stderr, and the exit code."""
 
@@ -56,8 +60,21 @@ def wrong_usage(error: Any) -> UserError:
     message = f"{message[:1].lower()}{message[1:].removesuffix('.')}"
     # The command of a verb that also has subcommands has no name of its own, only a space.
     command = " ".join(error.ctx.command_path.split()) if error.ctx else "quantshift"
+    if message.startswith(EXTRA) and (repeatable := _repeatable(error.ctx)):
+        # The shell makes several files of a pattern that is not in quotes.
+        message += f": give one file with each {repeatable}, or a pattern in quotes"
     where = " See" if message.endswith("?") else "; see"
     return UserError(f"{message}{where} {command} --help")
+
+
+def _repeatable(context: Any) -> str | None:
+    """The first option of a command that names a file and may be given several times."""
+    options = (
+        option
+        for option in context.command.params
+        if getattr(option, "multiple", False) and option.metavar == "FILE"
+    )
+    return next((option.opts[0] for option in options), None)
 
 
 def ending(error: BaseException) -> Ending:
