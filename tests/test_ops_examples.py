@@ -74,7 +74,7 @@ def programs(tmp_path, monkeypatch):
     folder = tmp_path / "bin"
     folder.mkdir()
     executable(folder / "quantshift", f'exec {sys.executable} -m quantshift "$@"')
-    executable(folder / "pip", 'test "$*" = "install quantshift"')
+    executable(folder / "pip", 'test "$*" = "install quantshift[all]"')
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     return folder
