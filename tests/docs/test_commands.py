@@ -39,6 +39,9 @@ SMALLER = {
 }
 """Options that make a benchmark short; the last one of a kind counts."""
 
+COMPARES_STORES = "same_estimates"
+"""A benchmark that reads the results of two versions of the code."""
+
 BUDGET_SECONDS = 90
 """A benchmark that has not failed in this time has shown that it runs."""
 
@@ -119,6 +122,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_benchmark_runs_without_real_data(
     command: Command, reviews: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
+    if command.name == COMPARES_STORES:
+        pytest.skip("needs the results of two versions of the code")
     folders = dict.fromkeys(PLACES, str(tmp_path / "new")) | dict.fromkeys(
         ("REVIEWS", "DIR"), str(reviews)
     )
@@ -130,6 +135,8 @@ def test_a_benchmark_runs_without_real_data(
         [sys.executable, *command.program, *arguments, *SMALLER.get(command.name, "").split()],
         tmp_path,
     )
+    if "MissingPackageError" in said:
+        pytest.skip(said.strip().splitlines()[-1])
     assert code in (0, None), said
     assert said.strip() or code is None
 
