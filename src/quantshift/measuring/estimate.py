@@ -22,9 +22,9 @@ References: J. Bialek et al., "Estimating model performance under covariate shif
 14 (2002), for the correction.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -166,25 +166,27 @@ class PerformanceEstimator:
     @cached_property
     def side(self) -> "_TrainingSide":
         """The method with both calibrations."""
-        held_out = self.trained.held_out_posteriors_
-        weights = self.trained.held_out_.weights
-        isotonic = fit_isotonic(held_out, self.trained.held_out_codes_, weights)
-        return _TrainingSide(self.trained, isotonic)
+        held_out, codes = self.trained.held_out_, self.trained.held_out_codes_
+        posteriors = self.trained.held_out_posteriors_
+        return _TrainingSide(
+            self.trained, partial(fit_isotonic, posteriors, codes, held_out.weights)
+        )
 
     @cached_property
     def refits(self) -> list["_TrainingSide"]:
         """The same fitted again on replicates of the training items."""
-        refit, weights = self.trained.refitter(), self.trained.held_out_.weights
-        codes = self.trained.held_out_codes_
-        recalibrate = self.side.isotonic.refitter(self.trained.held_out_posteriors_, codes, weights)
+        refit = self.trained.refitter()
         rows = (
             training_replicate(self.trained, number, seed=self.seed)
             for number in range(self.n_replicates)
         )
-        return [
-            _TrainingSide(refit(drawn), recalibrate(drawn_weights(drawn, weights, len(codes))))
-            for drawn in rows
-        ]
+        return [_TrainingSide(refit(drawn), partial(self._isotonic, drawn)) for drawn in rows]
+
+    def _isotonic(self, drawn: Indices) -> IsotonicCalibration:
+        """Isotonic regression on some of the training items."""
+        codes, weights = self.trained.held_out_codes_, self.trained.held_out_.weights
+        refit = self.side.isotonic.refitter(self.trained.held_out_posteriors_, codes, weights)
+        return refit(drawn_weights(drawn, weights, len(codes)))
 
     def in_training(self, use: Use) -> Reals:
         """All values on the held-out training items. use: on these items."""
@@ -297,10 +299,18 @@ class PerformanceEstimator:
 
 @dataclass(frozen=True, eq=False)
 class _TrainingSide:
-    """What is learnt from the held-out training items: a method, and a second calibration."""
+    """What is learnt from the held-out training items: a method, and a second calibration.
+
+    The latter takes longer to fit, and only covariate shift needs it.
+    """
 
     method: AbstractLikelihood
-    isotonic: IsotonicCalibration
+    fit_isotonic: Callable[[], IsotonicCalibration]
+
+    @cached_property
+    def isotonic(self) -> IsotonicCalibration:
+        """The second calibration."""
+        return self.fit_isotonic()
 
     def chances(self, sample: Sample, prevalence: Prevalences, assumption: str) -> Posteriors:
         """The chance of each class for every item."""
