@@ -3,7 +3,7 @@
 import polars as pl
 
 from quantshift.quantifying import load_model, quantify, save_model, train
-from quantshift.quantifying.reading.constants import ConstantReader
+from quantshift.quantifying.reading.constants import MOST_COUNTED, ConstantReader
 from tests.quantifying.reading.test_levels import customers
 
 
@@ -23,6 +23,15 @@ def test_where_nothing_differs_nothing_is_said():
     reader = ConstantReader({"country": "FR"})
     reader.add(pl.DataFrame({"country": ["FR", None]}))
     assert list(reader.warnings("a.csv")) == []
+
+
+def test_of_many_other_values_only_the_rows_are_counted():
+    reader = ConstantReader({"country": "FR"})
+    for start in range(0, 10 * MOST_COUNTED, MOST_COUNTED):
+        ids = [f"id {number}" for number in range(start, start + MOST_COUNTED)]
+        reader.add(pl.DataFrame({"country": ids}))
+    assert len(reader.others["country"]) == MOST_COUNTED
+    assert "and others in 10,000 rows" in next(reader.warnings("a.csv"))
 
 
 def test_a_model_remembers_the_constants_of_its_training_table(tmp_path):

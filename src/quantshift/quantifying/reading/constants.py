@@ -17,12 +17,16 @@ from quantshift.tables.columns.spelling import known_spellings
 
 MOST_NAMED = 3
 
+MOST_COUNTED = 1000
+"""Once a column has this many other values, only their rows are counted: it may hold ids."""
+
 
 @dataclass(eq=False)
 class ConstantReader:
     """Reads these columns of one table, chunk by chunk. values: those of training, by column."""
 
     values: Mapping[str, str]
+    differing_rows: Counter[str] = field(default_factory=Counter)
     others: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, cells: pl.DataFrame) -> None:
@@ -31,16 +35,19 @@ class ConstantReader:
             names = names_of(cells[name]).drop_nulls()
             differing = names.filter(names != value)
             spellings = known_spellings(differing.unique(), [value])
-            self.others[name].update(differing.filter(~differing.is_in(list(spellings))))
+            differing = differing.filter(~differing.is_in(list(spellings)))
+            self.differing_rows[name] += len(differing)
+            if len(self.others[name]) < MOST_COUNTED:
+                self.others[name].update(differing)
 
     def warnings(self, table: str) -> Iterator[str]:
         """A sentence about the columns that differ, those with the most such rows first."""
-        found = [(name, others) for name, others in self.others.items() if others]
-        found.sort(key=lambda pair: -pair[1].total())
+        found = [(name, n_rows) for name, n_rows in self.differing_rows.most_common() if n_rows]
         columns = [
-            f"{name!r} (always {shown(self.values[name])}; here {shown(_most_frequent(others))}"
-            f"{' and others' if len(others) > 1 else ''} in {counted(others.total(), 'row')})"
-            for name, others in found[:MOST_NAMED]
+            f"{name!r} (always {shown(self.values[name])}; here "
+            f"{shown(_most_frequent(self.others[name]))}"
+            f"{' and others' if len(self.others[name]) > 1 else ''} in {counted(n_rows, 'row')})"
+            for name, n_rows in found[:MOST_NAMED]
         ]
         if columns:
             more = len(found) - len(columns)
