@@ -47,24 +47,24 @@ from coverage_tables import TABLES, clustered_error
 from evidence_price import holds
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING
 from quantshift import GuardedSLD
-from quantshift.answers.kinds import INTERVAL, RANGE
+from quantshift.adapting.correction import smoothed
 from quantshift.base.seeding import generator
 from quantshift.diagnosis.accuracy import METHODS, item_accuracy
 from quantshift.intervals.guarded import answer_limits, guarded_intervals
 from quantshift.intervals.prediction import item_interval
+from quantshift.measuring.estimate import Measured, PerformanceEstimator, Sample, Use
+from quantshift.measuring.measures.registry import chosen_measures
 from quantshift.quantifiers.base.guarding import (
     CONFIDENCE_INTERVAL,
     EVIDENCE,
     NEITHER,
     NO_EVIDENCE,
-    PRIOR,
     REFUTED,
-    WIDEST,
+    Grounds,
 )
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
-from quantshift.quantifying.estimating.accuracy import methods_for
-from quantshift.quantifying.estimating.decision import Decision
+from quantshift.quantifying.estimating.performance import MOST_ITEMS, MOST_REPLICATES
 from quantshift.tables.preparation import TableColumns
 from real_tables import LabelledTable, load
 from refutation import dense
@@ -241,7 +241,7 @@ def answered(
         of="items",
     )
     auc = roc_auc_score(quantifier.held_out_codes_, quantifier.best_.out_of_fold[:, 1])
-    accuracies = accuracy_columns(trained, items, samples, positions, options)
+    accuracies = accuracy_columns(trained, items, samples, positions, found.grounds, options)
     for i, (rows, key) in enumerate(zip(samples, keys, strict=True)):
         told = found.grounds[i]
         every = np.concatenate(
@@ -274,7 +274,12 @@ def answered(
 
 
 def accuracy_columns(
-    trained: Trained, items: Items, samples: list[Any], positions: list[Any], options: Any
+    trained: Trained,
+    items: Items,
+    samples: list[Any],
+    positions: list[Any],
+    grounds: Grounds,
+    options: Any,
 ) -> dict[str, Any]:
     """The classifier's accuracy on each sample: the truth, and estimates with their limits."""
     quantifier = trained.quantifier
@@ -289,6 +294,14 @@ def accuracy_columns(
         )
         for method in METHODS
     }
+    estimator = PerformanceEstimator(
+        quantifier.plain_,
+        chosen_measures(["accuracy"], costs=False),
+        classes=quantifier.classes_,
+        n_replicates=MOST_REPLICATES,
+        most_items=MOST_ITEMS,
+    )
+    answers = [accuracy_answer(estimator, seen[at], grounds[i]) for i, at in enumerate(positions)]
     right = seen.argmax(axis=1)
     truth = [
         (right[at] == trained.table.codes[rows]).mean()
@@ -302,7 +315,22 @@ def accuracy_columns(
             for method, each in found.items()
             for end, name in (("", "accuracy"), ("_low", "low"), ("_high", "high"))
         },
+        **{
+            f"accuracy_answer{end}": [getattr(each, name) for each in answers]
+            for end, name in (("", "estimate"), ("_low", "low"), ("_high", "high"))
+        },
     }
+
+
+def accuracy_answer(estimator: PerformanceEstimator, posteriors: Any, told: Grounds) -> Measured:
+    """The accuracy on a sample as `quantify` estimates it."""
+    reason = str(told.reason)
+    if reason == NEITHER:
+        reason = REFUTED if told.refuted else NO_EVIDENCE
+    shares = smoothed(estimator.trained.aggregate(posteriors), len(posteriors))
+    sample = Sample(posteriors, shares, reason, support=float(told.support))
+    use = Use(posteriors, posteriors.argmax(axis=1))
+    return estimator.of(sample, [use], np.full(1, np.nan))[0].measured[0]
 
 
 def answered_by_posteriors(
@@ -417,33 +445,24 @@ def summary(answers: pd.DataFrame) -> str:
 def accuracy_summary(answers: pd.DataFrame) -> str:
     """Errors of the accuracy without labels by world, and coverage of what is called an interval.
 
-    The answer is made of the estimators that `methods_for` names; there is none if a range is too
-    wide. Errors are on the samples that have one, whose share is in the column `answered`.
+    There is no answer if a range is too wide. Errors are on the samples that have one, whose share
+    is in the column `answered`.
     """
-    if "accuracy_confidence_low" not in answers:
+    if "accuracy_answer" not in answers:
         return ""
     frame = answers[answers["accuracy"].notna()].copy()
-    for i, row in frame.iterrows():
-        kind = INTERVAL if row["kind"] == CONFIDENCE_INTERVAL else RANGE
-        reason = row["reason"]
-        if reason == NEITHER:
-            reason = REFUTED if row["refuted"] else NO_EVIDENCE
-        used, possible = methods_for(Decision(kind, reason, PRIOR), row["support"])
-        low = min(row[f"accuracy_{name}_low"] for name in possible)
-        high = max(row[f"accuracy_{name}_high"] for name in possible)
-        if kind == INTERVAL or high - low <= WIDEST:
-            frame.loc[i, "answer"] = sum(w * row[f"accuracy_{name}"] for name, w in used.items())
-        frame.loc[i, "held"] = float(low <= row["accuracy"] + 1e-9 <= high + 2e-9)
+    frame["held"] = (frame["accuracy_answer_low"] <= frame["accuracy"] + 1e-9) & (
+        frame["accuracy"] <= frame["accuracy_answer_high"] + 1e-9
+    )
     frame["interval"] = frame["kind"] == CONFIDENCE_INTERVAL
-    names = [*METHODS, "training"]
-    head = " ".join(f"{name:>10}" for name in [*names, "answer"])
+    names = [*METHODS, "training", "answer"]
+    head = " ".join(f"{name:>10}" for name in names)
     lines = [
         f"\nAccuracy without labels\n{'world':>10} {head} {'+-':>5} answered interval covers, range"
     ]
     for world, part in frame.groupby("world", sort=False):
-        told = part[part["answer"].notna()]
+        told = part[part["accuracy_answer"].notna()]
         errors = {name: (told[f"accuracy_{name}"] - told["accuracy"]).abs() for name in names}
-        errors["answer"] = (told["answer"] - told["accuracy"]).abs()
         cells = " ".join(f"{each.mean():10.3f}" for each in errors.values())
         off = error(told.assign(off=errors["answer"]), "off")
         held = [part.loc[part["interval"] == called, "held"] for called in (True, False)]

@@ -19,7 +19,7 @@ def with_accuracy(answers, accuracies):
     """The answers, with an accuracy of the classifier in their only batch."""
     found = []
     for answer, p in zip(answers, accuracies, strict=True):
-        accuracy = ClassifierAccuracy(p, p - 0.02, p + 0.02, 0.8, "LEAP", "")
+        accuracy = ClassifierAccuracy(p, p - 0.02, p + 0.02, 0.8, "")
         found.append(replace(answer, batches=(replace(answer.batches[0], accuracy=accuracy),)))
     return found
 

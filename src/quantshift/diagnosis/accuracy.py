@@ -200,7 +200,7 @@ def item_accuracy(
     tails = [(1 - level) / 2, (1 + level) / 2]
 
     def limits(estimate: Reals, replicated: Sequence[Reals]) -> tuple[Reals, Reals]:
-        low, high = np.quantile(replicated, tails, axis=0)
+        low, high = np.quantile(replicated, tails, axis=0, method="weibull")
         return np.minimum(low, estimate)[selected], np.maximum(high, estimate)[selected]
 
     selected: Any = 0 if samples is None else slice(None)
@@ -272,36 +272,6 @@ def _replicates(
                 p_hat = refitted.estimate_items(predictions.items, drawn).prevalence
             estimates = predictions.accuracies(drawn_errors, p_hat, drawn, method)
             yield predictions.drawn_accuracies(estimates, seed, number, repeat)
-
-
-def sample_accuracy(
-    errors: HeldOutErrors,
-    replicates: Sequence[HeldOutErrors],
-    items: Items,
-    prevalence: Prevalences,
-    replicated: Prevalences,
-    *,
-    method: str = LEAP,
-    level: float = 0.95,
-    seed: int = 0,
-) -> tuple[float, float, float]:
-    """Accuracy on one sample, and its limits, where prevalences have been replicated already.
-
-    replicates: of the held-out errors; items: with posteriors; prevalence: (n_classes,);
-    replicated: at least as many rows as there are replicates. The predictions of the sample's items
-    are not resampled: their variation is already part of the replicated prevalences.
-    """
-    rows = [np.arange(len(items))]
-    predictions = _Predictions(items, rows)
-    point = predictions.accuracies(errors, prevalence[np.newaxis], rows, method).accuracy[0]
-    values = []
-    for number, drawn_errors in enumerate(replicates):
-        estimates = predictions.accuracies(
-            drawn_errors, replicated[number : number + 1], rows, method
-        )
-        values.append(predictions.drawn_accuracies(estimates, seed, number, repeat=0)[0][0])
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(point), float(min(low, point)), float(max(high, point))
 
 
 def contingency_table(prevalence: Prevalences, rates: Reals, predicted: Prevalences) -> Reals:

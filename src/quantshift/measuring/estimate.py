@@ -234,7 +234,8 @@ class PerformanceEstimator:
         tails = [(1 - self.level) / 2, (1 + self.level) / 2]
         defined = ~np.isnan(values).all(axis=0)
         quantiles = np.full((2, *values.shape[1:]), np.nan)
-        quantiles[:, defined] = np.nanquantile(values[:, defined], tails, axis=0)
+        # One more replicate would be between the limits with probability `level`.
+        quantiles[:, defined] = np.nanquantile(values[:, defined], tails, axis=0, method="weibull")
         low = np.fmin(quantiles[0], points)
         high = np.fmax(quantiles[1], points)
         return np.fmin.reduce(low, axis=0), np.fmax.reduce(high, axis=0)

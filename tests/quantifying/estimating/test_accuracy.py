@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 from quantshift import quantify
-from quantshift.adapting.adaptation import SELECTION
-from quantshift.answers.kinds import INTERVAL, RANGE
-from quantshift.quantifying.estimating.accuracy import accuracy_sentence, methods_for
-from quantshift.quantifying.estimating.decision import Decision
+from quantshift.quantifiers.base.guarding import CONFIDENCE_INTERVAL, RANGE
+from quantshift.quantifying.estimating.accuracy import accuracy_of
+from quantshift.quantifying.output.result import ClassifierPerformance, MeasureValue
 
 
 def table(n: int, p: float, seed: int, *, moved: float = 0.0) -> pl.DataFrame:
@@ -38,7 +37,6 @@ def test_the_truth_is_within_the_limits(answer) -> None:
     found, sample = answer
     (batch,) = found.batches
     accuracy = batch.accuracy
-    assert accuracy.method == "LEAP"
     assert accuracy.training == pytest.approx(found.training.accuracy, abs=0.02)
     # The best cut of one column is about what logistic regression does.
     cut = (sample["a"].to_numpy() > 0.9) == (sample["label"] == "yes").to_numpy()
@@ -55,47 +53,58 @@ def test_it_is_said_in_text_and_json(answer) -> None:
     assert json.loads(found.to_json())["batches"][0]["accuracy"]["sentence"] == sentence
 
 
+def test_it_is_that_of_all_measures(answer) -> None:
+    found, _ = answer
+    (batch,) = found.batches
+    value = batch.performance.as_trained[0]
+    assert (value.measure, value.label) == ("accuracy", None)
+    assert (batch.accuracy.estimate, batch.accuracy.low) == (value.estimate, value.low)
+
+
+def performance_of(estimate: float | None, low: float, high: float, kind: str):
+    values = (
+        MeasureValue("accuracy", None, estimate, low, high, 0.911),
+        MeasureValue("recall", "yes", 0.5, 0.4, 0.6, 0.5),
+    )
+    return ClassifierPerformance(kind, 0.0, values, (), ())
+
+
 def test_sentences() -> None:
-    assert accuracy_sentence(
-        0.841, 0.8, 0.88, 0.911, 0.95, Decision(INTERVAL, "evidence", "prior")
-    ) == (
+    supported = performance_of(0.841, 0.8, 0.88, CONFIDENCE_INTERVAL)
+    assert accuracy_of(supported, 0.95, by_confidence=False).sentence == (
         "The accuracy of the classifier on this sample is about 84% (95% interval 80 to 88%; "
-        "91% in "
-        "training)."
+        "91% in training)."
     )
-    refuted = Decision(RANGE, "refuted", "covariate")
-    assert "(range 70 to 90%, not a confidence interval; 90% in" in accuracy_sentence(
-        0.8, 0.7, 0.9, 0.9, 0.95, refuted
+    assert accuracy_of(supported, 0.9, by_confidence=True).sentence.endswith(
+        "(90% interval 80 to 88%; 91% in training), judging by its own confidence."
     )
-    assert accuracy_sentence(None, 0.41, 0.93, 0.9, 0.95, refuted) == (
+    refuted = performance_of(0.8, 0.7, 0.9, RANGE)
+    assert "(range 70 to 90%, not a confidence interval; 91% in" in (
+        accuracy_of(refuted, 0.95, by_confidence=False).sentence
+    )
+    unknown = accuracy_of(performance_of(None, 0.41, 0.93, RANGE), 0.95, by_confidence=False)
+    assert unknown.estimate is None
+    assert unknown.sentence == (
         "The accuracy of the classifier on this sample cannot be estimated without labels: the "
-        "assumptions allow 41 to 93% (90% in training)."
-    )
-    declared = Decision(INTERVAL, "declared", "covariate")
-    assert accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, declared).endswith(
-        "judging by its own confidence."
+        "assumptions allow 41 to 93% (91% in training)."
     )
 
 
-def test_the_evidence_decides_the_estimator() -> None:
-    every = ("leap", "confidence", "atc")
-    both = {"leap": 0.5, "confidence": 0.5}
-    for decision, expected in (
-        (Decision(INTERVAL, "evidence", "prior"), ({"leap": 1}, ("leap",))),
-        (Decision(INTERVAL, "declared", "prior"), ({"leap": 1}, ("leap",))),
-        (Decision(INTERVAL, "declared", "covariate"), ({"confidence": 1}, ("confidence", "atc"))),
-        (Decision(RANGE, "refuted", "covariate"), ({"confidence": 1}, every)),
-        (Decision(RANGE, "no evidence", "prior"), (both, every)),
-        (Decision(INTERVAL, "agreement", "prior"), (both, every)),
-    ):
-        assert methods_for(decision, SELECTION) == expected
-
-
-def test_weak_evidence_counts_by_its_strength() -> None:
-    decision = Decision(RANGE, "no evidence", "prior")
-    found, _ = methods_for(decision, SELECTION + np.log(3))
-    assert found == pytest.approx({"leap": 0.75, "confidence": 0.25})
-    assert methods_for(decision, -50.0)[0]["leap"] < 1e-9
+@pytest.mark.parametrize("method", ["PACC", "PCC"])
+def test_every_method_has_it(method) -> None:
+    sample = table(400, 0.7, 1)
+    found = quantify(
+        sample.drop("label"),
+        train=table(1200, 0.7, 0),
+        label="label",
+        method=method,
+        classifier="logistic",
+        replicates=40,
+    )
+    accuracy = found.batches[0].accuracy
+    assert accuracy.estimate == pytest.approx(accuracy.training, abs=0.04)
+    # PCC declares that the probabilities are right.
+    assert ("judging by its own confidence" in accuracy.sentence) == (method == "PCC")
 
 
 def test_nothing_is_said_without_labelled_rows() -> None:

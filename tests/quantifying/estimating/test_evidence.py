@@ -12,7 +12,6 @@ from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.quantifiers.base.guarding import REFUTED
 from quantshift.quantifying import quantify
 from quantshift.quantifying.declaration import Declaration
-from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.batches import allow_for_left_out, batch_of
 from quantshift.quantifying.estimating.decision import allow_for_unknown
 from quantshift.quantifying.estimating.evidence import TEST_REPLICATES, examine
@@ -249,12 +248,6 @@ def test_items_like_those_of_no_class_leave_a_range_that_allows_for_any_class() 
     np.testing.assert_allclose(unlike.interval.high, 0.9 * evidence.interval.high + 0.1)
     assert evidence.with_unlike(0.5).decision.too_wide
     # Predictions for these items may all be wrong: the range of the accuracy did not allow for it.
-    accuracies = AccuracyOfBatches(model, level=0.95, n_bootstrap=20, seed=0)
-    of_all = accuracies.of(items, unlike, None)
-    of_known = accuracies.of(items, replace(unlike, none_of_these=None), None)
-    assert of_all is not None
-    assert of_known is not None
-    assert (of_all.low, of_all.high) == allow_for_unknown(of_known.low, of_known.high, 0.1)
     performances = PerformanceOfBatches(model, level=0.95, n_bootstrap=20, seed=0)
     of_all, of_known = (
         performances.of(items, each, None) for each in (unlike, replace(unlike, none_of_these=None))

@@ -8,8 +8,9 @@ from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.base.types import Indices
 from quantshift.diagnosis.unseen_class import unlike_every_class
+from quantshift.quantifiers.base.guarding import COVARIATE
 from quantshift.quantifying.audits.audited import AuditTable, audited_codes
-from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
+from quantshift.quantifying.estimating.accuracy import accuracy_of
 from quantshift.quantifying.estimating.changes import columns_that_moved, with_changes
 from quantshift.quantifying.estimating.decision import Evidence
 from quantshift.quantifying.estimating.evidence import (
@@ -17,7 +18,11 @@ from quantshift.quantifying.estimating.evidence import (
     examine,
     with_adjusted_p_values,
 )
-from quantshift.quantifying.estimating.performance import PerformanceOfBatches, correction_for
+from quantshift.quantifying.estimating.performance import (
+    PerformanceOfBatches,
+    correction_for,
+    reason_of,
+)
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
 from quantshift.quantifying.options import EstimationOptions, Request
 from quantshift.quantifying.output.advice import FEW_LABELS
@@ -54,7 +59,6 @@ class RowSample(AbstractSample):
     codes: Mapping[int, int]
     commands: Mapping[str, tuple[str, str]]
     notes: tuple[str, ...]
-    accuracy: AccuracyOfBatches
     performance: PerformanceOfBatches
     corrections: dict[str, Correction] = field(default_factory=dict)
     _shares_unlike: dict[int, Sequence[float | None]] = field(default_factory=dict)
@@ -102,14 +106,11 @@ class RowSample(AbstractSample):
             *(() if audited is None else audited.warnings),
         )
         options = request.estimation
-        accuracy = AccuracyOfBatches(
-            model, level=options.level, n_bootstrap=options.replicates, seed=seed
-        )
         performance = PerformanceOfBatches(
             model, level=options.level, n_bootstrap=options.replicates, seed=seed
         )
         codes = {} if audited is None else audited_codes(audited, pool)
-        return cls(model, by, pool, codes, commands, notes, accuracy, performance)
+        return cls(model, by, pool, codes, commands, notes, performance)
 
     def sizes(self) -> Mapping[str, int]:
         """How many items each batch has, in the order of the batches."""
@@ -190,11 +191,11 @@ class RowSample(AbstractSample):
         items = self.pool.items.take(self.pool.batches[batch.name])
         if batch.audit is None or not batch.audit.contradicts:
             self.corrections[batch.name] = correction_for(self.model, evidence, len(items))
-        batch = replace(
-            batch,
-            accuracy=self.accuracy.of(items, evidence, batch.audit),
-            performance=self.performance.of(items, evidence, batch.audit),
-        )
+        performance = self.performance.of(items, evidence, batch.audit)
+        if performance is not None:
+            by_confidence = reason_of(self.model, evidence) == COVARIATE
+            accuracy = accuracy_of(performance, self.performance.level, by_confidence=by_confidence)
+            batch = replace(batch, accuracy=accuracy, performance=performance)
         return with_changes(batch, self.model.profile, self.pool.compared.get(batch.name))
 
     def rows(self) -> tuple[Rows, ...]:

@@ -130,15 +130,13 @@ class ClassifierAccuracy:
     """The accuracy of the classifier on a batch, estimated without labels.
 
     estimate: None if the limits allow too much. training: its accuracy on held-out training items.
-    method: LEAP (from its error rates on each class, under label shift), its mean confidence, or
-        both. sentence: all of it in words.
+    sentence: all of it in words.
     """
 
     estimate: float | None
     low: float
     high: float
     training: float
-    method: str
     sentence: str
 
 
