@@ -10,9 +10,14 @@ import pytest
 from quantshift import History
 from quantshift.errors import UserError
 from quantshift.history import HistoryEntry, Limits
+from quantshift.history.rendering import render_series
 from quantshift.quantifying.output.result import Audited
 from tests.history.made import answer, days, filled, time_of, tree
 from tests.quantifying.made import FOUND, SHIFTED, UNKNOWN
+
+
+def shown(history):
+    return render_series(history, history.limits())
 
 
 def rows(history):
@@ -50,6 +55,20 @@ def test_a_batch_that_is_measured_again_is_kept_and_the_last_counts(tmp_path):
     (row,) = [row for row in rows(history) if row["class"] == "pos"]
     assert (float(row["estimate"]), row["measured_before"]) == (0.2, "1")
     assert len(json.loads(history.to_json())["calls"]) == 2
+
+
+def test_files_that_are_numbered_instead_of_dated_are_pointed_out(tmp_path):
+    numbered = [answer((f"day{i}.csv", 0.1)) for i in range(3)]
+    assert "not compared" not in shown(filled(tmp_path / "two", numbered[:2]))
+    assert shown(filled(tmp_path / "three", numbered)).endswith(
+        "3 batches day*.csv are not compared with each other, because their names have no date: "
+        "write day2026-03-02.csv, or use the same name every time"
+    )
+    # Stores that are numbered are compared from day to day.
+    stores = answer(*((f"store {i}", 0.1) for i in range(5)))
+    for n_days in (1, 2):
+        of_stores = filled(tmp_path / f"stores{n_days}", [stores] * n_days)
+        assert "not compared" not in shown(of_stores)
 
 
 def test_names_without_a_date_are_looks_of_their_days(tmp_path):

@@ -22,10 +22,18 @@ from quantshift.answers.words import (
 from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
 from quantshift.errors import unknown_name
+from quantshift.history.dates import ANY
 from quantshift.history.judged import VERDICT, rate_of
 from quantshift.history.judges import Drift, JudgeOverTime, RateSince, judges_over_time
 from quantshift.history.record import MEAN
-from quantshift.history.series import Control, Point, Series, accuracy_controls, controls_of
+from quantshift.history.series import (
+    Control,
+    Point,
+    Series,
+    accuracy_controls,
+    controls_of,
+    numbered_names,
+)
 from quantshift.judging.result import JudgedBatch, Judgement
 from quantshift.labelling.sheets.filled import BIASED
 from quantshift.quantifiers.base.answer_kinds import DECLARED
@@ -190,7 +198,19 @@ def baseline_in_short(history: "History") -> list[str]:
     if not charts or len(waiting) < len(charts):
         return []
     furthest = max(waiting, key=lambda control: control.n_known)
-    return [f"baseline {furthest.n_known} of {furthest.n_baseline}"]
+    return [f"baseline {furthest.n_known} of {furthest.n_baseline}", *undated_names(history)]
+
+
+def undated_names(history: "History") -> Iterator[str]:
+    """What to do if files that seem to follow one another are not compared."""
+    numbered = numbered_names(history.series())
+    if numbered is not None:
+        name, n_series = numbered
+        before, _, after = name.rpartition(ANY)
+        yield (
+            f"{n_series} batches {name} are not compared with each other, because their names have "
+            f"no date: write {before}2026-03-02{after}, or use the same name every time"
+        )
 
 
 def undecided(problems: Sequence["Problem"]) -> str:
@@ -248,7 +268,7 @@ def appended_text(
     if alarms:
         lines += map(alarm_text, alarms)
     elif charts and all(control.reason for control in charts):
-        lines.append(control_text(charts[0]))
+        lines += [control_text(charts[0]), *undated_names(history)]
     elif not problems and not drifts:
         lines.append("no alarm")
     return "\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(lines))
@@ -383,6 +403,7 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         lines += judge_lines(judges_over_time(one, limits))
         lines.append("")
     lines += aligned(legend(used)) if used else []
+    lines += undated_names(history)
     return "\n".join(map(one_line, lines)).rstrip()
 
 

@@ -1,5 +1,6 @@
 """Series of a history: the batches that count in the order of time, and their control charts."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +10,15 @@ from statistics import NormalDist, median
 
 from quantshift.answers.shares import Share
 from quantshift.history.control import control_chart, level_per_batch
-from quantshift.history.dates import dated, moment_of
+from quantshift.history.dates import ANY, dated, moment_of
 from quantshift.history.record import ACCURACY, MEAN, BatchEntry, HistoryEntry, Limits
 
 DAYS_PER_YEAR = 365.25
+
+FEWEST_NUMBERED = 3
+"""Calls with names that differ in a number alone, from which on they seem to be one stream."""
+
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,22 @@ def series_of(calls: Sequence[HistoryEntry]) -> list[Series]:
         Series(name, tuple(sorted(points.values(), key=lambda p: (p.moment, p.batch.name))))
         for name, points in sorted(latest.items())
     ]
+
+
+def numbered_names(series: Sequence[Series]) -> tuple[str, int] | None:
+    """The name, with * for a number, that most series of one batch each share, and how many do.
+
+    None for fewer than `FEWEST_NUMBERED`, and for batches of a single call. Such names are probably
+    those of files that follow one another without a date, so that none is compared with another.
+    """
+    alone = [one for one in series if len(one.points) == 1 and not one.points[0].has_date]
+    calls: dict[str, set[str]] = defaultdict(set)
+    for one in alone:
+        calls[_NUMBER.sub(ANY, one.name)].add(one.points[0].call.time)
+    name = max(calls, key=lambda name: (len(calls[name]), name), default="")
+    if ANY not in name or len(calls[name]) < FEWEST_NUMBERED:
+        return None
+    return name, sum(_NUMBER.sub(ANY, one.name) == name for one in alone)
 
 
 def same_classes(calls: Sequence[HistoryEntry]) -> list[HistoryEntry]:
