@@ -56,6 +56,16 @@ def test_the_page_needs_nothing_else_and_names_cannot_break_out(path):
     assert "2026-02-04: alarm (moving average of pos" in page
 
 
+def test_a_newest_batch_without_an_estimate_is_not_said_to_be_within_limits(tmp_path):
+    found = [*days(25), replace(FOUND, batches=(replace(UNKNOWN, name="2026-01-26"),))]
+    page = render_page(filled(tmp_path / "h", found))
+    assert (
+        "The share of “pos” among the 500 items in 2026-01-26 cannot be estimated (range 0.0 to "
+        "100.0%). So there is nothing to compare with the limits." in page
+    )
+    assert "within its limits" not in page
+
+
 def test_a_history_without_calls_has_no_page(tmp_path):
     with pytest.raises(UserError, match="has no calls yet"):
         render_page(History.open(tmp_path / "h"))

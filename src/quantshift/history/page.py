@@ -89,17 +89,25 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "HistoryEntry
     share = point.share(last.lead)
     ((estimate, bounds),) = values_and_limits([share])
     items = f"the {counted(point.batch.n_items, 'item')} in {batch_label(point)}"
-    newest_share = f"{estimate} of {items} are “{shown(last, last.lead)}” ({bounds})."
-    if last.lead == MEAN:
+    of_mean = last.lead == MEAN
+    if share.estimate is None:
+        what = "The mean of" if of_mean else f"The share of “{shown(last, last.lead)}” among"
+        newest_share = f"{what} {items} cannot be estimated (range {bounds})."
+    elif of_mean:
         newest_share = f"The mean of {items} is {estimate} ({bounds})."
+    else:
+        newest_share = f"{estimate} of {items} are “{shown(last, last.lead)}” ({bounds})."
     control = next((c for c in controls if c.label == last.lead), None)
     if control is None or control.centre is None:
         return f"{newest_share} {sentence(control_text(controls[0]))}"
-    state = (
-        "The moving average is beyond its limits: this is more than chance and usual variation."
-        if control.alarms[-1]
-        else "The moving average is within its limits."
-    )
+    if share.estimate is None:
+        state = "So there is nothing to compare with the limits."
+    elif control.alarms[-1]:
+        state = (
+            "The moving average is beyond its limits: this is more than chance and usual variation."
+        )
+    else:
+        state = "The moving average is within its limits."
     others = [shown(last, c.label) for c in controls if c.label != last.lead and c.alarms[-1]]
     beyond = f" Beyond the limits: {some_names(others)}." if others else ""
     return f"{newest_share} {state}{beyond}"
