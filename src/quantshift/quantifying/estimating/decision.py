@@ -57,6 +57,9 @@ JOINT, JOINT_SHIFT = "joint", "joint shift"
 """What an estimate rests on if several labels are answered together, which is also the kind of
 shift that explains the items, and the name of that assumption."""
 
+RIGHT_POSTERIORS = "posteriors are right"
+"""The name of the assumption behind the mean of posteriors that no labelled row has checked."""
+
 METHOD = "method"
 """What an estimate rests on if the user has chosen the method: the method's own assumption."""
 
@@ -120,7 +123,10 @@ class Decision:
 
     @classmethod
     def without_training(cls, assume: str) -> "Decision":
-        """The decision if there are no labelled items: nothing shows that posteriors are right."""
+        """The decision if there are no labelled items: nothing shows that posteriors are right.
+
+        Unless the user declares that they are, any share is possible.
+        """
         if assume == PRIOR:
             raise UserError(
                 "without labelled rows nothing is known about the classes in training; give a "

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from quantshift.answers.kinds import is_range
 from quantshift.answers.words import percent, shortened
 from quantshift.quantifiers.base.guarding import (
     AGREEMENT,
@@ -24,6 +23,7 @@ from quantshift.quantifying.estimating.decision import (
     LIKE_GROUPS,
     LIKE_PERIODS,
     METHOD,
+    RIGHT_POSTERIORS,
     UNLIKE,
     Decision,
 )
@@ -49,6 +49,7 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
         "local shift": "if {parts} changed within a class",
         "between the two": "if something between the two holds",
         "no change": "if nothing changed",
+        RIGHT_POSTERIORS: "if your posteriors are right",
         JOINT_SHIFT: "if only the shares of the labels and of their combinations changed",
         LIKE_GROUPS: "if it differs as your own groups do",
         LIKE_PERIODS: "if it changes as it did before",
@@ -218,10 +219,6 @@ def basis(about: Explained) -> str:
         )
     if audit is not None:
         return f"based on the labels of {audit.n_labelled} random items; valid under any shift"
-    if about.untrained and is_range(decision.kind):
-        return (
-            "the mean of your posteriors; without labelled rows nothing shows that they are right"
-        )
     if about.untrained:
         return "assumes, as you declared, that your posteriors are right for these items"
     if decision.rests_on == METHOD:
@@ -322,10 +319,12 @@ def _basis_of_method(about: Explained) -> str:
 def named_numbers(about: Sequence[Assumption], lead: str) -> str:
     """The share of a class if only the classes changed, and if only the mix of items did.
 
+    Without labelled rows: if the posteriors are right.
+
     >>> named_numbers([Assumption("covariate shift", "PCC", {"a": 0.25})], "a")
     '25.0% if only the mix of items changed'
     """
-    names = ("prior shift", "covariate shift")
+    names = ("prior shift", "covariate shift", RIGHT_POSTERIORS)
     return ", ".join(
         f"{percent(assumption.prevalence[lead])} {ASSUMPTION_NAMES[assumption.name]}"
         for assumption in sorted(about, key=lambda a: a.name, reverse=True)
