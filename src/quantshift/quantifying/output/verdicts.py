@@ -177,11 +177,11 @@ def _what_changed(about: Explained) -> str:
     nothing = f"Nothing contradicts that only {shares} have changed"
     if decision.reason == EVIDENCE and shift.p_doubles is not None:
         return (
-            f"{nothing}, and a changed mix of items would look different "
+            f"{nothing}, and the usual changes in the mix of items would look different "
             f"(p = {shift.p_doubles:.2g})."
         )
     if decision.reason == AGREEMENT:
-        return f"{nothing}; if the mix of items has, the share is similar."
+        return f"{nothing}; if only the mix of items has, the share is similar."
     if decision.reason == DECLARED:
         return f"{nothing}, as you declared."
     return f"{nothing}, but with a changed mix of items the sample could look the same."
@@ -227,12 +227,15 @@ def basis(about: Explained) -> str:
     if decision.reason == EVIDENCE:
         return (
             f"assumes that only {shares} have changed; the items support that, "
-            "since a changed mix of items would look different"
+            "since the usual changes in the mix of items would look different"
         )
     if decision.reason == AGREEMENT:
-        both = f"similar whether {shares} or the mix of items has changed; the interval covers both"
+        either = (
+            f"similar whether only {shares} or only the mix of items has changed; the interval "
+            "covers either case"
+        )
         learnt = f"; the estimate in it is learnt from the left-out groups of {about.groups!r}"
-        return both + (learnt if decision.rests_on == GROUPS else "")
+        return either + (learnt if decision.rests_on == GROUPS else "")
     if decision.reason == DECLARED:
         meaning = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
         return f"assumes, as you declared, that {meaning}"
