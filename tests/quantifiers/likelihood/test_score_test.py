@@ -180,6 +180,21 @@ def test_a_sample_cut_by_its_score_has_no_evidence_even_if_it_is_small(training)
         assert found.support < 0
 
 
+@pytest.mark.parametrize("n", [100, 1000])
+def test_items_picked_in_proportion_to_their_score_have_no_evidence(training, n):
+    """They look like items that are all of one class, although 85% of them are."""
+    rng = np.random.default_rng(17)
+    for toward in (0, 1):
+        X, y, posteriors = normal_items(5000, 5000, rng)
+        chances = posteriors[:, toward] / posteriors[:, toward].sum()
+        rows = rng.choice(len(y), n, p=chances, replace=False)
+        found = evidence_of(training, X[rows], posteriors[rows])
+        assert found.prevalence[toward] > 0.9
+        assert (y[rows] == toward).mean() < 0.9
+        assert found.doubles > 0.01
+        assert found.support < 5
+
+
 def test_features_that_label_shift_does_not_explain_refute_it(training):
     X, _, posteriors = normal_items(300, 300, np.random.default_rng(9))
     moved = X + np.array([0.0, 0.0, 0.3])

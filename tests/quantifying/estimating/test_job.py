@@ -109,22 +109,32 @@ def test_posteriors_of_the_user_s_own_model(scored):
 
 
 def test_posteriors_without_training_are_no_evidence(scored):
-    """Their mean was once called a 95% interval, although nothing shows that they are right."""
+    """Nothing shows that they are right.
+
+    Their mean was once called a 95% interval, and then had a range, which held the truth in half of
+    the samples with other shares of the classes.
+    """
     _, new = scored
     posteriors = {"posteriors": ["p_negative", "p_positive"], **FAST}
     answer = quantify(new, **posteriors)
     assert answer.classes == ("p_negative", "p_positive")
     (batch,) = answer.batches
-    assert (batch.kind, batch.reason) == ("range", "no evidence")
-    assert share(batch, "p_positive").estimate == pytest.approx(new["p_positive"].mean())
+    assert (batch.kind, batch.reason) == ("cannot be estimated", "no evidence")
+    unknown = share(batch, "p_positive")
+    assert (unknown.estimate, unknown.low, unknown.high) == (None, 0, 1)
+    assert "nothing shows that your posteriors are right" in batch.no_estimate_reason
+    mean = new["p_positive"].mean()
+    (named,) = batch.assumptions
+    assert named.prevalence["p_positive"] == pytest.approx(mean)
+    assert f"({mean:.1%} if your posteriors are right)" in answer.to_text()
     assert "no way to tell" in batch.verdict
     assert "--method PCC" in batch.advice[0]
     assert "audit-plan" in batch.advice[1]
     for declared in ({"method": "PCC"}, {"assume": "covariate"}):
         (trusted,) = quantify(new, **posteriors, **declared).batches
         assert (trusted.kind, trusted.reason) == ("confidence interval", "declared")
-        narrow, wide = share(trusted, "p_positive"), share(batch, "p_positive")
-        assert wide.low < narrow.low < narrow.high < wide.high
+        interval = share(trusted, "p_positive")
+        assert 0 < interval.low < mean < interval.high < 1
         assert "as you declared" in trusted.basis
     with pytest.raises(UserError, match="give a training table"):
         quantify(new, **posteriors, assume="prior")

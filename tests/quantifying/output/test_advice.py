@@ -68,14 +68,15 @@ TWO = (
 def test_the_verdict_says_what_the_items_show_and_what_they_cannot():
     nothing = "Nothing contradicts that only the shares of the classes have changed"
     assert verdict(UNREFUTED, TWO, decision=EVIDENT).startswith(
-        f"{nothing}, and a changed mix of items would look different (p = 0.002). Share of 'pos' "
-        "if only the shares of the classes changed 41.0%; if only the mix of items changed 36.0%."
+        f"{nothing}, and the usual changes in the mix of items would look different (p = 0.002). "
+        "Share of 'pos' if only the shares of the classes changed 41.0%; if only the mix of items "
+        "changed 36.0%."
     )
     assert verdict(UNREFUTED, TWO, decision=UNTOLD).startswith(
         f"{nothing}, but with a changed mix of items the sample could look the same. Share"
     )
     agreed = dataclasses.replace(EVIDENT, reason="agreement")
-    assert f"{nothing}; if the mix of items has, the share is similar." in verdict(
+    assert f"{nothing}; if only the mix of items has, the share is similar." in verdict(
         UNREFUTED, TWO, decision=agreed
     )
     assert verdict(REFUTED, TWO, decision=CONTRADICTED).startswith(

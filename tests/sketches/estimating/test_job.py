@@ -119,15 +119,16 @@ def test_an_audit_corrects_the_estimate(week, training):
     assert found[1].audit is None
 
 
-def test_without_training_the_mean_of_the_scores_has_a_range(week):
+def test_without_training_the_mean_of_the_scores_is_no_estimate(week):
     batch = quantify_sketch(week, replicates=50).batches[2]
     mean = batches(SHARES).filter(pl.col("day") == "day 3")["p"].mean()
-    assert batch.shares[1].estimate == pytest.approx(mean, abs=1e-5)
-    assert (batch.kind, batch.reason) == ("range", "no evidence")
+    (named,) = batch.assumptions
+    assert named.prevalence[batch.shares[1].label] == pytest.approx(mean, abs=1e-5)
+    assert (batch.kind, batch.reason) == ("cannot be estimated", "no evidence")
+    assert [(s.estimate, s.low, s.high) for s in batch.shares] == [(None, 0, 1)] * 2
     trusted = quantify_sketch(week, method="PCC", replicates=50).batches[2]
     assert (trusted.kind, trusted.reason) == ("confidence interval", "declared")
-    assert batch.shares[1].low < trusted.shares[1].low < mean
-    assert mean < trusted.shares[1].high < batch.shares[1].high
+    assert trusted.shares[1].low < mean < trusted.shares[1].high
 
 
 def test_rows_left_out_widen_the_limits(training):

@@ -3,9 +3,11 @@
 Under label shift the ratio of the densities of sample and training items is linear in the
 posteriors: sum_k p_k q_k(x) / pi_k. Covariate shift allows any ratio. So a sample speaks for label
 shift as far as it fits a linear ratio better than ratios which covariate shift would make plausible
-(`doubles`): an exponential tilt e^(b rank) along the rank of a posterior, and a step, where most
-items of one side of a threshold are missing. "Not refuted" alone is no evidence, since a small
-sample, or a poor classifier, refutes nothing.
+(`doubles`): an exponential tilt e^(b rank) along the rank of a posterior; a step, where most items
+of one side of a threshold are missing; and items picked in proportion to a posterior, or to one
+minus it. The last looks like label shift to an extreme, with two classes like a sample in which all
+items are of one class. "Not refuted" alone is no evidence, since a small sample, or a poor
+classifier, refutes nothing.
 
 Scores are divided into cells (bins; with more than two classes, groups of similar posteriors), and
 a sample is its number of items in each cell. Tests:
@@ -14,8 +16,8 @@ a sample is its number of items in each cell. Tests:
     fit       smooth test of the shares of cells under the mixture of classes (Neyman)
     column    the largest difference between means of features and their expectation, in standard
               errors; `columns`, the sum of their squares
-    doubles   likelihood of label shift minus that of the best tilt (or step) is as large in samples
-              of this tilt (or step)
+    doubles   likelihood of label shift minus that of the best tilt (or step, or pick) is as large
+              in samples of this tilt (or step, or pick)
 
 The first four refute label shift if their p-value is small. If that of the doubles is small, the
 sample could tell label shift from its doubles, and shows that it is not a double. All null
@@ -161,6 +163,7 @@ class ScoredTraining:
             class_cells=class_cells,
             shares=joint.sum(axis=1),
             ranks=cell_ranks(self.cells.log_posteriors, joint.sum(axis=1)),
+            prior=self.prior,
             means=means,
             variances=np.stack([away[self.codes == k].sum(axis=0) for k in range(len(self.prior))]),
         )
@@ -189,9 +192,13 @@ class ScoredTraining:
         drawn, p_drawn, drawn_means = self._draw(p_hat, n, rng)
         null = training.fitted(drawn, self)
         ratio = observed.over_tilt[0]
-        tilted, stepped = (
+        tilted, stepped, picked = (
             training.fitted(rng.multinomial(n, shares, N_REPLICATES).astype(np.float64), self)
-            for shares in (training.tilted(observed.tilt[0]), training.stepped(observed.step[0]))
+            for shares in (
+                training.tilted(observed.tilt[0]),
+                training.changed(training.steps[0, :, observed.step[0]]),
+                training.changed(training.picks[0, :, observed.pick[0]]),
+            )
         )
         z = training.deviations(features[np.newaxis], observed.prevalence, n, first=True)[0]
         null_z = training.deviations(drawn_means, null.prevalence, n)
@@ -205,9 +212,10 @@ class ScoredTraining:
             doubles=max(
                 p_value(tilted.over_tilt, ratio),
                 p_value(stepped.over_step, observed.over_step[0]),
+                p_value(picked.over_pick, observed.over_pick[0]),
             ),
             power=float(np.mean(tilted.over_tilt < np.quantile(null.over_tilt, LEVEL))),
-            support=float(min(ratio, observed.over_step[0])),
+            support=float(min(ratio, observed.over_step[0], observed.over_pick[0])),
         )
 
     def _draw(
@@ -238,8 +246,8 @@ class _Drawn:
     sizes: numbers of items of the classes. ratios: posteriors over training shares in each cell,
     (..., n_cells, n_classes). class_cells: shares of the cells in each class, (..., n_classes,
     n_cells); shares: among all items, (..., n_cells). ranks: of the cells, by every posterior,
-    (..., n_cells, n_ranked). means: of features in each class, (..., n_classes, n_features);
-    variances: within classes, (n_classes, n_features).
+    (..., n_cells, n_ranked). prior: the training prevalence. means: of features in each class,
+    (..., n_classes, n_features); variances: within classes, (n_classes, n_features).
     """
 
     sizes: Reals
@@ -247,6 +255,7 @@ class _Drawn:
     class_cells: Reals
     shares: Reals
     ranks: Reals
+    prior: Prevalences
     means: Reals
     variances: Reals
 
@@ -259,16 +268,24 @@ class _Drawn:
         total = np.einsum("rc,rcg->rg", self.shares, np.exp(height))
         return np.asarray(height - np.log(total)[:, np.newaxis])
 
+    @cached_property
+    def picks(self) -> Reals:
+        """Log density ratios of items picked by a posterior or one minus it, (..., 2 n_classes)."""
+        posteriors = self.ratios * self.prior
+        chances = np.concatenate([posteriors, 1 - posteriors], axis=2)
+        total = np.einsum("rc,rcg->rg", self.shares, chances)
+        return np.asarray(np.log(np.maximum(chances / total[:, np.newaxis], 1e-300)))
+
     def tilted(self, b: Reals) -> Reals:
         """Shares of the cells after a tilt of the training items."""
         linear = self.ranks[0] @ b
         tilted = self.shares[0] * np.exp(linear - linear.max())
         return np.asarray(tilted / tilted.sum())
 
-    def stepped(self, step: int) -> Reals:
-        """Shares of the cells after a step."""
-        stepped = self.shares[0] * np.exp(self.steps[0, :, step])
-        return np.asarray(stepped / stepped.sum())
+    def changed(self, log_ratios: Reals) -> Reals:
+        """Shares of the cells, given log density ratios, (n_cells,)."""
+        changed = self.shares[0] * np.exp(log_ratios)
+        return np.asarray(changed / changed.sum())
 
     def deviations(
         self, features: Reals, prevalence: Prevalences, n: int, *, first: bool = False
@@ -292,13 +309,16 @@ class _Drawn:
         prior = np.einsum("sc,sc->s", counts, np.log(np.maximum(mixed, 1e-300)))
         tilt, by_tilt = tilt_maximum(counts, self.ranks[part], self.shares[part])
         by_step = np.einsum("sc,scg->sg", counts, self.steps[part])
+        by_pick = np.einsum("sc,scg->sg", counts, self.picks[part])
         expected = np.einsum("sk,skc->sc", prevalence, self.class_cells[part])
         return _Fitted(
             prevalence,
             tilt,
             by_step.argmax(axis=1),
+            by_pick.argmax(axis=1),
             prior - by_tilt,
             prior - by_step.max(axis=1),
+            prior - by_pick.max(axis=1),
             smooth_statistic(counts, expected, training.cells.orders),
         )
 
@@ -310,8 +330,10 @@ class _Fitted:
     prevalence: Prevalences
     tilt: Reals
     step: Codes
+    pick: Codes
     over_tilt: Reals
     over_step: Reals
+    over_pick: Reals
     smooth: Reals
 
 

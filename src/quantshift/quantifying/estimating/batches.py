@@ -42,6 +42,8 @@ MOST_DECIDING = 100
 
 SCORE_BINS = 20
 
+UNCHECKED = "without labelled rows nothing shows that your posteriors are right"
+
 
 def batch_of(
     model: Model,
@@ -65,10 +67,9 @@ def batch_of(
     lead = next(share for share in unaudited if share.label == model.headline)
     no_estimate_reason = evidence.no_estimate_reason
     cannot_tell = bool(no_estimate_reason) or decision.too_wide
-    if decision.too_wide:
-        no_estimate_reason = (
-            no_estimate_reason or f"the assumptions allow {limits(lead.low, lead.high)}"
-        )
+    if decision.too_wide and not no_estimate_reason:
+        allowed = f"the assumptions allow {limits(lead.low, lead.high)}"
+        no_estimate_reason = allowed if model.is_trained else UNCHECKED
     answer = _explained(model, evidence, audit, declared)
     n_deciding = _deciding_labels(model, scored, evidence, question)
     answer = replace(answer, n_deciding=n_deciding)

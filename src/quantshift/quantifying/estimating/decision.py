@@ -57,6 +57,9 @@ JOINT, JOINT_SHIFT = "joint", "joint shift"
 """What an estimate rests on if several labels are answered together, which is also the kind of
 shift that explains the items, and the name of that assumption."""
 
+RIGHT_POSTERIORS = "posteriors are right"
+"""The name of the assumption behind the mean of posteriors that no labelled row has checked."""
+
 METHOD = "method"
 """What an estimate rests on if the user has chosen the method: the method's own assumption."""
 
@@ -120,7 +123,10 @@ class Decision:
 
     @classmethod
     def without_training(cls, assume: str) -> "Decision":
-        """The decision if there are no labelled items: nothing shows that posteriors are right."""
+        """The decision if there are no labelled items: nothing shows that posteriors are right.
+
+        Unless the user declares that they are, any share is possible.
+        """
         if assume == PRIOR:
             raise UserError(
                 "without labelled rows nothing is known about the classes in training; give a "
@@ -176,15 +182,17 @@ class Evidence:
         """
         found = replace(self, none_of_these=share)
         shift, decision = self.shift, self.decision
-        if share is None or shift is None or shift.rejected or shift.kind == ASSUMED:
+        if share is None or shift is None or shift.kind == ASSUMED:
             return found
         low, high = allow_for_unknown(self.interval.low, self.interval.high, share)
-        decision = replace(decision, kind=RANGE, reason=REFUTED).with_limits(low, high)
+        if not shift.rejected:
+            p_value = min(shift.p_value, LEVEL)
+            shift = replace(shift, rejected=True, kind=UNLIKE, p_value=p_value)
         return replace(
             found,
             interval=replace(self.interval, low=low, high=high),
-            shift=replace(shift, rejected=True, kind=UNLIKE, p_value=min(shift.p_value, LEVEL)),
-            decision=decision,
+            shift=shift,
+            decision=replace(decision, kind=RANGE, reason=REFUTED).with_limits(low, high),
         )
 
     @classmethod

@@ -39,7 +39,6 @@ from quantshift.quantifiers.base.guarding import AGREEMENT, DECLARED, EVIDENCE, 
 from quantshift.quantifiers.base.guarding import COVARIATE as COVARIATE_SHIFT
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.allowed_range import half_width
-from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
 from quantshift.quantifiers.likelihood.shift_models import (
     AVERAGED,
     MODELS,
@@ -52,6 +51,7 @@ from quantshift.quantifying.estimating.decision import (
     GROUPS,
     LIKE_GROUPS,
     LIKE_PERIODS,
+    RIGHT_POSTERIORS,
     Decision,
     Evidence,
 )
@@ -176,7 +176,7 @@ def _by_chosen_method(
     if model.takes_posteriors_as_they_are:
         decisions = [Decision.without_training(options.declared.assumption)] * len(samples)
         if decisions[0].kind == RANGE:
-            low, high = wider_for_features((low, high), p_hat, drawn.sizes, UNKNOWN_AUC)
+            low, high = np.zeros_like(low), np.ones_like(high)
     return drawn, [
         Evidence.of_sample(
             drawn,
@@ -429,7 +429,7 @@ class _Weighed:
 def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Assumption, ...]:
     """The method's own estimate, and those of two that stand for kinds of shift."""
     if not model.is_trained:
-        return (Assumption("covariate shift", model.method, by_class(model.classes, p_hat)),)
+        return (Assumption(RIGHT_POSTERIORS, model.method, by_class(model.classes, p_hat)),)
     estimates = {
         type(model.base).__name__: ("prior shift", model.base.aggregate(posteriors)),
         IF_COVARIATE_SHIFT.__name__: ("covariate shift", posteriors.mean(axis=0)),

@@ -5,7 +5,8 @@ is refuted on its own: its answer is a range. `multilabel.joint` tests whether c
 labels and of their combinations explain the items instead. If nothing contradicts that, the answer
 is an interval by the same rules as for one label, with the joint model in place of label shift:
 
-    evidence     a changed mix of items would look different: the joint estimate, with its limits
+    evidence     the usual changes in the mix of items would look different: the joint estimate,
+                 with its limits
     agreement    the joint estimate and the mean posterior are similar: the middle of the two, with
                  limits that cover both
     otherwise    the middle of the two, with a range that contains both, and the label's own range,

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from quantshift.answers.kinds import is_range
 from quantshift.answers.words import percent, shortened
 from quantshift.quantifiers.base.guarding import (
     AGREEMENT,
@@ -24,6 +23,7 @@ from quantshift.quantifying.estimating.decision import (
     LIKE_GROUPS,
     LIKE_PERIODS,
     METHOD,
+    RIGHT_POSTERIORS,
     UNLIKE,
     Decision,
 )
@@ -49,6 +49,7 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
         "local shift": "if {parts} changed within a class",
         "between the two": "if something between the two holds",
         "no change": "if nothing changed",
+        RIGHT_POSTERIORS: "if your posteriors are right",
         JOINT_SHIFT: "if only the shares of the labels and of their combinations changed",
         LIKE_GROUPS: "if it differs as your own groups do",
         LIKE_PERIODS: "if it changes as it did before",
@@ -176,11 +177,11 @@ def _what_changed(about: Explained) -> str:
     nothing = f"Nothing contradicts that only {shares} have changed"
     if decision.reason == EVIDENCE and shift.p_doubles is not None:
         return (
-            f"{nothing}, and a changed mix of items would look different "
+            f"{nothing}, and the usual changes in the mix of items would look different "
             f"(p = {shift.p_doubles:.2g})."
         )
     if decision.reason == AGREEMENT:
-        return f"{nothing}; if the mix of items has, the share is similar."
+        return f"{nothing}; if only the mix of items has, the share is similar."
     if decision.reason == DECLARED:
         return f"{nothing}, as you declared."
     return f"{nothing}, but with a changed mix of items the sample could look the same."
@@ -218,10 +219,6 @@ def basis(about: Explained) -> str:
         )
     if audit is not None:
         return f"based on the labels of {audit.n_labelled} random items; valid under any shift"
-    if about.untrained and is_range(decision.kind):
-        return (
-            "the mean of your posteriors; without labelled rows nothing shows that they are right"
-        )
     if about.untrained:
         return "assumes, as you declared, that your posteriors are right for these items"
     if decision.rests_on == METHOD:
@@ -230,12 +227,15 @@ def basis(about: Explained) -> str:
     if decision.reason == EVIDENCE:
         return (
             f"assumes that only {shares} have changed; the items support that, "
-            "since a changed mix of items would look different"
+            "since the usual changes in the mix of items would look different"
         )
     if decision.reason == AGREEMENT:
-        both = f"similar whether {shares} or the mix of items has changed; the interval covers both"
+        either = (
+            f"similar whether only {shares} or only the mix of items has changed; the interval "
+            "covers either case"
+        )
         learnt = f"; the estimate in it is learnt from the left-out groups of {about.groups!r}"
-        return both + (learnt if decision.rests_on == GROUPS else "")
+        return either + (learnt if decision.rests_on == GROUPS else "")
     if decision.reason == DECLARED:
         meaning = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
         return f"assumes, as you declared, that {meaning}"
@@ -322,10 +322,12 @@ def _basis_of_method(about: Explained) -> str:
 def named_numbers(about: Sequence[Assumption], lead: str) -> str:
     """The share of a class if only the classes changed, and if only the mix of items did.
 
+    Without labelled rows: if the posteriors are right.
+
     >>> named_numbers([Assumption("covariate shift", "PCC", {"a": 0.25})], "a")
     '25.0% if only the mix of items changed'
     """
-    names = ("prior shift", "covariate shift")
+    names = ("prior shift", "covariate shift", RIGHT_POSTERIORS)
     return ", ".join(
         f"{percent(assumption.prevalence[lead])} {ASSUMPTION_NAMES[assumption.name]}"
         for assumption in sorted(about, key=lambda a: a.name, reverse=True)

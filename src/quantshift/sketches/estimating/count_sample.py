@@ -15,7 +15,12 @@ from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.base.guarding import AGREEMENT
 from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED
 from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
-from quantshift.quantifying.estimating.decision import Decision, Evidence, spread
+from quantshift.quantifying.estimating.decision import (
+    RIGHT_POSTERIORS,
+    Decision,
+    Evidence,
+    spread,
+)
 from quantshift.quantifying.estimating.evidence import (
     ALL_ALIKE,
     NO_BETTER_THAN_CHANCE,
@@ -202,7 +207,7 @@ def _evidence(
     if no_estimate_reason:
         return evidence.refused(no_estimate_reason)
     if decision.kind == RANGE:
-        interval = in_range
+        interval = in_range if model.is_trained else _anything(interval)
     elif decision.reason == AGREEMENT:
         interval = _widened_for_features(spanning, batch, NOT_SEPARATED)
     return replace(
@@ -210,6 +215,11 @@ def _evidence(
         interval=interval,
         decision=decision.with_limits(interval.low, interval.high),
     )
+
+
+def _anything(interval: PrevalenceInterval) -> PrevalenceInterval:
+    """Limits that hold every share."""
+    return replace(interval, low=np.zeros_like(interval.low), high=np.ones_like(interval.high))
 
 
 def _widened_for_features(
@@ -231,17 +241,20 @@ def _assumptions(
     """The method's own estimate, and those of two methods that stand for kinds of shift."""
     posteriors, counts = batch.posteriors, batch.counts
     counted = counts @ posteriors / counts.sum()
-    estimates = {IF_COVARIATE_SHIFT.__name__: ("covariate shift", counted)}
-    if model.is_trained:
-        prior = interval.prevalence
-        if model.quantifier is not model.base:
-            prior = point_estimates(model.base, batch.sample)[0]
-        estimates = {type(model.base).__name__: ("prior shift", prior), **estimates}
-        if model.method not in estimates:
-            estimates = {
-                model.method: (f"as {model.method} assumes", interval.prevalence),
-                **estimates,
-            }
+    if not model.is_trained:
+        return (Assumption(RIGHT_POSTERIORS, model.method, by_class(model.classes, counted)),)
+    prior = interval.prevalence
+    if model.quantifier is not model.base:
+        prior = point_estimates(model.base, batch.sample)[0]
+    estimates = {
+        type(model.base).__name__: ("prior shift", prior),
+        IF_COVARIATE_SHIFT.__name__: ("covariate shift", counted),
+    }
+    if model.method not in estimates:
+        estimates = {
+            model.method: (f"as {model.method} assumes", interval.prevalence),
+            **estimates,
+        }
     return tuple(
         Assumption(
             name,
