@@ -561,6 +561,21 @@ def test_weighted_shares_say_so_and_labels_without_weight_are_refused(table):
     assert "all labelled items have the weight 0" in refused(none, **asked)
 
 
+@pytest.mark.parametrize("with_scores", [True, False])
+def test_a_heavy_item_without_a_label_can_be_either(with_scores):
+    """It decides the share of the weight, whatever the labels of the others say."""
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.7
+    labels = np.where(np.arange(300) < 60, y.astype(object), None)
+    says = {"score": y + rng.normal(size=300)} if with_scores else {"verdict": y}
+    for heavy, is_wide in [(299, True), (0, False)]:
+        weights = np.where(np.arange(300) == heavy, 1e6, 1.0)
+        answer = judge(**says, label=labels, labels="random", insist=True, weights=weights)
+        share = answer.overall.shares[1]
+        assert (share.high - share.low > 0.5) == is_wide
+        assert is_wide or share.low - 1e-3 <= y[0] <= share.high + 1e-3
+
+
 def test_all_items_labelled(table):
     """Nothing is guessed, assumed or advised."""
     every = drawn(table).with_columns(human=pl.col("human").fill_null("pass"))

@@ -166,7 +166,8 @@ def candidates(
         clash = next((name for name in chosen if name in roles), None)
         if clash is not None:
             raise UserError(
-                f"column {clash!r} cannot be used for items and also be: {roles[clash]}"
+                f"column {clash!r} is named as part of the items, but has another use: "
+                f"{roles[clash]}; name it once"
             )
         unnamed = dict.fromkeys(
             n for n in table.columns if n not in {*chosen, *roles, *options.label_columns}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from quantshift.errors import DataError
 from quantshift.tables.broken_files import explained
 from quantshift.tables.cells import AbstractCells, CellType
+from quantshift.tables.columns.spelling import as_written, spelling_key
 
 if TYPE_CHECKING:
     import polars as pl
@@ -124,12 +125,15 @@ def check_names(file: str, names: Sequence[str]) -> None:
 def require_column(name: str, columns: Sequence[str], column: str) -> None:
     """Refuse an unknown column, and suggest the nearest one."""
     if column not in columns:
-        near = difflib.get_close_matches(column, columns, n=1, cutoff=0.7)
+        near = [other for other in columns if spelling_key(other) == spelling_key(column)]
+        near += difflib.get_close_matches(column, columns, n=1, cutoff=0.7)
         # Without a header, the first row is taken for it and may be long.
         shown = [name[:20] for name in columns[:10]]
         if len(columns) > 10:
             shown.append("...")
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(shown)}"
+        hint = f"did you mean {as_written(near[0])}?" if near else f"there are {', '.join(shown)}"
+        if near and near[0] != near[0].strip():
+            hint = f"there is {near[0]!r}: remove the blanks in its name"
         raise DataError(f"{name}: no column {column!r}; {hint}")
     if columns.count(column) > 1:
         raise DataError(f"{name}: two columns are called {column!r}; rename one")

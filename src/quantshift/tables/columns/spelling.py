@@ -118,11 +118,11 @@ def merged_notes(
         return
     by_class = defaultdict(list)
     for form, name in sorted(usual.items()):
-        by_class[name].append(f"{_shown(form)} ({counts[form]:,})")
+        by_class[name].append(f"{as_written(form)} ({counts[form]:,})")
     n = sum(counts[form] for form in usual)
     they = f"{what} that differs" if n == 1 else f"{what}s that differ"
     spellings = "; ".join(
-        f"{', '.join(forms)} as {_shown(name)}" for name, forms in by_class.items()
+        f"{', '.join(forms)} as {as_written(name)}" for name, forms in by_class.items()
     )
     treated = "is treated as another" if n == 1 else "are treated as one"
     is_unseen = any(as_seen(form) != form or as_seen(name) != name for form, name in usual.items())
@@ -130,10 +130,10 @@ def merged_notes(
     yield f"{n:,} {they} only in case or blanks{unseen} {treated}: {spellings}"
 
 
-def _shown(name: str) -> str:
+def as_written(name: str) -> str:
     """A name in quotes; accents that are characters of their own are written as codes, to be seen.
 
-    >>> print(_shown("é"), _shown("e\\u0301"))
+    >>> print(as_written("é"), as_written("e\\u0301"))
     'é' 'e\\u0301'
     """
     return repr(name) if unicodedata.is_normalized("NFC", name) else ascii(name)
