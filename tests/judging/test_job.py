@@ -576,6 +576,33 @@ def test_a_heavy_item_without_a_label_can_be_either(with_scores):
         assert is_wide or share.low - 1e-3 <= y[0] <= share.high + 1e-3
 
 
+def test_labels_of_the_table_itself_count_once(table, tmp_path):
+    table = drawn(table)
+    path = tmp_path / "v.csv"
+    table.write_csv(path)
+    asked = {"verdict": "judge", "label": "human"}
+    with pytest.raises(UserError, match="v.csv is named twice, and would be counted twice"):
+        judge(path, labelled=path, **asked)
+    assert "the labelled table is the table itself" in refused(table, labelled=table, **asked)
+
+
+def test_ids_of_other_items_are_noticed_by_their_verdicts(table):
+    """Rows that are numbered in both tables have the same ids, and are other items."""
+    bare = table.drop("truth")
+    sheet = table.select("id", "judge", human="truth")
+    asked = {"verdict": "judge", "label": "human", "id": "id", "labels": "random", "insist": True}
+    same = judge(bare, labelled=sheet[:100], **asked)
+    others = sheet.with_columns(pl.struct("judge", "human").shuffle(1).struct.unnest())[:100]
+    assert "another verdict in 'judge' than in the table" in refused(bare, labelled=others, **asked)
+    first = pl.int_range(pl.len()) == 0
+    otherwise = pl.when(pl.col("judge") == "pass").then(pl.lit("fail")).otherwise(pl.lit("pass"))
+    changed = sheet.with_columns(judge=pl.when(first).then(otherwise).otherwise("judge"))[:100]
+    answer = judge(bare, labelled=changed, **asked)
+    assert any("1 of 100 labelled items has another verdict" in note for note in answer.warnings)
+    without = judge(bare, labelled=sheet[:100].drop("judge"), **asked)
+    assert without.overall.shares == same.overall.shares == answer.overall.shares
+
+
 def test_all_items_labelled(table):
     """Nothing is guessed, assumed or advised."""
     every = drawn(table).with_columns(human=pl.col("human").fill_null("pass"))
