@@ -581,7 +581,7 @@ def test_labels_of_the_table_itself_count_once(table, tmp_path):
     path = tmp_path / "v.csv"
     table.write_csv(path)
     asked = {"verdict": "judge", "label": "human"}
-    with pytest.raises(UserError, match="v.csv is named twice, and would be counted twice"):
+    with pytest.raises(UserError, match=r"v.csv is named twice, and would be counted twice"):
         judge(path, labelled=path, **asked)
     assert "the labelled table is the table itself" in refused(table, labelled=table, **asked)
 

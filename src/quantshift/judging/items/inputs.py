@@ -43,6 +43,7 @@ from quantshift.tables.columns.spelling import (
     mistyped_notes,
     placeholder_notes,
     spelling_key,
+    synonym_notes,
     usual_spellings,
 )
 from quantshift.tables.reading import OpenTable, Source, check_once, open_table
@@ -671,7 +672,11 @@ def _coded(
     warnings = [*(w for part in both for w in part.warnings), *repeated, *warnings]
     warnings += merged_notes(counts, usual)
     counted = Counter({name: counts[name] for name in labels})
-    warnings += [*mistyped_notes(counted), *placeholder_notes(counted)]
+    warnings += [
+        note
+        for notes in (mistyped_notes, placeholder_notes, synonym_notes)
+        for note in notes(counted)
+    ]
     clusters = _cluster_codes([part.clusters for part in both])
     return JudgedTable(
         name=title_of(cells.table),

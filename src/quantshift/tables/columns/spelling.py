@@ -16,6 +16,9 @@ PLACEHOLDERS = frozenset(
 )
 """Labels that often mean that there is none, as `spelling_key` writes them."""
 
+SAME_MEANING = {"y": "yes", "true": "yes", "1": "yes", "n": "no", "false": "no", "0": "no"}
+"""Labels that mean what another one means, as `spelling_key` writes them."""
+
 
 def spelling_key(name: str) -> str:
     """What names that differ only in case, in blanks or in what cannot be seen have in common.
@@ -161,6 +164,26 @@ def placeholder_notes(counts: Mapping[str, int]) -> Iterator[str]:
             yield (
                 f"the label {name!r} ({n:,} of {total:,}) counts as a class: if it means no label, "
                 "leave it out as missing"
+            )
+
+
+def synonym_notes(counts: Mapping[str, int]) -> Iterator[str]:
+    """A note about labels that probably mean the same, as where tables of two sources were joined.
+
+    >>> print(*synonym_notes({"1": 80, "0": 90, "true": 20}), *synonym_notes({"1": 8, "2": 9}))
+    the labels '1' (80) and 'true' (20) count as 2 classes; if they mean the same, write them alike
+    """
+    alike = defaultdict(list)
+    for name in counts:
+        key = spelling_key(name)
+        key = f"{float(key):g}" if is_number(key) else key
+        alike[SAME_MEANING.get(key, key)].append(name)
+    for names in alike.values():
+        if len(names) > 1:
+            listed = [f"{name!r} ({counts[name]:,})" for name in names]
+            yield (
+                f"the labels {', '.join(listed[:-1])} and {listed[-1]} count as {len(names)} classes; "
+                "if they mean the same, write them alike"
             )
 
 
