@@ -550,6 +550,24 @@ def test_what_is_stated_beside_the_sheet_of_a_plan_is_refused(table, tmp_path):
         judge(bare, labels="random", **asked)
 
 
+def test_a_sheet_whose_items_have_one_verdict_by_now(table, tmp_path):
+    bare = table.drop("truth")
+    plan_labels(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
+    sheet = pl.read_csv(tmp_path / "sheet.csv").drop("judge")
+    filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
+    judged_again = bare.with_columns(judge=pl.lit("pass"))
+    answer = judge(judged_again, verdict="judge", label="label", labelled=filled)
+    share = answer.overall.shares[1]
+    assert share.low < (table["truth"] == "pass").mean() < share.high
+
+
+def test_a_sheet_has_no_two_columns_of_one_name(table, tmp_path):
+    sheet = plan_labels(table.drop("truth"), verdict="judge", label="item", n_labels=60)
+    with pytest.raises(UserError, match="a sheet has a column 'item' of its own"):
+        sheet.write(tmp_path / "sheet.csv")
+    assert not (tmp_path / "sheet.csv").exists()
+
+
 def test_weighted_shares_say_so_and_labels_without_weight_are_refused(table):
     table = drawn(table)
     views = table.with_columns(views=pl.Series(range(len(table))))

@@ -180,10 +180,10 @@ def synonym_notes(counts: Mapping[str, int]) -> Iterator[str]:
         alike[SAME_MEANING.get(key, key)].append(name)
     for names in alike.values():
         if len(names) > 1:
-            listed = [f"{name!r} ({counts[name]:,})" for name in names]
+            *first, last = (f"{name!r} ({counts[name]:,})" for name in names)
             yield (
-                f"the labels {', '.join(listed[:-1])} and {listed[-1]} count as {len(names)} classes; "
-                "if they mean the same, write them alike"
+                f"the labels {', '.join(first)} and {last} count as {len(names)} classes; if they "
+                "mean the same, write them alike"
             )
 
 
