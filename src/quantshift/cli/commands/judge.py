@@ -259,9 +259,10 @@ def _cluster_lines(clusters: PlanClusters) -> Iterator[str]:
         if clusters.n_seen
         else "an assumption: no labelled clusters show it"
     )
+    effect = f"{clusters.effect:,.{0 if clusters.effect >= 10 else 1}f}"
     yield (
         f"Errors of the judge in one cluster have a correlation of {clusters.correlation:.2f} "
-        f"({basis}): {clusters.effect:,.{0 if clusters.effect >= 10 else 1}f} labels of whole clusters say as much as one "
+        f"({basis}): {effect} labels of whole clusters say as much as one "
         "independent label."
     )
     yield "Label each cluster to its end, and name the same --cluster when you judge them."
