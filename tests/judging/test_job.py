@@ -621,6 +621,22 @@ def test_ids_of_other_items_are_noticed_by_their_verdicts(table):
     assert without.overall.shares == same.overall.shares == answer.overall.shares
 
 
+def test_gaps_of_every_kind_of_array_are_gaps(table):
+    """The values under the mask of an array are not labels."""
+    human = drawn(table)["human"].to_list()
+    is_gap, said = np.equal(human, None), np.equal(human, "pass")
+    judged, asked = (table["judge"] == "pass").to_numpy(), {"labels": "random", "insist": True}
+    expected = judge(verdict=judged, label=np.where(is_gap, None, said), **asked).overall.shares
+    for label in (
+        np.ma.masked_array(said, mask=is_gap),
+        pd.array(np.where(is_gap, None, said), dtype="boolean"),
+        pd.Categorical(np.where(is_gap, None, said)),
+    ):
+        assert judge(verdict=judged, label=label, **asked).overall.shares == expected
+    with pytest.raises(UserError, match=r"give one value for each item, got shape \(400, 2\)"):
+        judge(verdict=np.column_stack([judged, judged]), label=human)
+
+
 def test_all_items_labelled(table):
     """Nothing is guessed, assumed or advised."""
     every = drawn(table).with_columns(human=pl.col("human").fill_null("pass"))
