@@ -6,7 +6,7 @@ message as one line and exits with code 2.
 
 import difflib
 from collections.abc import Iterable, Sequence
-from numbers import Real
+from numbers import Integral, Real
 
 from quantshift.credentials import without_credentials
 
@@ -47,6 +47,19 @@ def check_level(level: object, of: str = "an interval") -> None:
     raise UserError(
         f"the level of {of} must be between 0 and 1, such as 0.95, got {level!r}",
         arguments=["level"],
+    )
+
+
+LARGEST_SEED = 2**32 - 1
+"""The largest seed that every library takes."""
+
+
+def check_seed(seed: object) -> None:
+    """Refuse a seed that some library would not take."""
+    if isinstance(seed, Integral) and 0 <= int(seed) <= LARGEST_SEED:
+        return
+    raise UserError(
+        f"a seed is a whole number from 0 to {LARGEST_SEED:,}, got {seed!r}", arguments=["seed"]
     )
 
 

@@ -62,3 +62,18 @@ def test_names_may_be_any_sequence_of_texts() -> None:
     for wrong in (np.zeros(2), [1], 5):
         with pytest.raises(UserError, match="is not a text; write names and values as texts"):
             as_names(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"by": ["region"]}, "'by' must be a text, got list"),
+        ({"weights": np.ones(3)}, "'weights' must be a text, got ndarray"),
+        ({"classifier": object()}, "'classifier' must be a text, got object"),
+        ({"positive": True}, "'positive' must be a text, got bool"),
+        ({"replicates": "100"}, "'replicates' must be a whole number, got str"),
+    ],
+)
+def test_an_argument_of_another_type_is_named(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        quantify("new.csv", train="train.csv", label="y", **wrong)  # type: ignore[arg-type]

@@ -14,7 +14,9 @@ import polars as pl
 import pytest
 from threadpoolctl import threadpool_limits
 
+from quantshift import quantify
 from quantshift.cli.app import main
+from quantshift.errors import UserError
 from tests.data.made_workbooks import workbook
 
 Quantshift = Callable[..., tuple[int, str, str]]
@@ -475,3 +477,24 @@ def test_a_sheet_that_is_not_read_is_told(quantshift, tmp_path, command):
         code, out, err = quantshift(*how[command], "--out", tmp_path / f"{is_told}.parquet")
         assert (code, err) == (0, "")
         assert ("the hidden sheet 'Old' was not read" in out) == is_told
+
+
+# Numbers and paths of the command line
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_a_library_would_not_take(quantshift, files, seed):
+    code, _, error = quantshift(*asked(files, *LOGISTIC, "--seed", seed))
+    assert code == 2
+    assert "invalid value for '--seed': it should be" in one_line(error)
+    with pytest.raises(UserError, match="a seed is a whole number from 0 to 4,294,967,295, got"):
+        quantify(files / "new.csv", train=files / "train.csv", label="y", seed=seed)
+
+
+def test_a_link_to_itself(quantshift, files):
+    (files / "loop.csv").symlink_to("loop.csv")
+    code, _, error = quantshift(
+        "quantify", "--train", files / "train.csv", "--sample", files / "loop.csv", "--label", "y"
+    )
+    assert code == 2
+    assert "loop.csv: cannot be read" in one_line(error)

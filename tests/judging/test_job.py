@@ -550,6 +550,24 @@ def test_what_is_stated_beside_the_sheet_of_a_plan_is_refused(table, tmp_path):
         judge(bare, labels="random", **asked)
 
 
+def test_a_sheet_whose_items_have_one_verdict_by_now(table, tmp_path):
+    bare = table.drop("truth")
+    plan_labels(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
+    sheet = pl.read_csv(tmp_path / "sheet.csv").drop("judge")
+    filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
+    judged_again = bare.with_columns(judge=pl.lit("pass"))
+    answer = judge(judged_again, verdict="judge", label="label", labelled=filled)
+    share = answer.overall.shares[1]
+    assert share.low < (table["truth"] == "pass").mean() < share.high
+
+
+def test_a_sheet_has_no_two_columns_of_one_name(table, tmp_path):
+    sheet = plan_labels(table.drop("truth"), verdict="judge", label="item", n_labels=60)
+    with pytest.raises(UserError, match="a sheet has a column 'item' of its own"):
+        sheet.write(tmp_path / "sheet.csv")
+    assert not (tmp_path / "sheet.csv").exists()
+
+
 def test_weighted_shares_say_so_and_labels_without_weight_are_refused(table):
     table = drawn(table)
     views = table.with_columns(views=pl.Series(range(len(table))))
@@ -559,6 +577,64 @@ def test_weighted_shares_say_so_and_labels_without_weight_are_refused(table):
     assert answer.overall.weights == "views"
     none = table.with_columns(views=pl.col("human").is_null().cast(int))
     assert "all labelled items have the weight 0" in refused(none, **asked)
+
+
+@pytest.mark.parametrize("with_scores", [True, False])
+def test_a_heavy_item_without_a_label_can_be_either(with_scores):
+    """It decides the share of the weight, whatever the labels of the others say."""
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.7
+    labels = np.where(np.arange(300) < 60, y.astype(object), None)
+    says = {"score": y + rng.normal(size=300)} if with_scores else {"verdict": y}
+    for heavy, is_wide in [(299, True), (0, False)]:
+        weights = np.where(np.arange(300) == heavy, 1e6, 1.0)
+        answer = judge(**says, label=labels, labels="random", insist=True, weights=weights)
+        share = answer.overall.shares[1]
+        assert (share.high - share.low > 0.5) == is_wide
+        assert is_wide or share.low - 1e-3 <= y[0] <= share.high + 1e-3
+
+
+def test_labels_of_the_table_itself_count_once(table, tmp_path):
+    table = drawn(table)
+    path = tmp_path / "v.csv"
+    table.write_csv(path)
+    asked = {"verdict": "judge", "label": "human"}
+    with pytest.raises(UserError, match=r"v.csv is named twice, and would be counted twice"):
+        judge(path, labelled=path, **asked)
+    assert "the labelled table is the table itself" in refused(table, labelled=table, **asked)
+
+
+def test_ids_of_other_items_are_noticed_by_their_verdicts(table):
+    """Rows that are numbered in both tables have the same ids, and are other items."""
+    bare = table.drop("truth")
+    sheet = table.select("id", "judge", human="truth")
+    asked = {"verdict": "judge", "label": "human", "id": "id", "labels": "random", "insist": True}
+    same = judge(bare, labelled=sheet[:100], **asked)
+    others = sheet.with_columns(pl.struct("judge", "human").shuffle(1).struct.unnest())[:100]
+    assert "another verdict in 'judge' than in the table" in refused(bare, labelled=others, **asked)
+    first = pl.int_range(pl.len()) == 0
+    otherwise = pl.when(pl.col("judge") == "pass").then(pl.lit("fail")).otherwise(pl.lit("pass"))
+    changed = sheet.with_columns(judge=pl.when(first).then(otherwise).otherwise("judge"))[:100]
+    answer = judge(bare, labelled=changed, **asked)
+    assert any("1 of 100 labelled items has another verdict" in note for note in answer.warnings)
+    without = judge(bare, labelled=sheet[:100].drop("judge"), **asked)
+    assert without.overall.shares == same.overall.shares == answer.overall.shares
+
+
+def test_gaps_of_every_kind_of_array_are_gaps(table):
+    """The values under the mask of an array are not labels."""
+    human = drawn(table)["human"].to_list()
+    is_gap, said = np.equal(human, None), np.equal(human, "pass")
+    judged, asked = (table["judge"] == "pass").to_numpy(), {"labels": "random", "insist": True}
+    expected = judge(verdict=judged, label=np.where(is_gap, None, said), **asked).overall.shares
+    for label in (
+        np.ma.masked_array(said, mask=is_gap),
+        pd.array(np.where(is_gap, None, said), dtype="boolean"),
+        pd.Categorical(np.where(is_gap, None, said)),
+    ):
+        assert judge(verdict=judged, label=label, **asked).overall.shares == expected
+    with pytest.raises(UserError, match=r"give one value for each item, got shape \(400, 2\)"):
+        judge(verdict=np.column_stack([judged, judged]), label=human)
 
 
 def test_all_items_labelled(table):

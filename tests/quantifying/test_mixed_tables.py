@@ -154,6 +154,9 @@ def test_columns_missing_in_the_sample_are_left_out_before_training():
     found = quantify(people(300, 1).drop("note", "age"), train=people(), label="churn", **FAST)
     left_out = reasons(found.left_out_columns)
     assert left_out["note"] == left_out["age"] == "missing in the sample"
+    renamed = people(300, 1).rename({"age": "Age"})
+    found = quantify(renamed, train=people(), label="churn", **FAST)
+    assert reasons(found.left_out_columns)["age"] == "missing in the sample, which has 'Age'"
     assert "income" in {column.name for column in found.used}
     with pytest.raises(DataError, match="the model needs a column that is not there: 'note'"):
         quantify(people(9).drop("note"), train=people(), label="churn", text="note", **FAST)

@@ -246,6 +246,21 @@ def test_missing_files_and_columns(tmp_path):
         list(open_table(tmp_path / "b.csv").chunks(["x"]))
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("Y", "did you mean 'Y'?"),
+        ("y\u200b", r"did you mean 'y\u200b'?"),
+        (" y", "there is ' y': remove the blanks in its name"),
+    ],
+)
+def test_names_that_look_alike(tmp_path, name, hint):
+    (tmp_path / "a.csv").write_text(f"other,{name}\n1,2\n")
+    with pytest.raises(DataError) as caught:
+        list(open_table(tmp_path / "a.csv").chunks(["y"]))
+    assert str(caught.value).endswith(f"a.csv: no column 'y'; {hint}")
+
+
 def test_json_keys_of_later_rows_are_columns(tmp_path):
     lines = [json.dumps({"a": 1}), json.dumps({"a": 2, "b": 3})]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))

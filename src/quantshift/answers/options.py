@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from quantshift.base.options import COLUMNS, LABELS, OUTPUT, SCRIPTS, TABLES, OptionText, option
+from quantshift.errors import LARGEST_SEED
 
 MISSING = OptionText(
     "Values that mean a missing label (default: an empty cell, NA, N/A, n/a, NaN, NULL, None).",
@@ -21,7 +22,7 @@ LENIENT = OptionText(
     "Read CSV line by line where a quote is left open, instead of stopping there.", panel=TABLES
 )
 LEVEL = OptionText("Confidence level of the intervals.", least=0.5, most=0.999)
-SEED = OptionText("Random seed.")
+SEED = OptionText("Random seed.", least=0, most=LARGEST_SEED)
 WHOSE_SHARE = OptionText(
     "Whose share the interval is for: items (those of the sample) or population (that they were "
     "drawn from, which is known less well).",

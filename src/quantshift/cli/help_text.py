@@ -1,18 +1,22 @@
-"""Help texts that fill the width of the terminal; Typer would keep the docstrings' line breaks."""
+"""Help texts as they were written, filling the width of the terminal.
+
+Typer would keep the docstrings' line breaks, and take words in square brackets for markup.
+"""
 
 import inspect
 
 import typer
+from rich.markup import escape
 
 
 def fill_width(app: typer.Typer) -> None:
     """Join the lines of each paragraph in all help texts of the app; indented lines stay."""
     for command in app.registered_commands:
         if command.callback is not None:
-            command.help = flowing(command.help or inspect.getdoc(command.callback) or "")
+            command.help = escape(flowing(command.help or inspect.getdoc(command.callback) or ""))
     group = app.registered_callback
     if group is not None and group.callback is not None and group.callback.__doc__:
-        group.help = flowing(group.callback.__doc__)
+        group.help = escape(flowing(group.callback.__doc__))
     for nested in app.registered_groups:
         if nested.typer_instance is not None:
             fill_width(nested.typer_instance)

@@ -19,7 +19,7 @@ from quantshift.answers.options import (
     WHOSE_SHARE,
 )
 from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option, split_names
-from quantshift.errors import UserError, unknown_name
+from quantshift.errors import UserError, check_seed, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.judging.designs.registry import plans, stated_designs
 from quantshift.judging.items.judged_items import ASSUMPTIONS, AUTO, Settings
@@ -406,6 +406,7 @@ class LevelOptions:
     of: str = option(ITEMS, WHOSE_SHARE)
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if self.of not in SHARES_OF:
             raise unknown_name("value of `of`", self.of, SHARES_OF)
 

@@ -164,8 +164,13 @@ def audit_interval(
     weight = _regression_weight(Y, predicted, shares)
     assisted = np.clip(counted + weight * (mean - predicted_mean), 0.0, 1.0)
     spread = _spread_of_residuals(Y, predicted, shares, weight, f, counts)
+    labelled_share = k / n_items
+    if label_weights is not None and counts is not None and target == "sample":
+        is_labelled = np.isin(np.arange(len(f)), rows)
+        of_all = np.zeros(len(f), dtype=np.int64)
+        labelled_share = float(labelled_shares(of_all, is_labelled, counts)[0])
     by_counting, with_posteriors = _margins(
-        counted, spread, effective, k / n_items, level=level, target=target
+        counted, spread, effective, labelled_share, level=level, target=target
     )
     low, high = _limits_around(counted, by_counting)
     low_assisted, high_assisted = _limits_around(assisted, with_posteriors)
@@ -180,6 +185,32 @@ def audit_interval(
         n_labelled=k,
         n_items=n_items,
     )
+
+
+def labelled_shares(
+    strata: Codes, is_labelled: NDArray[np.bool_], weights: Weights, n_strata: int = 1
+) -> NDArray[np.float64]:
+    """The share of each stratum that is labelled, as the finite-population correction needs it.
+
+    Only items without a label can be other than their stratum's rate says: by the error of the
+    rate, and by chance, the more so the fewer they effectively are (Kish). With equal weights this
+    is the share of the items that are labelled. It is negative where a few heavy items have no
+    label: what these are is then most of the error.
+
+    >>> labelled_shares(np.zeros(4, int), np.arange(4) < 1, np.ones(4)).round(3)
+    array([0.25])
+    >>> labelled_shares(np.zeros(4, int), np.arange(4) < 2, np.array([1.0, 1, 1, 9])).round(3)
+    array([-0.833])
+    """
+
+    def sums(rows: NDArray[np.bool_], power: int) -> NDArray[np.float64]:
+        return np.bincount(strata[rows], weights=weights[rows] ** power, minlength=n_strata)
+
+    total, unlabelled = sums(np.ones_like(is_labelled), 1), sums(~is_labelled, 1)
+    labelled, squares = sums(is_labelled, 1), sums(is_labelled, 2)
+    effective_labels = labelled**2 / np.where(squares > 0, squares, 1)
+    open_ = unlabelled**2 + effective_labels * sums(~is_labelled, 2)
+    return np.asarray((total**2 - open_) / np.where(total > 0, total, 1) ** 2)
 
 
 def count_interval(codes: ArrayLike, n_classes: int, *, level: float = 0.95) -> AuditInterval:

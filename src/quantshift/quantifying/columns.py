@@ -7,7 +7,7 @@ or date is an error that names its row.
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,6 +26,7 @@ from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.tables.columns.cell_names import shown
 from quantshift.tables.columns.kinds import TEXT, Column, as_kind, label_names
 from quantshift.tables.columns.periods import BatchNames, Periods
+from quantshift.tables.columns.spelling import spelling_key
 from quantshift.tables.reading import Chunk, OpenTable
 
 
@@ -133,6 +134,16 @@ def total(counts: Any) -> dict[str, int]:
     return dict(added)
 
 
+def _missing_in_sample(name: str, offered: Iterable[str]) -> str:
+    """Why a column is left out that the samples lack.
+
+    >>> _missing_in_sample("age", ["income"]), _missing_in_sample("age", ["Age "])
+    ('missing in the sample', "missing in the sample, which has 'Age '")
+    """
+    alike = sorted(other for other in offered if spelling_key(other) == spelling_key(name))
+    return f"missing in the sample{f', which has {alike[0]!r}' if alike else ''}"
+
+
 def candidates(
     options: ColumnOptions,
     table: OpenTable,
@@ -166,7 +177,8 @@ def candidates(
         clash = next((name for name in chosen if name in roles), None)
         if clash is not None:
             raise UserError(
-                f"column {clash!r} cannot be used for items and also be: {roles[clash]}"
+                f"column {clash!r} is named as part of the items, but has another use: "
+                f"{roles[clash]}; name it once"
             )
         unnamed = dict.fromkeys(
             n for n in table.columns if n not in {*chosen, *roles, *options.label_columns}
@@ -180,7 +192,7 @@ def candidates(
         if name in table.nested:
             left_out.append(LeftOutColumn(name, "lists or objects: not supported"))
         elif offered is not None and name not in offered:
-            left_out.append(LeftOutColumn(name, "missing in the sample"))
+            left_out.append(LeftOutColumn(name, _missing_in_sample(name, offered)))
         elif name in tied:
             left_out.append(LeftOutColumn(name, f"tied to {by!r}: tells the batch of every row"))
         else:

@@ -19,7 +19,7 @@ from quantshift.answers.options import (
     WHOSE_SHARE,
 )
 from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option, split_names
-from quantshift.errors import UserError, unknown_name
+from quantshift.errors import UserError, check_seed, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.tables.columns.periods import EVERY
@@ -278,6 +278,9 @@ class TrainingOptions:
         "pipeline.",
     )
     seed: int = option(0, SEED)
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
 
 
 @dataclass(frozen=True)

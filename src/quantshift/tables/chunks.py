@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from quantshift.errors import DataError
 from quantshift.tables.broken_files import explained
 from quantshift.tables.cells import AbstractCells, CellType
+from quantshift.tables.columns.spelling import as_written, spelling_key
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,15 +122,29 @@ def check_names(file: str, names: Sequence[str]) -> None:
         raise DataError(f"{file}: two columns are called {twice!r}; rename one")
 
 
+def nearest_column(column: str, columns: Sequence[str]) -> str | None:
+    """The column whose name looks like that of one that is not there.
+
+    >>> nearest_column("age", ["income", "Age"]), nearest_column("age", ["income"])
+    ('Age', None)
+    """
+    alike = [other for other in columns if spelling_key(other) == spelling_key(column)]
+    return next(iter(alike or difflib.get_close_matches(column, columns, n=1, cutoff=0.7)), None)
+
+
 def require_column(name: str, columns: Sequence[str], column: str) -> None:
     """Refuse an unknown column, and suggest the nearest one."""
     if column not in columns:
-        near = difflib.get_close_matches(column, columns, n=1, cutoff=0.7)
+        near = nearest_column(column, columns)
         # Without a header, the first row is taken for it and may be long.
         shown = [name[:20] for name in columns[:10]]
         if len(columns) > 10:
             shown.append("...")
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(shown)}"
+        hint = f"there are {', '.join(shown)}"
+        if near is not None:
+            hint = f"did you mean {as_written(near)}?"
+            if near != near.strip():
+                hint = f"there is {near!r}: remove the blanks in its name"
         raise DataError(f"{name}: no column {column!r}; {hint}")
     if columns.count(column) > 1:
         raise DataError(f"{name}: two columns are called {column!r}; rename one")

@@ -74,7 +74,10 @@ def check_content(file: TableFile) -> None:
         cure = "unpack" if content == ZIP else "rename"
         raise DataError(f"{file.name}: {content}, though its name ends in {file.ending}; {cure} it")
     if b"\0" in start:
-        raise DataError(f"{file.name}: not a text file, though its name ends in {file.ending}")
+        raise DataError(
+            f"{file.name}: not a text file, though its name ends in {file.ending}; save it as text "
+            "in UTF-8"
+        )
 
 
 def _misnamed(file: TableFile, expected: str) -> DataError:

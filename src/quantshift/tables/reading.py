@@ -141,7 +141,7 @@ def check_once(files: Sequence[Source]) -> None:
     for file in files:
         if not isinstance(file, str | Path) or str(file) == STANDARD_INPUT:
             continue
-        location = str(file) if database_of(file) else str(Path(file).resolve())
+        location = str(file) if database_of(file) else os.path.realpath(file)
         if location in seen:
             raise UserError(
                 f"{shown_file(file)} is named twice, and would be counted twice; name it once"

@@ -201,6 +201,7 @@ def test_help_teaches_by_example(quantshift, verb, monkeypatch):
     code, out, _ = quantshift("data", verb, "--help")
     assert code == 0
     assert out.count(f"quantshift data {verb}") >= 3
+    assert verb != "list" or "'quantshift[datasets]'" in out
 
 
 def test_a_quote_left_open_names_its_line_and_its_cure(quantshift, churn):

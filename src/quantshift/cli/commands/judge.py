@@ -259,9 +259,10 @@ def _cluster_lines(clusters: PlanClusters) -> Iterator[str]:
         if clusters.n_seen
         else "an assumption: no labelled clusters show it"
     )
+    effect = f"{clusters.effect:,.{0 if clusters.effect >= 10 else 1}f}"
     yield (
         f"Errors of the judge in one cluster have a correlation of {clusters.correlation:.2f} "
-        f"({basis}): {clusters.effect:.2g} labels of whole clusters say as much as one "
+        f"({basis}): {effect} labels of whole clusters say as much as one "
         "independent label."
     )
     yield "Label each cluster to its end, and name the same --cluster when you judge them."
@@ -277,8 +278,9 @@ def _plan_lines(sheet: LabelSheet, precision: float | None) -> Iterator[str]:
     random_note = f"; with {single} items it would take about {n_random:,}{more}"
     alike = clusters is None and plan_named(label_plan.how).plans_together
     whole = "" if clusters is None else f", {counted(label_plan.n_clusters, 'whole cluster')},"
+    items = counted(sheet.n_new, "more item" if sheet.labels else "item")
     yield (
-        f"Label {sheet.n_new:,}{more} items{whole} for an interval of about plus or minus "
+        f"Label {items}{whole} for an interval of about plus or minus "
         f"{percent(label_plan.half_width).removesuffix('%')} points"
         f"{'' if alike else random_note}."
     )

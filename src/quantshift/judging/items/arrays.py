@@ -66,8 +66,14 @@ def _values(name: str, values: Any) -> list[Any]:
         return pandas_values(values)
     if library == "polars":
         return FrameCells(values.alias(name).to_frame()).values(name)
-    listed = np.asarray(values, dtype=object).tolist()
-    cells = [None if value is None or value != value else value for value in listed]
+    # Masked arrays stay masked, so that their gaps are gaps.
+    array = np.asanyarray(values, dtype=object)
+    if array.ndim != 1:
+        raise UserError(
+            f"{name}: give one value for each item, got shape {array.shape}; several judges are "
+            "given by their names, as in {'gpt': [...], 'claude': [...]}"
+        )
+    cells = [None if value is None or value != value else value for value in array.tolist()]
     kinds = {type(value) for value in cells if value is not None}
     if len(kinds) > 1 and not kinds <= {int, float}:
         return [None if value is None else str(value) for value in cells]

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import NO_GROUP, title_of
 from quantshift.answers.rows import NO_LABEL, RAGGED, Rows, undecodable_warning
+from quantshift.base.nouns import counted as n_of
 from quantshift.base.types import Codes, Flags
 from quantshift.errors import DataError, UserError
 from quantshift.judging.items.annotators import Votes, majority
@@ -40,9 +42,11 @@ from quantshift.tables.columns.spelling import (
     merged_notes,
     mistyped_notes,
     placeholder_notes,
+    spelling_key,
+    synonym_notes,
     usual_spellings,
 )
-from quantshift.tables.reading import OpenTable, Source, open_table
+from quantshift.tables.reading import OpenTable, Source, check_once, open_table
 
 NO_VERDICT, NO_SCORE = "no verdict", "no score"
 """Why rows are left out."""
@@ -52,6 +56,9 @@ NONE_GIVEN = "(none)"
 
 MUCH = 0.05
 """A verdict that another table lacks is not just a rare one if at least this share has it."""
+
+MOST_CHANGED = 0.5
+"""The share of the disagreement by chance that the verdicts about the same items may have."""
 
 DRAWN_BY = "quantshift judge plan"
 
@@ -208,6 +215,7 @@ def read_judged(
     if labelled is not None:
         if options.label is None:
             raise UserError("name the column of the labels", arguments=["label"])
+        _check_another(table, labelled)
         beside = open_table(labelled, name="the labelled table", lenient=options.lenient)
     is_sheet = beside is not None and not options.external and is_drawn(beside, opened.columns)
     of_others = options.external or (not is_sheet and options.id is None)
@@ -225,6 +233,16 @@ def read_judged(
     join = _with_sheet if is_sheet else _with_labels_by_id
     cells, rows = join(cells, beside, options)
     return _coded(cells, None, [rows], options)
+
+
+def _check_another(table: Source, labelled: Source) -> None:
+    """Refuse the same table for both: its labels would be counted twice."""
+    if labelled is table and not isinstance(table, str | Path):
+        raise UserError(
+            "the labelled table is the table itself, whose labels are read anyway; leave it out",
+            arguments=["labelled"],
+        )
+    check_once([table, labelled])
 
 
 def _check_roles(options: JudgeOptions) -> None:
@@ -503,7 +521,8 @@ def _with_labels_by_id(
     id_, label = options.id or "", options.label or ""
     keys = [id_, *([options.by] if options.by in beside.columns and options.by is not None else [])]
     beside.require([label, *keys])
-    sheet = read_sheet(beside, label=label, beside=keys, missing=options.missing)
+    judges = [name for name in options.verdict if name in beside.columns]
+    sheet = read_sheet(beside, label=label, beside=[*keys, *judges], missing=options.missing)
     grouped = len(keys) > 1
     keys_of_items = list(
         zip(
@@ -545,7 +564,44 @@ def _with_labels_by_id(
             "are other items with verdicts of their own, say that they were labelled elsewhere",
             arguments=["labels"],
         )
+    for judge in judges:
+        verdicts = cells.verdicts[options.verdict.index(judge)]
+        note = _changed_verdicts(sheet, judge, [verdicts[i] for i in matched], cells.rows.source)
+        cells = replace(cells, warnings=(*cells.warnings, *note))
     return _with_labels(cells, sheet, matched), _rows_of(beside, sheet)
+
+
+def _changed_verdicts(
+    sheet: FilledSheet, judge: str, here: Sequence[str], source: str
+) -> Iterator[str]:
+    """A note if the judge says something else about the labelled items in the other table.
+
+    Refused if the two agree hardly more than about different items, as where ids are numbers.
+    here: the verdicts of the table, in the order of the sheet.
+    """
+    there = names_of_cells(sheet.cells[judge])
+    pairs = [
+        (number, spelling_key(one), spelling_key(other))
+        for number, one, other in zip(sheet.numbers, here, there, strict=True)
+        if other is not None
+    ]
+    changed = [number for number, one, other in pairs if one != other]
+    if not changed:
+        return
+    ours, theirs = (Counter(pair[i] for pair in pairs) for i in (1, 2))
+    by_chance = len(pairs) - sum(n * theirs[name] for name, n in ours.items()) / len(pairs)
+    found = (
+        f"{sheet.name}: {len(changed):,} of {n_of(len(pairs), 'labelled item')} "
+        f"{'has' if len(changed) == 1 else 'have'} another verdict in {judge!r} than in {source}, "
+        f"the first in row {changed[0]:,}"
+    )
+    if len(changed) > MOST_CHANGED * by_chance:
+        raise DataError(
+            f"{found}: are the ids those of the same items? If they are other items, say that they "
+            f"were labelled elsewhere; if the judge has changed, remove its column there",
+            arguments=["labels"],
+        )
+    yield f"{found}; the verdicts of {source} are used"
 
 
 def _rows_of(table: OpenTable, sheet: FilledSheet) -> Rows:
@@ -616,7 +672,11 @@ def _coded(
     warnings = [*(w for part in both for w in part.warnings), *repeated, *warnings]
     warnings += merged_notes(counts, usual)
     counted = Counter({name: counts[name] for name in labels})
-    warnings += [*mistyped_notes(counted), *placeholder_notes(counted)]
+    warnings += [
+        note
+        for notes in (mistyped_notes, placeholder_notes, synonym_notes)
+        for note in notes(counted)
+    ]
     clusters = _cluster_codes([part.clusters for part in both])
     return JudgedTable(
         name=title_of(cells.table),

@@ -60,6 +60,11 @@ class DrawnSheet:
         check_sheet(path, inputs=self.inputs, overwrite=overwrite)
         added = () if self.probabilities is None else (PROBABILITY,)
         own = {*OWN, *added}
+        if self.label in own:
+            raise UserError(
+                f"a sheet has a column {self.label!r} of its own; call the label otherwise",
+                arguments=["label"],
+            )
         columns = [name for name in self.table.columns if name != self.label]
         names = [in_the_table(name) if name in own else name for name in columns]
         header = [escaped(name) for name in (ITEM, self.label, *names, *added, PLAN, PLACE, CHECK)]

@@ -88,8 +88,8 @@ NONE_SEPARATED = (
     "in cross-validation the classifier can tell no class from all the others better than chance"
 )
 ALL_ALIKE = (
-    "its items all look the same to the classifier, unlike those of any class in training; are "
-    "columns empty or constant?"
+    "its items all look the same to the classifier, unlike those of any class in training, as if "
+    "columns were empty or constant"
 )
 SAME_POSTERIORS = "all its items have the same posteriors"
 

@@ -1,6 +1,5 @@
 """A trained model: preparation, classifier, quantifier, and a summary of its training."""
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,6 +32,7 @@ from quantshift.quantifying.training.methods import (
     POSTERIORS,
     name_of,
 )
+from quantshift.tables.chunks import nearest_column
 from quantshift.tables.columns.kinds import CATEGORY, DATE
 from quantshift.tables.formats.frames import given_frame, plain_frame
 from quantshift.tables.reading import Source
@@ -184,10 +184,10 @@ class Model:
         one = len(missing) == 1
         more = ", ..." if len(missing) > 10 else ""
         listed = ", ".join(map(repr, missing[:10])) + more
-        near = difflib.get_close_matches(missing[0], present, n=1, cutoff=0.7) if one else []
+        near = nearest_column(missing[0], present) if one else None
         raise DataError(
             f"{table}: the model needs {'a column that is' if one else 'columns that are'} not "
-            f"there: {listed}{f' (did you mean {near[0]!r}?)' if near else ''}; add "
+            f"there: {listed}{f' (did you mean {near!r}?)' if near else ''}; add "
             f"{'it' if one else 'them'}, or train a model without {'it' if one else 'them'}"
         )
 

@@ -11,7 +11,12 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors
 from quantshift.classify.folds import stratified_folds
 from quantshift.tables.columns.kinds import NUMBER, TEXT, Column
-from quantshift.tables.columns.spelling import merged_notes, mistyped_notes, placeholder_notes
+from quantshift.tables.columns.spelling import (
+    merged_notes,
+    mistyped_notes,
+    placeholder_notes,
+    synonym_notes,
+)
 from quantshift.tables.preparation import TablePreparation
 
 TOO_GOOD = 0.9995
@@ -50,6 +55,7 @@ def doubts_about_labels(
         classes[usual.get(name, name)] += n
     yield from mistyped_notes(classes)
     yield from placeholder_notes(classes)
+    yield from synonym_notes(classes)
 
 
 def decimal_comma_notes(columns: Sequence[Column]) -> Iterator[str]:

@@ -16,6 +16,9 @@ PLACEHOLDERS = frozenset(
 )
 """Labels that often mean that there is none, as `spelling_key` writes them."""
 
+SAME_MEANING = {"y": "yes", "true": "yes", "1": "yes", "n": "no", "false": "no", "0": "no"}
+"""Labels that mean what another one means, as `spelling_key` writes them."""
+
 
 def spelling_key(name: str) -> str:
     """What names that differ only in case, in blanks or in what cannot be seen have in common.
@@ -118,11 +121,11 @@ def merged_notes(
         return
     by_class = defaultdict(list)
     for form, name in sorted(usual.items()):
-        by_class[name].append(f"{_shown(form)} ({counts[form]:,})")
+        by_class[name].append(f"{as_written(form)} ({counts[form]:,})")
     n = sum(counts[form] for form in usual)
     they = f"{what} that differs" if n == 1 else f"{what}s that differ"
     spellings = "; ".join(
-        f"{', '.join(forms)} as {_shown(name)}" for name, forms in by_class.items()
+        f"{', '.join(forms)} as {as_written(name)}" for name, forms in by_class.items()
     )
     treated = "is treated as another" if n == 1 else "are treated as one"
     is_unseen = any(as_seen(form) != form or as_seen(name) != name for form, name in usual.items())
@@ -130,10 +133,10 @@ def merged_notes(
     yield f"{n:,} {they} only in case or blanks{unseen} {treated}: {spellings}"
 
 
-def _shown(name: str) -> str:
+def as_written(name: str) -> str:
     """A name in quotes; accents that are characters of their own are written as codes, to be seen.
 
-    >>> print(_shown("é"), _shown("e\\u0301"))
+    >>> print(as_written("é"), as_written("e\\u0301"))
     'é' 'e\\u0301'
     """
     return repr(name) if unicodedata.is_normalized("NFC", name) else ascii(name)
@@ -161,6 +164,26 @@ def placeholder_notes(counts: Mapping[str, int]) -> Iterator[str]:
             yield (
                 f"the label {name!r} ({n:,} of {total:,}) counts as a class: if it means no label, "
                 "leave it out as missing"
+            )
+
+
+def synonym_notes(counts: Mapping[str, int]) -> Iterator[str]:
+    """A note about labels that probably mean the same, as where tables of two sources were joined.
+
+    >>> print(*synonym_notes({"1": 80, "0": 90, "true": 20}), *synonym_notes({"1": 8, "2": 9}))
+    the labels '1' (80) and 'true' (20) count as 2 classes; if they mean the same, write them alike
+    """
+    alike = defaultdict(list)
+    for name in counts:
+        key = spelling_key(name)
+        key = f"{float(key):g}" if is_number(key) else key
+        alike[SAME_MEANING.get(key, key)].append(name)
+    for names in alike.values():
+        if len(names) > 1:
+            *first, last = (f"{name!r} ({counts[name]:,})" for name in names)
+            yield (
+                f"the labels {', '.join(first)} and {last} count as {len(names)} classes; if they "
+                "mean the same, write them alike"
             )
 
 

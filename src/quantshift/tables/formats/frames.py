@@ -45,7 +45,7 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
         frame = polars_frame(table)
     except DataError:
         raise
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError) as error:
         if not of_pandas:
             kind = type(source).__name__
             raise UserError(

@@ -70,12 +70,13 @@ def pandas_table(name: str, frame: Any) -> OpenTable:
 
 
 def pandas_values(column: Any) -> list[Any]:
-    """The values of a column of pandas; None where it has none."""
+    """The values of a column of pandas, or of one of its arrays; None where it has none."""
     if column.dtype.kind == "M" and getattr(column.dtype, "tz", None) is None:
         moments = column.to_numpy()
         texts = np.char.replace(np.datetime_as_string(moments), "T", " ").tolist()
         return [None if gap else text for gap, text in zip(np.isnat(moments), texts, strict=True)]
-    values = column.astype(object).where(column.notna(), None).tolist()
+    objects, gaps = column.astype(object).tolist(), column.isna().tolist()
+    values = [None if gap else value for value, gap in zip(objects, gaps, strict=True)]
     kinds = {type(value) for value in values}
     # Values of several types are strings, as they are printed.
     return values if len(kinds - {type(None)}) > 1 else [cell_of(value) for value in values]

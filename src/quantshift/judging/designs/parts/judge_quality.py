@@ -278,8 +278,10 @@ def _melded_limits(
 def _summed(middle: Reals, moved: Reals, heavy: Reals) -> Reals:
     """The sum over verdicts: of the moved values for the heaviest and those without labels.
 
-    For the others it is that of the middle values.
+    For the others it is that of the middle values. Without verdicts it is 0.
     """
+    if heavy.shape[-1] == 0:
+        return np.zeros(middle.shape[:-1])
     heaviest = np.nan_to_num(heavy).argmax(axis=-1)[:, np.newaxis] == np.arange(heavy.shape[-1])
     return np.asarray(np.where(heaviest | np.isnan(middle), moved, middle).sum(axis=-1))
 

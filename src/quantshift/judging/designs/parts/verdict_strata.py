@@ -10,7 +10,7 @@ from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.judging.items.verdict_cells import VerdictCells, pooled
 from quantshift.labelling import strata
-from quantshift.labelling.audit import Unseen
+from quantshift.labelling.audit import Unseen, labelled_shares
 
 POOLED_BELOW = 5
 """Cells of several judges with fewer labels are joined with a neighbour."""
@@ -34,8 +34,7 @@ def in_strata(
     of_labels = items.label_weights if weights is None else weights * items.label_weights
     shares = np.bincount(codes, weights=w, minlength=H) / w.sum()
     counts = strata.label_counts(codes[labelled], y, H, K, of_labels)
-    n_labelled = np.bincount(codes[labelled], minlength=H)
-    covered = n_labelled / np.maximum(np.bincount(codes, minlength=H), 1)
+    covered = labelled_shares(codes, labelled, w, H)
     interval = strata.stratified(
         shares,
         counts,
