@@ -88,6 +88,11 @@ class Condition:
         raise unknown_name("class", self.label if match is None else match["label"], labels)
 
 
+def failures_of(conditions: Iterable[Condition], result: Answer) -> list[str]:
+    """The batches for which any of the conditions holds, in words."""
+    return [line for condition in conditions for line in condition.failures(result)]
+
+
 def check_conditions(conditions: Iterable[str], model: HasClasses) -> None:
     """Raise an error for text that is not a condition, or for a class the model does not have."""
     for text in conditions:

@@ -8,7 +8,7 @@ from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.notebook import Summary
 from quantshift.answers.repeated_warnings import names_by_sentence
-from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
+from quantshift.answers.rows import much_left_out, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, more_lines, some
 from quantshift.answers.words import (
     FOR_ALL,
@@ -153,9 +153,7 @@ def _batch_title(batch: LabelBatch) -> str:
 
 def alarms(result: LabelQuantification) -> Iterator[str]:
     """Tables of which many rows were left out."""
-    for rows in filter(None, [result.first.training.rows, *result.sample_rows]):
-        if is_much(rows):
-            yield from row_warnings(rows)
+    yield from much_left_out(filter(None, [result.first.training.rows, *result.sample_rows]))
 
 
 def _findings(result: LabelQuantification, *, verbose: bool) -> Iterator[str]:

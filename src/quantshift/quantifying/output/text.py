@@ -8,7 +8,12 @@ from statistics import median
 from quantshift.answers.kinds import CANNOT, RANGE, common_head
 from quantshift.answers.marks import legend
 from quantshift.answers.repeated_warnings import batches_text, merged, names_by_sentence
-from quantshift.answers.rows import Rows, besides_rows, is_much, row_warnings, rows_of_tables
+from quantshift.answers.rows import (
+    Rows,
+    besides_rows,
+    much_left_out,
+    rows_of_tables,
+)
 from quantshift.answers.shares import headline_first, headline_share, share_of
 from quantshift.answers.text import (
     LONGEST_COLUMN,
@@ -88,9 +93,7 @@ def marks(batch: Batch) -> list[str]:
 
 def alarms(result: Quantification) -> Iterator[str]:
     """Warnings that must come first: tables that lost many rows, and unseen classes."""
-    for rows in _all_rows(result):
-        if is_much(rows):
-            yield from row_warnings(rows)
+    yield from much_left_out(_all_rows(result))
     several = len(result.batches) > 1
     yield from merged(
         (
