@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from quantshift.answers.batch_names import newest_batch, newest_name
 from quantshift.answers.kinds import CANNOT, RANGE, common_head, is_range
-from quantshift.answers.marks import legend
+from quantshift.answers.marks import legend, marks_of_answer
 from quantshift.answers.notebook import few_lines, small_table
 from quantshift.answers.shares import Share, headline_share
 from quantshift.answers.text import aligned, estimate_text, headed, shown
@@ -422,17 +422,13 @@ def batch_marks(series: Series, control: Control | None, i: int) -> list[str]:
     """What stands out about a batch, in a word each."""
     point = series.points[i]
     batch = point.batch
-    words = []
-    if not batch.can_be_estimated:
-        words.append("unknown")
-    if batch.changed:
-        words.append("changed")
-    if batch.shift:
-        words.append("shift")
-    if batch.kind == RANGE:
-        words.append("range")
-    if batch.audit is not None:
-        words.append("audit contradicts" if batch.audit.contradicts else "audited")
+    words = marks_of_answer(
+        can_be_estimated=batch.can_be_estimated,
+        changed=bool(batch.changed),
+        shift=bool(batch.shift),
+        kind=batch.kind,
+        contradicted=None if batch.audit is None else batch.audit.contradicts,
+    )
     if series.is_model_change(i):
         words.append("new model")
     if control is not None and control.alarms[i]:

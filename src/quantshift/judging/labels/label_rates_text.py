@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from quantshift.answers.batch_names import newest_batch, newest_name
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import names_by_sentence
+from quantshift.answers.repeated_warnings import unless_about_all
 from quantshift.answers.rows import much_left_out, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, headed, some
 from quantshift.answers.words import (
@@ -16,7 +16,6 @@ from quantshift.answers.words import (
     percent,
     percents,
     shortened,
-    some_names,
 )
 from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
@@ -172,7 +171,4 @@ def _sentences(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[st
     about = [
         (label, text) for label, answer in result.answers.items() for text in what(answer.overall)
     ]
-    return [
-        text if len(names) == len(result.labels) else f"{some_names(names)}: {text}"
-        for names, text in names_by_sentence(about)
-    ]
+    return unless_about_all(about, len(result.labels))

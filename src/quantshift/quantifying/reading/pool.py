@@ -22,7 +22,7 @@ from quantshift.answers.rows import (
     row_warnings,
     undecodable_warning,
 )
-from quantshift.answers.words import shortened
+from quantshift.answers.words import some_names
 from quantshift.base.nouns import counted
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
@@ -333,9 +333,8 @@ def unused_columns(
         if unused:
             tables_with[unused].append(title_of(table))
     for unused, titles in tables_with.items():
-        names = ", ".join(shortened(name) for name in unused[:MOST_NAMED])
-        more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
-        yield f"{_tables_text(titles)}: not used: {names}{more} (not in the training table)"
+        names = some_names(unused, most=MOST_NAMED)
+        yield f"{_tables_text(titles)}: not used: {names} (not in the training table)"
     if labelled:
         # Without the name of the column, so that several labels say it once.
         yield f"{_tables_text(labelled)}: the labels were ignored"
