@@ -147,17 +147,6 @@ def predict_region(
     return region_of(interval, kind=kind)
 
 
-def winkler(p_true: ArrayLike, low: ArrayLike, high: ArrayLike, *, level: float) -> Reals:
-    """Winkler's score of intervals: the width, and 2 / (1 - level) times what they miss by.
-
-    Shapes (..., n_classes) in and out; the mean over classes and samples compares methods of equal
-    coverage by their width, and others by both. Less is better.
-    """
-    truth, below, above = (np.asarray(a, dtype=np.float64) for a in (p_true, low, high))
-    missed = np.maximum(below - truth, 0.0) + np.maximum(truth - above, 0.0)
-    return np.asarray(above - below + 2 / (1 - level) * missed)
-
-
 def with_bias(replicates: Prevalences, p_hat: Prevalences, bias: Reals) -> Reals:
     """Replicates about the estimate, not their mean, plus the bias and less the bias in turns.
 

@@ -50,20 +50,20 @@ class UnreadableFailuresError(DataError):
         self.problem = problem
 
 
-def load_failures(folder: Path, *, version: int = SCHEMA_VERSION) -> tuple[Failure, ...]:
+def load_failures(folder: Path) -> tuple[Failure, ...]:
     """The failures of the cell in `folder`; none if it has no such file."""
     path = folder / FAILURE
     written = None
     try:
         record = parse_json(path.read_bytes())
         written = record["schema"]
-        if written == version:
+        if written == SCHEMA_VERSION:
             return tuple(map(_failure, unsealed(record)["failures"]))
     except FileNotFoundError:
         return ()
     except (ValueError, TypeError, KeyError, AttributeError):
         pass
-    problem = other_version(path, written) if written != version else None
+    problem = other_version(path, written)
     raise UnreadableFailuresError(
         problem or Problem("failure", path, "is not a readable failure record")
     )

@@ -193,9 +193,9 @@ def remove_part(marker: Path) -> None:
     marker.with_suffix(".parquet").unlink(missing_ok=True)
 
 
-def load_part(marker: Path, *, version: int = SCHEMA_VERSION) -> Part:
+def load_part(marker: Path) -> Part:
     """The part of a marker. Checks that its data has the right size, but does not read it."""
-    part = _parse(marker, version)
+    part = _parse(marker)
     if not part.data.is_file():
         raise DamagedPartError(
             Problem("missing", part.data, "is missing, although its marker exists")
@@ -267,12 +267,12 @@ def other_version(path: Path, version: Any) -> Problem | None:
     return Problem("version" if version > SCHEMA_VERSION else "older", path, detail)
 
 
-def _parse(marker: Path, expected_version: int) -> Part:
+def _parse(marker: Path) -> Part:
     version = None
     try:
         record: Any = parse_json(marker.read_bytes())
         version = record["schema"]
-        if version == expected_version:
+        if version == SCHEMA_VERSION:
             record = unsealed(record)
             part = Part(
                 folder=marker.parent,
@@ -285,7 +285,7 @@ def _parse(marker: Path, expected_version: int) -> Part:
                 return part
     except (ValueError, TypeError, KeyError, AttributeError):
         pass
-    problem = other_version(marker, version) if version != expected_version else None
+    problem = other_version(marker, version)
     raise DamagedPartError(problem or Problem("marker", marker, "is not a readable marker"))
 
 
