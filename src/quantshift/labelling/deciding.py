@@ -21,8 +21,7 @@ label. Its stake is the distance of the shares divided by the variance of the re
 p (1 - p) minus what the scores explain.
 
 If the true share is halfway between the two, the test may decide for either; the interval of the
-audit shows where it is.
-`benchmarks/deciding_labels.py` measures errors and labels.
+audit shows where it is. `benchmarks/deciding_labels.py` measures errors and labels.
 
 Reference: A. Wald, "Sequential tests of statistical hypotheses", Ann. Math. Statist. 16 (1945).
 """
