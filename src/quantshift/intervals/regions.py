@@ -22,8 +22,8 @@ near the border, where clipping turns the direction of b. Log-ratio regions are 
 they are.
 
 References: A. Moreo and N. Salvati, "An efficient method for deriving confidence intervals in
-aggregative quantification", LQ 2025; R. Winkler, "A decision-theoretic approach to interval
-estimation", JASA 67 (1972); J. Aitchison, "The Statistical Analysis of Compositional Data", 1986.
+aggregative quantification", LQ 2025; J. Aitchison, "The Statistical Analysis of Compositional
+Data", 1986.
 """
 
 from dataclasses import dataclass
