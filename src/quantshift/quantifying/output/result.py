@@ -60,6 +60,11 @@ class ColumnChange:
     p_value: float | None
 
 
+PRIOR_SHIFT, COVARIATE_SHIFT = "prior shift", "covariate shift"
+BETWEEN_THE_TWO, NO_CHANGE = "between the two", "no change"
+"""Names of assumptions; a method that weights assumptions has others besides."""
+
+
 @dataclass(frozen=True)
 class Assumption:
     """The estimate under one assumption about what has changed since training.

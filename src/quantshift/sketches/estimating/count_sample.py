@@ -24,7 +24,14 @@ from quantshift.quantifying.estimating.evidence import (
 )
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
 from quantshift.quantifying.options import EstimationOptions
-from quantshift.quantifying.output.result import Assumption, Batch, LeftOutColumn, Shift
+from quantshift.quantifying.output.result import (
+    COVARIATE_SHIFT,
+    PRIOR_SHIFT,
+    Assumption,
+    Batch,
+    LeftOutColumn,
+    Shift,
+)
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.summary import training_warnings
@@ -231,12 +238,12 @@ def _assumptions(
     """The method's own estimate, and those of two methods that stand for kinds of shift."""
     posteriors, counts = batch.posteriors, batch.counts
     counted = counts @ posteriors / counts.sum()
-    estimates = {IF_COVARIATE_SHIFT.__name__: ("covariate shift", counted)}
+    estimates = {IF_COVARIATE_SHIFT.__name__: (COVARIATE_SHIFT, counted)}
     if model.is_trained:
         prior = interval.prevalence
         if model.quantifier is not model.base:
             prior = point_estimates(model.base, batch.sample)[0]
-        estimates = {type(model.base).__name__: ("prior shift", prior), **estimates}
+        estimates = {type(model.base).__name__: (PRIOR_SHIFT, prior), **estimates}
         if model.method not in estimates:
             estimates = {
                 model.method: (f"as {model.method} assumes", interval.prevalence),
