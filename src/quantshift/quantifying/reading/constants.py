@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from quantshift.base.nouns import counted
-from quantshift.quantifying.reading.levels import most_frequent
 from quantshift.tables.columns.cell_names import shown
 from quantshift.tables.columns.kinds import names_of
 from quantshift.tables.columns.spelling import known_spellings
@@ -39,7 +38,7 @@ class ConstantReader:
         found = [(name, others) for name, others in self.others.items() if others]
         found.sort(key=lambda pair: -pair[1].total())
         columns = [
-            f"{name!r} (always {shown(self.values[name])}; here {shown(most_frequent(others))}"
+            f"{name!r} (always {shown(self.values[name])}; here {shown(_most_frequent(others))}"
             f"{' and others' if len(others) > 1 else ''} in {counted(others.total(), 'row')})"
             for name, others in found[:MOST_NAMED]
         ]
@@ -49,3 +48,7 @@ class ConstantReader:
                 f"{table}: constant in training, so not used, and different here: "
                 f"{', '.join(columns)}{f' and {more:,} more' if more else ''}"
             )
+
+
+def _most_frequent(values: Counter[str]) -> str:
+    return min(values, key=lambda value: (-values[value], value))

@@ -147,7 +147,7 @@ class LevelReader:
                 UnknownLevels(
                     name,
                     levels.total() / self._filled(batch, name),
-                    most_frequent(levels),
+                    _most_frequent(levels),
                     self.usual[name],
                 )
                 for name, levels in columns.items()
@@ -170,6 +170,5 @@ class LevelReader:
         )
 
 
-def most_frequent(levels: Counter[str]) -> str:
-    """The level that occurs most often; of several, the first by its name."""
+def _most_frequent(levels: Counter[str]) -> str:
     return min(levels, key=lambda level: (-levels[level], level))
