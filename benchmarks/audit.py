@@ -31,7 +31,7 @@ from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
 from quantshift.base.seeding import generator
-from quantshift.intervals.prediction import wilson_limits
+from quantshift.intervals.counted import wilson_limits
 from quantshift.labelling.audit import audit_interval, count_interval, plan_audit
 from real_tables import tables_dir
 

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from quantshift import ACC, PQ, BayesianCC, BayesianKDEy
 from quantshift.base.seeding import generator
 from quantshift.intervals.prediction import aggregate_interval
-from quantshift.intervals.regions import KINDS, region_of, winkler
+from quantshift.intervals.regions import KINDS, region_of
 from quantshift.quantifiers.base import catalogue
 
 SETTINGS = ((2, 50, 200), (2, 500, 1000), (3, 50, 500), (3, 500, 300), (5, 200, 500))
@@ -68,6 +68,12 @@ def problem(n_classes: int, n_train: int, size: int, repeat: int, seed: int) -> 
 def shown(values: list[Any]) -> str:
     numbers = np.array(values, dtype=float)
     return f"{numbers.mean():.3f} +- {numbers.std(ddof=1) / len(numbers) ** 0.5:.3f}"
+
+
+def winkler(truth: Any, low: Any, high: Any, *, level: float) -> Any:
+    """Winkler's score of intervals: the width, and 2 / (1 - level) times what they miss by."""
+    missed = np.maximum(low - truth, 0.0) + np.maximum(truth - high, 0.0)
+    return high - low + 2 / (1 - level) * missed
 
 
 def intervals(options: Any) -> None:

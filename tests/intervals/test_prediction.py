@@ -21,14 +21,13 @@ from quantshift import (
     SubclassSLD,
 )
 from quantshift.errors import DataError, UserError
+from quantshift.intervals.counted import wilson_limits
 from quantshift.intervals.engine import training_replicate
-from quantshift.intervals.limits import around, expansion
+from quantshift.intervals.limits import around, expansion, limits
 from quantshift.intervals.prediction import (
     Replicates,
     aggregate_interval,
-    limits,
     predict_interval,
-    wilson_limits,
 )
 from quantshift.intervals.replicates import Members
 from quantshift.quantifiers.base import catalogue

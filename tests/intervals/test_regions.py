@@ -11,7 +11,6 @@ from quantshift.intervals.regions import (
     KINDS,
     region,
     region_of,
-    winkler,
     with_bias,
 )
 
@@ -117,11 +116,6 @@ def test_a_share_that_is_always_zero_is_zero_in_the_region() -> None:
         assert found.contains([0.4, 0.6, 0.0])
         assert not found.contains([0.39, 0.59, 0.02])
         assert not found.contains([0.5, 0.5, 0.0])
-
-
-def test_winkler_is_width_and_penalty() -> None:
-    scores = winkler([0.5, 0.1], [0.4, 0.2], [0.6, 0.3], level=0.9)
-    assert_allclose(scores, [0.2, 0.1 + 20 * 0.1])
 
 
 def test_what_cannot_be_is_refused() -> None:

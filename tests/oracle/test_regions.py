@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import quapy.method.confidence as theirs
 
-from quantshift.intervals.regions import region, winkler
+from quantshift.intervals.regions import region
 
 NAMES = {"box": "intervals", "ellipse": "ellipse", "clr": "ellipse-clr", "ilr": "ellipse-clr"}
 """Isometric log-ratios are a rotation of the centred ones. Theirs ("ellipse-ilr") have one degree
@@ -29,7 +29,3 @@ def test_the_same_points_are_inside(kind: str, n_classes: int) -> None:
     share = reference.simplex_portion()
     tolerance = 4 * np.sqrt(2 * share * (1 - share) / 10_000) + 1e-9
     assert ours.simplex_share() == pytest.approx(share, abs=tolerance)
-    if kind == "box" and n_classes == 2:
-        np.testing.assert_allclose(
-            winkler(points[0], ours.low, ours.high, level=0.9), reference.winkler_scores(points[0])
-        )

@@ -46,7 +46,7 @@ def test_the_published_tables_meet_the_criteria_for_covariate_shift(published, n
     assert verdict.holds is True
     # Three decimals: SLD is among the least of 93 rows, and marked as the best of fewer.
     wins = {2: "PCC best in 63 of 63 rows", 3: "SLD best in 93 of 126 rows"}
-    assert wins[number] in verdict.figures
+    assert any(wins[number] in claim.figures for claim in verdict.claims)
 
 
 def test_the_published_table_meets_the_criteria_for_prior_shift(published):
@@ -142,7 +142,7 @@ def test_forced_priors():
     means = means_of(forced_rows(dip) + [(*row, 0.0) for row in concept_rows(0.2)])
     verdict = verdicts_of_means(means)[5]
     assert verdict.holds is True
-    assert "0.1200 at degree 0, 0.0200 at -1" in verdict.figures
+    assert any("0.1200 at degree 0, 0.0200 at -1" in claim.figures for claim in verdict.claims)
     # Without the plain experiment, whether it is an accident cannot be decided.
     alone = verdicts_of_means(means_of(forced_rows(dip)))[5]
     assert [c.holds for c in alone.claims] == [True, True, None]
@@ -183,5 +183,3 @@ def test_a_verdict_is_false_before_it_is_unknown():
     assert verdict(True, None, False).holds is False
     assert verdict(True, None).holds is None
     assert verdict(True, True).holds is True
-    assert verdict(True, None).figures == "f"
-    assert verdict(False, None).detail == "does not hold: c0 (f)\ncannot be decided: c1 (f)"

@@ -46,7 +46,7 @@ from quantshift import (
     SubclassSLD,
 )
 from quantshift.classify.clusters.clusters import Clusters
-from quantshift.intervals.prediction import limits
+from quantshift.intervals.limits import limits
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 
 EXACT, SOLVED, SEARCHED = 1e-12, 1e-9, 1e-6

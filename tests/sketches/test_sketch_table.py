@@ -14,15 +14,21 @@ from quantshift.sketches.counting.making import Counter, ScoreColumns
 from tests.sketches.made import batches, labelled
 
 
+def cells_and_counts(made):
+    """What the usable cells of a sketch stand for, and how many rows are in each."""
+    usable = made.usable()
+    return made.posteriors_of(usable), usable["n"].to_numpy()
+
+
 def test_few_scores_are_kept_as_they_are():
     frame = pl.DataFrame({"p": [0.1, 0.9, 0.1, None], "day": ["a", "a", "b", "b"]})
     made = sketch(frame, score="p", batch="day")
     assert made.is_exact
     assert made.n_rows == 4
     assert made.left_out == {"no score, or not a number": 1}
-    items = made.to_items("a")
-    assert_array_equal(items.posteriors[:, 1], [0.1, 0.9])
-    assert_array_equal(items.weights, [1, 1])
+    posteriors, counts = cells_and_counts(made)
+    assert_array_equal(posteriors[:, 1], [0.1, 0.9, 0.1])
+    assert_array_equal(counts, [1, 1, 1])
 
 
 def test_a_sketch_comes_back_from_its_file_and_equal_ones_have_equal_bytes(tmp_path):
@@ -53,7 +59,7 @@ def test_labelled_scores_are_kept_as_they_are():
     frame = labelled(4000)
     made = sketch(frame, score="p", label="y")
     assert made.is_exact
-    assert_array_equal(np.sort(made.to_items().posteriors[:, 1]), np.sort(frame["p"]))
+    assert_array_equal(np.sort(cells_and_counts(made)[0][:, 1]), np.sort(frame["p"]))
     assert sketch(frame, score="p", label="y", bins=True).to_bytes() == made.to_bytes()
 
 
@@ -86,17 +92,17 @@ def test_three_classes_keep_the_mean_posteriors(monkeypatch):
     posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 3000)
     frame = pl.DataFrame({f"p_{c}": posteriors[:, k] for k, c in enumerate("abc")})
     made = sketch(frame, posteriors=["p_a", "p_b", "p_c"])
-    items = made.to_items()
-    assert (made.n_rows, items.weights.sum()) == (3000, 3000)
-    mean = items.weights @ items.posteriors / items.weights.sum()
+    cell_posteriors, counts = cells_and_counts(made)
+    assert (made.n_rows, counts.sum()) == (3000, 3000)
+    mean = counts @ cell_posteriors / counts.sum()
     # Posteriors are rounded by up to 1/4096, and the errors of 3,000 rows are averaged.
     assert np.abs(mean - posteriors.mean(axis=0)).max() < 1e-5
     monkeypatch.setattr(rounded, "MOST_ROWS", 1000)
     wide = sketch(frame, posteriors=["p_a", "p_b", "p_c"])
-    items = wide.to_items()
-    assert (wide.n_rows, items.weights.sum()) == (3000, 3000)
-    assert len(items) < 500
-    again = items.weights @ items.posteriors / items.weights.sum()
+    cell_posteriors, counts = cells_and_counts(wide)
+    assert (wide.n_rows, counts.sum()) == (3000, 3000)
+    assert len(counts) < 500
+    again = counts @ cell_posteriors / counts.sum()
     # Means of the rounded rows, in units of 2**-20.
     assert np.abs(again - mean).max() < 2e-6
 
@@ -110,7 +116,7 @@ def test_parts_of_three_classes_merge_to_the_whole():
     assert first.is_exact
     assert not whole.is_exact
     assert first.merge(*rest).to_bytes() == whole.to_bytes()
-    assert sketch(frame[:900], **options).binned().n_rows == 900
+    assert sketch(frame[:900], **options, bins=True).n_rows == 900
 
 
 def test_what_is_no_sketch_is_refused_in_a_line(tmp_path):

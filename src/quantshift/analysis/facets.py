@@ -28,9 +28,3 @@ def part_of(frame: pl.DataFrame) -> pl.DataFrame:
 def ensure_part(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows with `part`, unless they have it already."""
     return frame if "part" in frame.columns else part_of(frame)
-
-
-def grid_point(name: str) -> pl.Expr:
-    """A coordinate rounded to two decimals, so that equal points of a grid are equal."""
-    # Adding zero turns -0.0 into 0.0.
-    return (pl.col(name).round(2) + 0.0).alias(name)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from quantshift.answers.shares import Answer, HasClasses, Share
 from quantshift.answers.words import percent, shortened
@@ -86,6 +87,11 @@ class Condition:
         if match is not None and match["label"] in labels:
             return labels[match["label"]], match["limit"]
         raise unknown_name("class", self.label if match is None else match["label"], labels)
+
+
+def failures_of(conditions: Iterable[Condition], result: Any) -> list[str]:
+    """The batches of an answer for which any of the conditions holds, in words."""
+    return [line for condition in conditions for line in condition.failures(result)]
 
 
 def check_conditions(conditions: Iterable[str], model: HasClasses) -> None:

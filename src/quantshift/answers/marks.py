@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from quantshift.answers.kinds import RANGE
+
 MARKS: Mapping[str, str] = MappingProxyType(
     {
         "changed": "the share differs from the previous batch by more than chance (99%) and, "
@@ -19,6 +21,27 @@ MARKS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The marks that a batch can have, in the order in which they are shown, and what they mean."""
+
+
+def marks_of_answer(
+    *, can_be_estimated: bool, changed: bool, shift: bool, kind: str, contradicted: bool | None
+) -> list[str]:
+    """The marks of an answer about a batch. contradicted: by an audit; None without one.
+
+    >>> marks_of_answer(
+    ...     can_be_estimated=True, changed=True, shift=False, kind=RANGE, contradicted=False
+    ... )
+    ['changed', 'range', 'audited']
+    """
+    audit = "" if contradicted is None else "audit contradicts" if contradicted else "audited"
+    holds = {
+        "unknown": not can_be_estimated,
+        "changed": changed,
+        "shift": shift,
+        "range": kind == RANGE,
+        audit: bool(audit),
+    }
+    return [mark for mark, held in holds.items() if held]
 
 
 def legend(marks: Iterable[str]) -> list[tuple[str, str]]:

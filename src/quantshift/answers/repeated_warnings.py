@@ -66,6 +66,20 @@ def names_by_sentence(sentences: Iterable[tuple[str, str]]) -> list[tuple[list[s
     ]
 
 
+def unless_about_all(sentences: Iterable[tuple[str, str]], n_all: int) -> list[str]:
+    """Each sentence once, with the names that it is about unless it is about all of them.
+
+    sentences: a name and what is said about it. n_all: how many names there are.
+
+    >>> unless_about_all([("a", "odd"), ("b", "odd"), ("a", "rare")], 2)
+    ['odd', 'a: rare']
+    """
+    return [
+        sentence if len(names) == n_all else f"{some_names(names)}: {sentence}"
+        for names, sentence in names_by_sentence(sentences)
+    ]
+
+
 def _kinds_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Warnings about columns of batches, one for each kind in each of its batches.
 

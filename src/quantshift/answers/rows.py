@@ -73,6 +73,13 @@ def besides_rows(warnings: Iterable[str], tables: Iterable[Rows]) -> list[str]:
     return [warning for warning in warnings if warning not in about_rows]
 
 
+def much_left_out(tables: Iterable[Rows]) -> Iterator[str]:
+    """Warnings about the tables of which so many rows were left out that it must come first."""
+    for rows in tables:
+        if is_much(rows):
+            yield from row_warnings(rows)
+
+
 def is_much(rows: Rows) -> bool:
     """Whether so many rows were left out that this must be reported first."""
     n = sum(count for reason, count in rows.left_out.items() if reason != NOT_DRAWN)

@@ -166,14 +166,14 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     return f"{line[: longest - 1 - end]}{ELLIPSIS}{line[len(line) - end :]}"
 
 
-def some_names(names: Sequence[str], longest: int = LONGEST_NAME) -> str:
-    """The first names, and how many more. longest: longer names are shortened.
+def some_names(names: Sequence[str], longest: int = LONGEST_NAME, *, most: int = MOST_NAMED) -> str:
+    """The first names, and how many more. longest: longer names are shortened. most: named ones.
 
     >>> some_names(list("abcdefgh"))
     'a, b, c, d, e, f and 2 more'
     """
-    text = ", ".join(shortened(name, longest) for name in names[:MOST_NAMED])
-    return f"{text} and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else text
+    text = ", ".join(shortened(name, longest) for name in names[:most])
+    return f"{text} and {len(names) - most:,} more" if len(names) > most else text
 
 
 def _says_nothing(name: str) -> bool:

@@ -10,6 +10,7 @@ from quantshift.data.sources import SyntheticSource
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import executor
 from quantshift.experiments.experiment import Experiment
+from quantshift.experiments.options import QUICK
 from quantshift.experiments.runner import Run, RunProgress, run_experiments
 from quantshift.results.store import ResultStore
 
@@ -31,10 +32,8 @@ def run_demo(
 
 def _with_default_method(name: str) -> Experiment:
     """The quick form of an experiment, with the default method beside those of the paper."""
-    names = [method.name for method in load_experiment(name, profile="quick").methods]
-    return load_experiment(
-        name, profile="quick", overrides={"quantifiers": [*names, DEFAULT_METHOD]}
-    )
+    names = [method.name for method in load_experiment(name, profile=QUICK).methods]
+    return load_experiment(name, profile=QUICK, overrides={"quantifiers": [*names, DEFAULT_METHOD]})
 
 
 def errors_by_shift(rows: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,7 @@ Training a network takes long, so it is done once. Quantifiers then read what wa
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -27,7 +27,7 @@ from quantshift.base.types import Indices, Posteriors
 from quantshift.classify.classifier import cross_fit, predict_posteriors
 from quantshift.classify.folds import N_FOLDS, stratified_folds
 from quantshift.classify.named import named_classifier, unknown_classifier
-from quantshift.data.content import Content
+from quantshift.data.content import Content, RowCounts
 from quantshift.data.dataset import Dataset
 from quantshift.data.folder import DATA_SET, DataFolder, write_folder
 from quantshift.errors import DataError, UserError, unknown_name
@@ -200,7 +200,7 @@ def _write_content(
         "kind": content.kind,
         "items": n_items,
         "unlabelled": 0,
-        "rows": {"read": n_items, "used": n_items, "left_out": {}, "of_samples": 0},
+        "rows": asdict(RowCounts(n_items, n_items)),
         **content.described(),
         **{name: data.manifest[name] for name in copied if name in data.manifest},
         "notes": [f"by the classifier {about['name']}, from {data.name} ({data.hash[:12]})"],

@@ -108,6 +108,19 @@ class Content:
         return hash_.digest.hexdigest()
 
 
+@dataclass(frozen=True)
+class RowCounts:
+    """How many rows of the main file were read and used, and why the others were left out.
+
+    of_samples: rows that the samples' files added.
+    """
+
+    read: int
+    used: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    of_samples: int = 0
+
+
 def _levels(values: pl.Series) -> list[dict[str, Any]]:
     counts = dict(values.value_counts().iter_rows())
     return [{"name": name, "items": counts[name]} for name in in_order(counts)]

@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.base.storage.manifests import manifest_format
+from quantshift.base.storage.manifests import without_files
 from quantshift.base.text_tables import RENDERERS, Table
+from quantshift.data.content import RowCounts
 from quantshift.data.embedded.embedded import EMBEDDED, EmbeddedSet
 from quantshift.data.folder import DATA_SET, DataFolder
 from quantshift.data.packaged.label_tables import LABEL_TABLES
@@ -54,8 +55,7 @@ def describe(data: DataFolder | EmbeddedSet | PackagedSet) -> dict[str, Any]:
         return {**_described_content(data), "notes": [data.origin]}
     if isinstance(data, EmbeddedSet):
         return _described_content(data)
-    hidden = {"files", "format", "version", "quantshift"}
-    return {key: value for key, value in data.manifest.items() if key not in hidden}
+    return without_files(data.manifest)
 
 
 def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa: A002
@@ -85,14 +85,11 @@ def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa
 
 def find(places: Iterable[Path]) -> list[Listed]:
     """The data sets in the folders: the folders themselves, or their subfolders."""
-    listed = []
+    listed: list[Listed] = []
     for path in places:
         if not path.is_dir():
             raise UserError(f"{path} is not a folder; name one with data sets in it")
-        folders = [path] if manifest_format(path) == DATA_SET.format else sorted(path.iterdir())
-        for folder in folders:
-            if manifest_format(folder) == DATA_SET.format and not folder.name.startswith("."):
-                listed.append(_listed(folder))
+        listed += map(_listed, DATA_SET.folders_at(path))
     return listed
 
 
@@ -230,7 +227,7 @@ def _described_content(data: EmbeddedSet | PackagedSet) -> dict[str, Any]:
         "kind": content.kind,
         "items": n_items,
         "unlabelled": 0,
-        "rows": {"read": n_items, "used": n_items, "left_out": {}, "of_samples": 0},
+        "rows": asdict(RowCounts(n_items, n_items)),
         **content.described(),
         "label": data.label,
         "category": data.category,

@@ -31,7 +31,6 @@ from scipy.sparse import csr_array, issparse
 
 from quantshift.base.forks import TABLE_THREADS
 from quantshift.base.storage.files import folder_aside, write_errors
-from quantshift.base.storage.integrity import load_array
 from quantshift.base.storage.manifests import FolderKind
 from quantshift.data.content import BlockDigest, Content
 from quantshift.data.dataset import Dataset, Features
@@ -194,11 +193,7 @@ class DataFolder:
             raise DATA_SET.damaged(f"{self.path / name} cannot be read") from error
 
     def _array(self, name: str) -> NDArray[Any]:
-        path = self.path / f"{name}.npy"
-        try:
-            return load_array(path)
-        except (OSError, ValueError) as error:
-            raise DATA_SET.damaged(f"{path} is not an array") from error
+        return DATA_SET.array(self.path / f"{name}.npy")
 
 
 def dataset_of(

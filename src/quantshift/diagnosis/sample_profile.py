@@ -100,12 +100,9 @@ class SampleCells:
         item_weights = (
             np.ones(len(sample)) if weights is None else np.asarray(weights, dtype=np.float64)
         )
-        profiles = {
-            column_profile.column.name: column_profile for column_profile in profile.columns
-        }
         columns = {
             name: _cells(column_profile, sample[name])
-            for name, column_profile in profiles.items()
+            for name, column_profile in zip(profile.names, profile.columns, strict=True)
             if name in sample
         }
         return cls(columns, len(sample), item_weights)

@@ -130,18 +130,12 @@ def run_experiments(
         method computes that method again.
     command: what the user typed, for the log of the store.
     """
-    for source in dict.fromkeys(s for sources in run.sources.values() for s in sources):
-        source.verify()
-    run.plan()  # Raises if experiments cannot be run together, before anything is written.
-    if redo not in (None, REDO_ALL, REDO_FAILED):
-        _check_method(run, redo)
-    for experiment in run.experiments:
-        for source in run.sources[experiment.name]:
-            _check_pools(experiment, source)
+    method = redo if redo not in (REDO_ALL, REDO_FAILED) else None
+    _check(run, method)
     store = ResultStore.create(run.out, describe(run), redo=redo == REDO_ALL)
     repaired = tuple(str(problem) for problem in verify(store) if repair(store, problem))
-    if redo not in (None, REDO_ALL, REDO_FAILED):
-        _drop_method(run, store, redo)
+    if method is not None:
+        _drop_method(run, store, method)
     remaining = run.plan(store, retry_failed=redo == REDO_FAILED)
     jobs = [
         Job(
@@ -187,6 +181,21 @@ def run_experiments(
             store.log.append(record)
         store.clean()  # Removes temporary files of workers that died or were stopped.
     return RunSummary(done, failures, seconds, repaired, failed_before)
+
+
+def _check(run: Run, method: str | None) -> None:
+    """Raise an error for what cannot be run, before anything is written.
+
+    method: the one to compute again, if any.
+    """
+    for source in dict.fromkeys(s for sources in run.sources.values() for s in sources):
+        source.verify()
+    run.plan()  # Raises if experiments cannot be run together.
+    if method is not None:
+        _check_method(run, method)
+    for experiment in run.experiments:
+        for source in run.sources[experiment.name]:
+            _check_pools(experiment, source)
 
 
 def describe(run: Run) -> dict[str, object]:

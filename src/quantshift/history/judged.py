@@ -1,7 +1,5 @@
 """What a history keeps of a call of `judge`."""
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -21,6 +19,7 @@ from quantshift.history.record import (
     JudgeEntry,
     Limits,
     ModelSummary,
+    model_digest,
 )
 from quantshift.judging.designs.design import LabelsStandFor
 from quantshift.judging.designs.registry import design_named
@@ -38,7 +37,6 @@ _GIVEN = {
     LabelsStandFor.THEIR_VERDICT: VERDICT,
     LabelsStandFor.THEIR_STRATUM: VERDICT,
 }
-_DIGEST_DIGITS = 12
 
 
 def judged_entry(
@@ -72,9 +70,8 @@ def judged_entry(
 def _judges(result: Judgement) -> ModelSummary:
     """The judges in place of a model: other judges count as another model."""
     identity = {"judges": result.judges, "score": result.score, "label": result.label}
-    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
     return ModelSummary(
-        digest=digest[:_DIGEST_DIGITS],
+        digest=model_digest(identity),
         method=JUDGE,
         classifier=", ".join([*result.judges, *([result.score] if result.score else [])]),
         trained_on="",

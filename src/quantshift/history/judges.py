@@ -96,11 +96,6 @@ class JudgeOverTime:
     reason: str
     by_cluster: bool = False
 
-    @property
-    def has_drifted(self) -> bool:
-        """Whether any of its rates has drifted."""
-        return any(drift.drifted for drift in self.drifts)
-
 
 @dataclass(frozen=True, eq=False)
 class _Batches:

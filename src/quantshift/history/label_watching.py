@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED, Condition
+from quantshift.answers.text import headed
 from quantshift.answers.words import one_line, shortened
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
@@ -92,7 +93,7 @@ class WatchedLabels:
         alarms = [alarm for watched in self.labels.values() for alarm in watched.alarms]
         lines += map(rendering.alarm_text, alarms)
         lines += [] if alarms else ["no alarm"]
-        return ["\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(lines))]
+        return ["\n".join(headed("History", lines))]
 
     def to_json(self) -> str:
         """The answer as JSON, with what the histories say of it."""

@@ -26,6 +26,7 @@ from quantshift.history.rendering import (
     drift_texts,
     judge_lines,
     lead_text,
+    minute_of,
     share_or_mean,
     values_and_limits,
 )
@@ -155,7 +156,7 @@ def _series(
                 "average": average_and_limits(by_label.get(last.lead), i),
                 "marks": marks,
                 "model": point.call.model.digest[:8],
-                "measured": point.call.time[:16].replace("T", " "),
+                "measured": minute_of(point.call),
             }
         )
     # The chart of a single class needs no name; that of the accuracy is named if it has limits.
@@ -206,7 +207,7 @@ def _models(calls: list["HistoryEntry"]) -> list[tuple[str, str, str]]:
         first.setdefault(call.model.digest, call)
     return [
         (
-            call.time[:16].replace("T", " "),
+            minute_of(call),
             digest[:8],
             (
                 f"verdicts of {call.model.classifier}"
@@ -230,7 +231,7 @@ def _facts(
     rates = [control.false_alarms_per_year for controls in charts for control in controls]
     known_rates = [rate for rate in rates if rate is not None]
     facts = [
-        ("calls", f"{len(calls):,}, the last at {calls[-1].time[:16].replace('T', ' ')} UTC"),
+        ("calls", f"{len(calls):,}, the last at {minute_of(calls[-1])} UTC"),
         ("baseline", f"{limits.baseline} batches{start}"),
         ("false alarms asked for", f"{limits.false_alarms_per_year:g} a year"),
     ]

@@ -343,9 +343,8 @@ def _model(result: Quantification) -> ModelSummary:
         "accuracy": training.accuracy,
         "scores": {label: dict(shares) for label, shares in training.scores.items()},
     }
-    text = json.dumps(identity, sort_keys=True)
     return ModelSummary(
-        digest=hashlib.sha256(text.encode()).hexdigest()[:_MODEL_DIGITS],
+        digest=model_digest(identity),
         method=result.method,
         classifier=training.classifier,
         trained_on=training.source,
@@ -353,6 +352,12 @@ def _model(result: Quantification) -> ModelSummary:
         prevalence=dict(training.prevalence),
         accuracy=training.accuracy,
     )
+
+
+def model_digest(identity: Mapping[str, Any]) -> str:
+    """A short name of what distinguishes a model, or judges in its place, from others."""
+    text = json.dumps(identity, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_MODEL_DIGITS]
 
 
 def _batch_entry(batch: Batch) -> BatchEntry:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from quantshift.answers.batch_names import newest_batch, newest_name
 from quantshift.answers.kinds import CANNOT, RANGE, common_head, is_range
-from quantshift.answers.marks import legend
+from quantshift.answers.marks import legend, marks_of_answer
 from quantshift.answers.notebook import few_lines, small_table
 from quantshift.answers.shares import Share, headline_share
-from quantshift.answers.text import aligned, estimate_text, shown
+from quantshift.answers.text import aligned, estimate_text, headed, shown
 from quantshift.answers.words import (
     RARE,
     decimals,
@@ -271,7 +271,7 @@ def appended_text(
         lines += [control_text(charts[0]), *undated_names(history)]
     elif not problems and not drifts:
         lines.append("no alarm")
-    return "\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(lines))
+    return "\n".join(headed("History", lines))
 
 
 def control_text(control: Control) -> str:
@@ -356,8 +356,9 @@ def render_calls(calls: Sequence["HistoryEntry"]) -> str:
         span = "" if len(call.batches) == 1 else f"{shortened(first, 24)} to {shortened(last, 24)}"
         source = f"{call.model.n_items:,} rows of {shortened(call.model.trained_on, 24)}"
         trained = source if call.model.n_items else "nothing"
-        made = _minute(datetime.fromisoformat(call.time))
-        rows.append([made, which, call.model.method, call.model.digest[:8], trained, span])
+        rows.append(
+            [minute_of(call), which, call.model.method, call.model.digest[:8], trained, span]
+        )
     return "\n".join(map(one_line, aligned(rows)))
 
 
@@ -442,17 +443,13 @@ def batch_marks(series: Series, control: Control | None, i: int) -> list[str]:
     """What stands out about a batch, in a word each."""
     point = series.points[i]
     batch = point.batch
-    words = []
-    if not batch.can_be_estimated:
-        words.append("unknown")
-    if batch.changed:
-        words.append("changed")
-    if batch.shift:
-        words.append("shift")
-    if batch.kind == RANGE:
-        words.append("range")
-    if batch.audit is not None:
-        words.append("audit contradicts" if batch.audit.contradicts else "audited")
+    words = marks_of_answer(
+        can_be_estimated=batch.can_be_estimated,
+        changed=bool(batch.changed),
+        shift=bool(batch.shift),
+        kind=batch.kind,
+        contradicted=None if batch.audit is None else batch.audit.contradicts,
+    )
     if series.is_model_change(i):
         words.append("new model")
     if control is not None and control.alarms[i]:
@@ -565,8 +562,9 @@ def _of_class(control: Control, names: Mapping[str, str]) -> str:
     return f"{shortened(names.get(control.label, control.label), 40)}: {control_text(control)}"
 
 
-def _minute(time: datetime) -> str:
-    return f"{time:%Y-%m-%d %H:%M}"
+def minute_of(call: "HistoryEntry") -> str:
+    """When a call was made, to the minute."""
+    return f"{datetime.fromisoformat(call.time):%Y-%m-%d %H:%M}"
 
 
 def pruned_lines(calls: Sequence["HistoryEntry"], *, dry_run: bool) -> Iterator[str]:
@@ -576,4 +574,4 @@ def pruned_lines(calls: Sequence["HistoryEntry"], *, dry_run: bool) -> Iterator[
     for call in calls:
         names = ", ".join(shortened(batch.name, 24) for batch in call.batches[:3])
         more = f" and {len(call.batches) - 3:,} more" if len(call.batches) > 3 else ""
-        yield f"  {_minute(datetime.fromisoformat(call.time))}  {names}{more}"
+        yield f"  {minute_of(call)}  {names}{more}"

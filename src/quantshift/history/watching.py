@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED, Condition
+from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED, Condition, failures_of
 from quantshift.answers.shares import headline_share
 from quantshift.base.options import as_names, taken
 from quantshift.errors import UserError
@@ -174,8 +174,7 @@ class Watch:
                 f"a call of `judge` can fail on {ALARM!r}, not on {events[0]!r}",
                 arguments=["fail_on"],
             )
-        conditions = self.parsed_conditions()
-        return tuple(line for condition in conditions for line in condition.failures(result))
+        return tuple(failures_of(self.parsed_conditions(), result))
 
 
 def watch(

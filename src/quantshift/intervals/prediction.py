@@ -78,10 +78,9 @@ also span draws of the items' labels given their posteriors (`quantshift.interva
 other methods, and those with a posterior, have these draws alone. No limit is beyond that of the
 population.
 
-What no replicate can show: held-out
-posteriors come from models trained on 1 - 1/cv of the items, which are a little worse than the one
-that scores the sample. With cv=5 this biases the rates of PACC by more than the interval allows
-for; cv=20 is enough for 5,000 training items.
+What no replicate can show: held-out posteriors come from models trained on 1 - 1/cv of the items,
+which are a little worse than the one that scores the sample. With cv=5 this biases the rates of
+PACC by more than the interval allows for; cv=20 is enough for 5,000 training items.
 
 References: J. Neyman, "Outline of a theory of statistical estimation based on the classical theory
 of probability", Phil. Trans. A 236 (1937); B. Efron and R. Tibshirani, "An Introduction to the
@@ -100,13 +99,8 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.base.types import Indices, Prevalences, Reals
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError
-from quantshift.intervals.counted import as_if_counted as as_if_counted
-from quantshift.intervals.counted import wilson_limits as wilson_limits
-from quantshift.intervals.limits import credible_limits as credible_limits
-from quantshift.intervals.limits import inner as inner
 from quantshift.intervals.limits import limits as limits
 from quantshift.intervals.limits import stretched as stretched
-from quantshift.intervals.limits import without_information as without_information
 from quantshift.intervals.replicates import Replicates as Replicates
 from quantshift.intervals.targets import POPULATION
 from quantshift.prevalence.weights import checked_weights

@@ -22,8 +22,8 @@ near the border, where clipping turns the direction of b. Log-ratio regions are 
 they are.
 
 References: A. Moreo and N. Salvati, "An efficient method for deriving confidence intervals in
-aggregative quantification", LQ 2025; R. Winkler, "A decision-theoretic approach to interval
-estimation", JASA 67 (1972); J. Aitchison, "The Statistical Analysis of Compositional Data", 1986.
+aggregative quantification", LQ 2025; J. Aitchison, "The Statistical Analysis of Compositional
+Data", 1986.
 """
 
 from dataclasses import dataclass
@@ -145,17 +145,6 @@ def predict_region(
         weights=weights,
     )
     return region_of(interval, kind=kind)
-
-
-def winkler(p_true: ArrayLike, low: ArrayLike, high: ArrayLike, *, level: float) -> Reals:
-    """Winkler's score of intervals: the width, and 2 / (1 - level) times what they miss by.
-
-    Shapes (..., n_classes) in and out; the mean over classes and samples compares methods of equal
-    coverage by their width, and others by both. Less is better.
-    """
-    truth, below, above = (np.asarray(a, dtype=np.float64) for a in (p_true, low, high))
-    missed = np.maximum(below - truth, 0.0) + np.maximum(truth - above, 0.0)
-    return np.asarray(above - below + 2 / (1 - level) * missed)
 
 
 def with_bias(replicates: Prevalences, p_hat: Prevalences, bias: Reals) -> Reals:

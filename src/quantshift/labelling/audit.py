@@ -204,7 +204,10 @@ def labelled_shares(
     """
 
     def sums(rows: NDArray[np.bool_], power: int) -> NDArray[np.float64]:
-        return np.bincount(strata[rows], weights=weights[rows] ** power, minlength=n_strata)
+        return np.asarray(
+            np.bincount(strata[rows], weights=weights[rows] ** power, minlength=n_strata),
+            dtype=np.float64,
+        )
 
     total, unlabelled = sums(np.ones_like(is_labelled), 1), sums(~is_labelled, 1)
     labelled, squares = sums(is_labelled, 1), sums(is_labelled, 2)
@@ -286,24 +289,21 @@ def plan_audit(
         low, high = _limits_around(p, margins[0 if counting else 1])
         return float((high - low).max()) / 2
 
-    if n_labels is not None:
-        n_labels = min(n_labels, n_items)
-        precision = min(half_width(n_labels, counting=counting) for counting in (False, True))
-    target_precision = precision
-
-    def fewest_labels(*, counting: bool) -> int:
-        assert target_precision is not None
+    def fewest_labels(precision: float, *, counting: bool) -> int:
         return bisect_left(
             range(n_items),
-            -target_precision,
+            -precision,
             lo=min(FEWEST_LABELS, n_items),
             key=lambda k: -half_width(k, counting=counting),
         )
 
-    n_counting = fewest_labels(counting=True)
+    if precision is None:
+        assert n_labels is not None
+        n_labels = min(n_labels, n_items)
+        precision = min(half_width(n_labels, counting=counting) for counting in (False, True))
+    n_counting = fewest_labels(precision, counting=True)
     if n_labels is None:
-        n_labels = min(fewest_labels(counting=False), n_counting)
-    assert precision is not None
+        n_labels = min(fewest_labels(precision, counting=False), n_counting)
     rng = generator(seed, purpose="audit", n_items=n_items)
     return AuditPlan(
         precision=precision,

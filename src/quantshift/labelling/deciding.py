@@ -21,8 +21,7 @@ label. Its stake is the distance of the shares divided by the variance of the re
 p (1 - p) minus what the scores explain.
 
 If the true share is halfway between the two, the test may decide for either; the interval of the
-audit shows where it is.
-`benchmarks/deciding_labels.py` measures errors and labels.
+audit shows where it is. `benchmarks/deciding_labels.py` measures errors and labels.
 
 Reference: A. Wald, "Sequential tests of statistical hypotheses", Ann. Math. Statist. 16 (1945).
 """
@@ -110,7 +109,7 @@ def decide(
     return Decided(_outcome(*rejected_after), _decided_after(rejected_after, len(y)), *against)
 
 
-def expected_labels(first: float, second: float, explained: float, error: float = ERROR) -> int:
+def expected_labels(first: float, second: float, explained: float) -> int:
     """About how many labels decide between two shares if one of them is true.
 
     explained: the variance of the labels that scores explain. The larger of the two numbers, which
@@ -119,7 +118,7 @@ def expected_labels(first: float, second: float, explained: float, error: float 
     >>> expected_labels(0.59, 0.35, 0.0), expected_labels(0.59, 0.35, 0.1)
     (33, 19)
     """
-    log_capital = math.log(1 / error / (1 - ON_ANYTHING_ELSE))
+    log_capital = math.log(1 / ERROR / (1 - ON_ANYTHING_ELSE))
     hardest = max(share * (1 - share) for share in (first, second))
     variance = max(hardest - explained, LEAST_VARIANCE)
     return math.ceil(2 * log_capital * variance / ((1 - TOLERANCE) * (first - second)) ** 2)

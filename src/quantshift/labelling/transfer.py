@@ -19,9 +19,8 @@ and prevalence than those of `benchmarks/judge_coverage.py`.)
 With as many verdicts as classes, q determines p, and a change of variables turns it into an
 importance sample without a Markov chain, exact for any number of items: R ~ Dir(F + 1/2),
 q ~ Dir(N + 1), p = q R^-1, of weight |det R|^e * prod_y p_y ^ (-1/2) if p is a distribution and 0
-otherwise.
-The draws of R serve all batches. If hardly any p is a distribution, such
-verdicts cannot come about with the rates of the labels, whatever the prevalence.
+otherwise. The draws of R serve all batches. If hardly any p is a distribution, such verdicts cannot
+come about with the rates of the labels, whatever the prevalence.
 
 With more verdicts than classes (bins of a score, several judges), each verdict stands for a point
 between the classes (`directions`, such as the share of the judges that vote for each), and the mean

@@ -15,6 +15,7 @@ import polars as pl
 from quantshift.errors import UserError
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.experiment import Experiment
+from quantshift.experiments.options import QUICK
 from quantshift.experiments.planning import ExperimentPlan, Plan
 from quantshift.leaderboard.method_times import method_times
 from quantshift.results.store import ResultStore
@@ -24,9 +25,6 @@ ANY = "any"
 
 SHARED = "shared"
 """The row for the work that all methods of a cell share."""
-
-QUICK = "quick"
-"""The profile that `costs.csv` was measured with."""
 
 Cost = tuple[float, float]
 """Milliseconds per cell, and per test sample."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from quantshift.experiments.options import QUICK
 from quantshift.report.page.provenance import Provenance
 
 SHOWN_COMMANDS = 5
@@ -29,7 +30,7 @@ def origin_facts(provenance: Provenance) -> list[tuple[str, str]]:
 
 def quick_experiments(provenance: Provenance) -> list[str]:
     """The experiments that were run with the profile `quick`."""
-    return [n for n, e in provenance.experiments.items() if e.get("profile") == "quick"]
+    return [n for n, e in provenance.experiments.items() if e.get("profile") == QUICK]
 
 
 def _where(name: str, values: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from quantshift.base.types import Reals
-from quantshift.classify.classifier import item_rows
-from quantshift.multilabel.label_models import check_not_empty
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel, Samples
 from quantshift.prevalence.weights import Weights
@@ -38,22 +36,12 @@ class LabelByLabel(AbstractMultilabel):
     def __init__(self, quantifier: AbstractQuantifier | None = None) -> None:
         self.quantifier = quantifier
 
-    def predict(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
-    ) -> Reals:
-        """The share of each label among the items of X, (n_labels,), in the order of `labels_`.
-
-        With `samples` (an index matrix or a list of index arrays into X) those of each sample,
-        (n_samples, n_labels). weights: how many items each item of X stands for.
-        """
-        self._check_fitted()
-        X = item_rows(X)
-        check_not_empty(X)
-        estimates = [q.predict(X, samples, weights=weights) for q in self.quantifiers_]
-        return np.stack([estimate[..., 1] for estimate in estimates], axis=-1)
-
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
         quantifier = SLD() if self.quantifier is None else self.quantifier
         self.quantifiers_ = [
             clone(quantifier).fit(X, has_label, weights) for has_label in table.has.T
         ]
+
+    def _predict(self, X: Any, samples: Samples | None, weights: ArrayLike | None) -> Reals:
+        estimates = [q.predict(X, samples, weights=weights) for q in self.quantifiers_]
+        return np.stack([estimate[..., 1] for estimate in estimates], axis=-1)

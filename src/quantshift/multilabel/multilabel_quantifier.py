@@ -65,7 +65,6 @@ class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
         self._fit(X, table, item_weights)
         return self
 
-    @abstractmethod
     def predict(
         self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
     ) -> Reals:
@@ -74,10 +73,18 @@ class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
         With `samples` (an index matrix or a list of index arrays into X) those of each sample,
         (n_samples, n_labels). weights: how many items each item of X stands for.
         """
+        self._check_fitted()
+        X = item_rows(X)
+        check_not_empty(X)
+        return self._predict(X, samples, weights)
 
     @abstractmethod
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
         """Fit on checked items, whose weights are positive."""
+
+    @abstractmethod
+    def _predict(self, X: Any, samples: Samples | None, weights: ArrayLike | None) -> Reals:
+        """The shares among checked items."""
 
     def _set_labels(self, table: LabelTable, weights: Weights | None) -> None:
         self.labels_ = table.names
@@ -125,16 +132,6 @@ class AbstractLabelAggregative(AbstractMultilabel):
         self.models_ = None
         return self._set_fitted(np.array(checked), table, item_weights)
 
-    def predict(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
-    ) -> Reals:
-        """The share of each label among the items of X, (n_labels,), in the order of `labels_`.
-
-        With `samples` (an index matrix or a list of index arrays into X) those of each sample,
-        (n_samples, n_labels). weights: how many items each item of X stands for.
-        """
-        return self.aggregate(self.posteriors(X), samples, weights=weights)
-
     def posteriors(self, X: Any) -> Posteriors:
         """The posterior of each label for the items of X, (n_items, n_labels)."""
         self._check_fitted()
@@ -181,6 +178,9 @@ class AbstractLabelAggregative(AbstractMultilabel):
         folds = LabelFolds(self.cv, self.seed)
         self.models_, held_out = fit_label_models(self.classifier, X, table.has, folds, weights)
         self._set_fitted(held_out, table, weights)
+
+    def _predict(self, X: Any, samples: Samples | None, weights: ArrayLike | None) -> Reals:
+        return self.aggregate(self.posteriors(X), samples, weights=weights)
 
     def _set_fitted(
         self, posteriors: Posteriors, table: LabelTable, weights: Weights | None

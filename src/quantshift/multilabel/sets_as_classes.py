@@ -7,9 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from quantshift.base.types import Reals
-from quantshift.classify.classifier import item_rows
 from quantshift.errors import DataError
-from quantshift.multilabel.label_models import check_not_empty
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel, Samples
 from quantshift.multilabel.set_posteriors import distinct_sets
@@ -44,21 +42,6 @@ class SetsAsClasses(AbstractMultilabel):
         self.quantifier = quantifier
         self.fewest = fewest
 
-    def predict(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
-    ) -> Reals:
-        """The share of each label among the items of X, (n_labels,), in the order of `labels_`.
-
-        With `samples` (an index matrix or a list of index arrays into X) those of each sample,
-        (n_samples, n_labels). weights: how many items each item of X stands for.
-        """
-        self._check_fitted()
-        X = item_rows(X)
-        check_not_empty(X)
-        return np.asarray(
-            self.quantifier_.predict(X, samples, weights=weights) @ self.label_shares_
-        )
-
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
         _, item_sets, _ = distinct_sets(table.has)
         counts = np.bincount(item_sets)
@@ -87,3 +70,8 @@ class SetsAsClasses(AbstractMultilabel):
         )
         quantifier = SLD() if self.quantifier is None else self.quantifier
         self.quantifier_ = clone(quantifier).fit(X, codes, weights)
+
+    def _predict(self, X: Any, samples: Samples | None, weights: ArrayLike | None) -> Reals:
+        return np.asarray(
+            self.quantifier_.predict(X, samples, weights=weights) @ self.label_shares_
+        )

@@ -90,19 +90,6 @@ class Verdict:
             return False
         return None if None in outcomes else True
 
-    @property
-    def figures(self) -> str:
-        """The figures of all claims in one line."""
-        return "; ".join(dict.fromkeys(claim.figures for claim in self.claims))
-
-    @property
-    def detail(self) -> str:
-        """A line per claim: whether it holds, its criterion and its figures."""
-        words = {True: "holds", False: "does not hold", None: "cannot be decided"}
-        return "\n".join(
-            f"{words[claim.holds]}: {claim.text} ({claim.figures})" for claim in self.claims
-        )
-
 
 def verdicts(frame: pl.DataFrame) -> list[Verdict]:
     """The verdict on each of the six findings, from raw outcomes."""

@@ -9,7 +9,6 @@ from importlib import resources
 import polars as pl
 
 from quantshift.analysis import compare_with_best
-from quantshift.analysis.facets import grid_point
 from quantshift.paper.setups import MIXED, PRIOR, PURE, setups_of
 
 KEY = ("setup", "p_train", "p_test", "degree")
@@ -98,7 +97,9 @@ def _our_tables(frame: pl.DataFrame) -> pl.DataFrame:
 def _compare(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     if rows.is_empty():
         return pl.DataFrame(schema=_OURS)
-    compared = compare_with_best(rows.with_columns(grid_point("degree")), by)
+    # Equal points of a grid must be equal; adding zero turns -0.0 into 0.0.
+    degree = pl.col("degree").round(2) + 0.0
+    compared = compare_with_best(rows.with_columns(degree), by)
     return compared.with_columns(
         pl.lit(None, pl.Float64).alias(name) for name in KEY if name not in by
     ).select(_OURS.names())

@@ -58,13 +58,6 @@ class Columns:
         """The columns of texts."""
         return tuple(column.name for column in self.features if column.kind == TEXT)
 
-    @property
-    def kind(self) -> str:
-        """What items are: text, features (perhaps with texts among them) or posteriors."""
-        if self.posteriors:
-            return "posteriors"
-        return "text" if len(self.text) == len(self.features) else "features"
-
 
 @dataclass(frozen=True, eq=False)
 class TableItems:

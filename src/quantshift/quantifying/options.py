@@ -207,11 +207,11 @@ class ColumnOptions:
         object.__setattr__(self, "label", names[0] if len(names) == 1 else None)
         object.__setattr__(self, "indicators", names if len(names) > 1 else ())
 
-    def check_one_label(self, where: str) -> None:
-        """Refuse several labels. where: what takes only one."""
+    def check_one_label(self) -> None:
+        """Refuse several labels."""
         if self.indicators:
             raise UserError(
-                f"{where} has one label at a time, not {len(self.indicators)}; name one",
+                f"a model has one label at a time, not {len(self.indicators)}; name one",
                 arguments=["label"],
             )
 

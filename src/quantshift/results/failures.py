@@ -14,8 +14,7 @@ from typing import Any
 from quantshift.base.storage.files import flush, write_whole
 from quantshift.base.storage.integrity import sealed, unsealed
 from quantshift.base.storage.plain_json import parse_json
-from quantshift.errors import DataError
-from quantshift.results.parts import Problem, other_version
+from quantshift.results.parts import DamagedFileError, Problem, other_version
 from quantshift.results.schema import SCHEMA_VERSION
 
 FAILURE = "failure.json"
@@ -41,32 +40,21 @@ class Failure:
         )
 
 
-class UnreadableFailuresError(DataError):
-    """A failure record that cannot be used; `problem` says why."""
-
-    def __init__(self, problem: Problem) -> None:
-        damaged = "damaged results: " if problem.repairable else ""
-        super().__init__(f"{damaged}{problem}")
-        self.problem = problem
-
-
-def load_failures(folder: Path, *, version: int = SCHEMA_VERSION) -> tuple[Failure, ...]:
+def load_failures(folder: Path) -> tuple[Failure, ...]:
     """The failures of the cell in `folder`; none if it has no such file."""
     path = folder / FAILURE
     written = None
     try:
         record = parse_json(path.read_bytes())
         written = record["schema"]
-        if written == version:
+        if written == SCHEMA_VERSION:
             return tuple(map(_failure, unsealed(record)["failures"]))
     except FileNotFoundError:
         return ()
     except (ValueError, TypeError, KeyError, AttributeError):
         pass
-    problem = other_version(path, written) if written != version else None
-    raise UnreadableFailuresError(
-        problem or Problem("failure", path, "is not a readable failure record")
-    )
+    problem = other_version(path, written)
+    raise DamagedFileError(problem or Problem("failure", path, "is not a readable failure record"))
 
 
 def _failure(values: dict[str, Any]) -> Failure:

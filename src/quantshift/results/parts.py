@@ -102,8 +102,8 @@ class Part:
         return self.folder / f"{self.name}.json"
 
 
-class DamagedPartError(DataError):
-    """A part that must not be used; `problem` says why."""
+class DamagedFileError(DataError):
+    """A part, or a record of failures, that must not be used; `problem` says why."""
 
     def __init__(self, problem: Problem) -> None:
         damaged = "damaged results: " if problem.repairable else ""
@@ -193,17 +193,17 @@ def remove_part(marker: Path) -> None:
     marker.with_suffix(".parquet").unlink(missing_ok=True)
 
 
-def load_part(marker: Path, *, version: int = SCHEMA_VERSION) -> Part:
+def load_part(marker: Path) -> Part:
     """The part of a marker. Checks that its data has the right size, but does not read it."""
-    part = _parse(marker, version)
+    part = _parse(marker)
     if not part.data.is_file():
-        raise DamagedPartError(
+        raise DamagedFileError(
             Problem("missing", part.data, "is missing, although its marker exists")
         )
     n_bytes = part.data.stat().st_size
     if n_bytes != part.n_bytes:
         detail = f"has {n_bytes} bytes instead of {part.n_bytes}"
-        raise DamagedPartError(Problem("truncated", part.data, detail))
+        raise DamagedFileError(Problem("truncated", part.data, detail))
     return part
 
 
@@ -212,7 +212,7 @@ def read_bytes(part: Part) -> bytes:
     content = part.data.read_bytes()
     if checksum(content) != part.sha256:
         detail = "has changed since it was written (its SHA-256 differs from the marker's)"
-        raise DamagedPartError(Problem("altered", part.data, detail))
+        raise DamagedFileError(Problem("altered", part.data, detail))
     return content
 
 
@@ -239,7 +239,7 @@ def checked_rows(
     """
     content = read_bytes(part)
     problem = Problem("rows", part.data, "cannot be read as Parquet")
-    with broken_parquet(DamagedPartError(problem)):
+    with broken_parquet(DamagedFileError(problem)):
         rows = pl.read_parquet(content)
     narrow = narrow_columns(rows.schema, declared)
     columns = {**rows.schema, **{name: declared[name] for name in narrow}}
@@ -255,7 +255,7 @@ def checked_rows(
         }
     for detail, holds in checks.items():
         if not holds:
-            raise DamagedPartError(Problem("rows", part.data, detail))
+            raise DamagedFileError(Problem("rows", part.data, detail))
     return rows.select(select(rows.schema, pl.Schema(columns))) if narrow else rows
 
 
@@ -267,12 +267,12 @@ def other_version(path: Path, version: Any) -> Problem | None:
     return Problem("version" if version > SCHEMA_VERSION else "older", path, detail)
 
 
-def _parse(marker: Path, expected_version: int) -> Part:
+def _parse(marker: Path) -> Part:
     version = None
     try:
         record: Any = parse_json(marker.read_bytes())
         version = record["schema"]
-        if version == expected_version:
+        if version == SCHEMA_VERSION:
             record = unsealed(record)
             part = Part(
                 folder=marker.parent,
@@ -285,8 +285,8 @@ def _parse(marker: Path, expected_version: int) -> Part:
                 return part
     except (ValueError, TypeError, KeyError, AttributeError):
         pass
-    problem = other_version(marker, version) if version != expected_version else None
-    raise DamagedPartError(problem or Problem("marker", marker, "is not a readable marker"))
+    problem = other_version(marker, version)
+    raise DamagedFileError(problem or Problem("marker", marker, "is not a readable marker"))
 
 
 def _arrow_schema(schema: pl.Schema) -> Any:

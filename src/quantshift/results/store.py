@@ -30,14 +30,13 @@ from quantshift.results import sharing
 from quantshift.results.about import About
 from quantshift.results.failures import (
     Failure,
-    UnreadableFailuresError,
     load_failures,
     save_failures,
     without,
 )
 from quantshift.results.log import RunLog
 from quantshift.results.parts import (
-    DamagedPartError,
+    DamagedFileError,
     Part,
     is_data,
     is_marker,
@@ -473,7 +472,7 @@ def _usable(marker: Path) -> Part | None:
         return load_part(marker)
     except FileNotFoundError:
         return None
-    except DamagedPartError as error:
+    except DamagedFileError as error:
         if not error.problem.repairable:
             raise
         return None
@@ -482,7 +481,7 @@ def _usable(marker: Path) -> Part | None:
 def _write_without(part: Part, method: str, schema: pl.Schema) -> None:
     """Write the rows of the part's other methods, unless there are none or they are damaged."""
     remaining = {name: signature for name, signature in part.methods.items() if name != method}
-    with contextlib.suppress(DamagedPartError):
+    with contextlib.suppress(DamagedFileError):
         if remaining:
             write_part(
                 part.folder, remaining, read_rows(part, schema).filter(pl.col("method") != method)
@@ -499,7 +498,7 @@ def _readable_failures(folder: Path) -> tuple[Failure, ...]:
     # A record that will be replaced need not be readable, unless another version wrote it.
     try:
         return load_failures(folder)
-    except UnreadableFailuresError as error:
+    except DamagedFileError as error:
         if not error.problem.repairable:
             raise
         return ()

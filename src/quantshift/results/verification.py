@@ -12,9 +12,9 @@ import polars as pl
 from quantshift.base.storage.files import flush, is_temporary, locked
 from quantshift.errors import UserError
 from quantshift.results import description as described
-from quantshift.results.failures import FAILURE, UnreadableFailuresError, load_failures
+from quantshift.results.failures import FAILURE, load_failures
 from quantshift.results.parts import (
-    DamagedPartError,
+    DamagedFileError,
     Problem,
     is_data,
     is_marker,
@@ -90,7 +90,7 @@ def _problems(
                 read_rows(part, schema)
             if part.methods.items().isdisjoint(methods):
                 yield Problem("stale", path, "holds methods that the store no longer has")
-    except (DamagedPartError, UnreadableFailuresError) as error:
+    except DamagedFileError as error:
         yield error.problem
     except FileNotFoundError:
         return  # Another process has just dropped the part.

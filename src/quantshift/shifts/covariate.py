@@ -6,7 +6,6 @@ shift is added.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar, final
@@ -78,36 +77,37 @@ class CovariateShift(AbstractCategoryShift):
         return P_TRAIN, ALPHA_TRAIN, P_TEST, ALPHA_TEST
 
     def _train_grid(self) -> list[Coordinates]:
-        return [{"alpha_train": alpha, "p_train": p} for alpha, p in product(*self._train_axes())]
+        return [*self._grid("train")]
 
     def _test_grid(self) -> list[Coordinates]:
-        return [{"alpha_test": alpha, "p_test": p} for alpha, p in product(*self._test_axes())]
+        return [*self._grid("test")]
+
+    def _grid(self, side: str) -> list[dict[str, float]]:
+        alphas, prevalences = (
+            (self.train_alphas, self.train_prevalences)
+            if side == "train"
+            else (self.test_alphas, self.test_prevalences)
+        )
+        axes = (
+            grid_values(f"{side}_alphas", alphas, low=0, high=1),
+            grid_values(f"{side}_prevalences", prevalences, low=0, high=1),
+        )
+        return [{f"alpha_{side}": alpha, f"p_{side}": p} for alpha, p in product(*axes)]
 
     def _train_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        repeats = self._repeats("train")
-        return [
-            Recipe({"alpha_train": alpha, "p_train": p}, counts, labels, repeats)
-            for alpha, p, counts in _mixtures(*self._train_axes(), self._size("train"))
-        ]
+        return self._mixtures("train", labels)
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        repeats = self._repeats("test")
+        return self._mixtures("test", labels)
+
+    def _mixtures(self, side: str, labels: NDArray[Any]) -> list[Recipe]:
+        repeats, grid, size = self._repeats(side), self._grid(side), self._size(side)
         return [
-            Recipe({"alpha_test": alpha, "p_test": p}, counts, labels, repeats)
-            for alpha, p, counts in _mixtures(*self._test_axes(), self._size("test"))
+            Recipe(
+                point, _counts(point[f"alpha_{side}"], point[f"p_{side}"], size), labels, repeats
+            )
+            for point in grid
         ]
-
-    def _train_axes(self) -> tuple[list[float], list[float]]:
-        return (
-            grid_values("train_alphas", self.train_alphas, low=0, high=1),
-            grid_values("train_prevalences", self.train_prevalences, low=0, high=1),
-        )
-
-    def _test_axes(self) -> tuple[list[float], list[float]]:
-        return (
-            grid_values("test_alphas", self.test_alphas, low=0, high=1),
-            grid_values("test_prevalences", self.test_prevalences, low=0, high=1),
-        )
 
     def _degree(self, coordinates: Coordinates) -> float:
         if "alpha_train" not in coordinates:
@@ -116,11 +116,9 @@ class CovariateShift(AbstractCategoryShift):
         return rounded(moved, 1)
 
 
-def _mixtures(
-    alphas: list[float], prevalences: list[float], size: int
-) -> Iterator[tuple[float, float, list[int]]]:
-    for alpha, p in product(alphas, prevalences):
-        n_a = math.ceil(nominal(alpha * size))
-        shares = simplex.of_positive(p)
-        counts = [simplex.whole_counts(shares, n).tolist() for n in (n_a, size - n_a)]
-        yield alpha, p, counts[0] + counts[1]
+def _counts(alpha: float, p: float, size: int) -> list[int]:
+    """Negatives and positives of A, then of B."""
+    n_a = math.ceil(nominal(alpha * size))
+    shares = simplex.of_positive(p)
+    of_a, of_b = (simplex.whole_counts(shares, n).tolist() for n in (n_a, size - n_a))
+    return [*of_a, *of_b]

@@ -26,7 +26,6 @@ from quantshift.base.storage.files import write_output
 from quantshift.base.storage.integrity import broken_parquet, table_checksum
 from quantshift.base.types import Posteriors
 from quantshift.errors import DataError, UserError
-from quantshift.quantifiers.base.items import Items
 from quantshift.sketches.about import (
     BATCH,
     BATCH_TOTAL,
@@ -125,11 +124,6 @@ class Sketch:
         return {reasons[cell]: counts[cell] for cell in sorted(counts, reverse=True)}
 
     @uses_tables
-    def binned(self) -> "Sketch":
-        """The same rows in cells, as a warehouse counts them."""
-        return Sketch.of(self.about, [binned(self.about, self.table)])
-
-    @uses_tables
     def merge(self, *others: "Sketch") -> "Sketch":
         """The rows of all sketches together, the same in any order."""
         for other in others:
@@ -142,18 +136,6 @@ class Sketch:
         if copy is not None and copy.is_certain:
             raise DataError(f"two of the sketches {copy}; merge one of them")
         return Sketch.of(self.about, [self.table, *(other.table for other in others)])
-
-    @uses_tables
-    def to_items(self, batch: str | None = None) -> Items:
-        """The usable rows as items, one for each cell, whose weights are the counts.
-
-        batch: only the rows of this batch; None: all rows.
-        """
-        used = self.usable()
-        if batch is not None:
-            used = used.filter(pl.col(BATCH) == batch)
-        counts = used[COUNT].to_numpy().astype(np.float64)
-        return Items(self.posteriors_of(used), weights=counts)
 
     def usable(self) -> pl.DataFrame:
         """The rows of the table that have scores, each item counted once."""

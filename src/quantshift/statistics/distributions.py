@@ -119,16 +119,6 @@ def pearson3_quantile(p: float, skewness: float) -> float:
 
 
 @_broadcasting
-def beta_below(x: float, a: float, b: float) -> float:
-    """P(X < x) of a beta distribution: the regularised incomplete beta function I_x(a, b).
-
-    >>> round(float(beta_below(0.5, 2, 2)), 6)
-    0.5
-    """
-    return _beta_share(x, 1 - x, a, b)
-
-
-@_broadcasting
 def beta_quantile(p: float, a: float, b: float) -> float:
     """Quantiles of beta distributions.
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.errors import DataError
+from quantshift.tables.columns.cell_names import DECIMAL
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLOCK_BYTES = 1 << 20
@@ -43,7 +44,6 @@ MOST_SUSPECTS, LINES_KEPT = 1000, 60
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _QUOTED = re.compile(rb'"[^"]*"')
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T][\d:.+Z-]+)?")
 _WORD = re.compile(r"[\w.+-]{1,20}")
 
@@ -285,7 +285,7 @@ class _Shape:
             return shape
         if len(levels) <= MOST_LEVELS and len(present) >= ROWS_PER_LEVEL * len(levels):
             return replace(shape, kind="levels", levels=levels)
-        for kind, pattern in (("number", _NUMBER), ("date", _DATE)):
+        for kind, pattern in (("number", DECIMAL), ("date", _DATE)):
             if all(pattern.fullmatch(cell) for cell in present):
                 return replace(shape, kind=kind)
         return shape
@@ -306,7 +306,7 @@ class _Shape:
             return 0.2 if alike else None
         if self.kind == "number":
             whole = cell.isdecimal()
-            return (0.5 if whole else 2.0) if _NUMBER.fullmatch(cell) else None
+            return (0.5 if whole else 2.0) if DECIMAL.fullmatch(cell) else None
         return 2.0 if _DATE.fullmatch(cell) else None
 
 

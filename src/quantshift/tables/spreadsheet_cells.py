@@ -10,9 +10,8 @@ Injection".
 import re
 from collections.abc import Sequence
 
-from quantshift.tables.columns.cell_names import Cell, mapped, number_of, text_of
+from quantshift.tables.columns.cell_names import DECIMAL, Cell, mapped, number_of, text_of
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _BEGINNING = r"(^|[;\t\r\n])"
 _FORMULA = r"""(?=['" ]*[=+\-@\t\r\n＝＋－＠])"""
 _HARMFUL = re.compile(_BEGINNING + _FORMULA)
@@ -25,7 +24,7 @@ def escaped(cell: str) -> str:
     >>> escaped("=1+1"), escaped("-1.5"), escaped("fine")
     ("'=1+1", '-1.5', 'fine')
     """
-    return cell if _NUMBER.fullmatch(cell) else _HARMFUL.sub(r"\1'", cell)
+    return cell if DECIMAL.fullmatch(cell) else _HARMFUL.sub(r"\1'", cell)
 
 
 def unescaped(cell: str) -> str:

@@ -30,7 +30,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from quantshift.base.storage.files import disk_errors, folder_aside
-from quantshift.base.storage.integrity import load_array
 from quantshift.base.storage.manifests import FolderKind
 from quantshift.base.types import Indices
 from quantshift.errors import DataError
@@ -317,10 +316,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _mapped(path: Path, dtype: str, size: int) -> NDArray[Any]:
-    try:
-        array = load_array(path)
-    except (OSError, ValueError) as error:
-        raise COUNTS.damaged(f"{path} is not an array") from error
+    array = COUNTS.array(path)
     if array.dtype != np.dtype(dtype) or array.shape != (size,):
         raise COUNTS.damaged(
             f"{path} holds {array.dtype} of shape {array.shape} instead of {dtype} of shape "

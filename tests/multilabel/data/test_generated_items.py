@@ -29,7 +29,7 @@ def test_posteriors_are_calibrated_under_any_set_shares():
     even = np.full(32, 1 / 32)
     for shares in (None, even):
         items = generate_labelled_items(50_000, set_shares=shares, seed=1)
-        posteriors = items.label_posteriors
+        posteriors = items.set_posteriors @ items.sets
         np.testing.assert_allclose(items.set_posteriors.sum(axis=1), 1)
         for j in range(5):
             bins = np.minimum((posteriors[:, j] * 10).astype(int), 9)

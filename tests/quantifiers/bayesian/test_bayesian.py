@@ -10,7 +10,8 @@ from scipy.special import gammaln, logsumexp
 from quantshift import PQ, BayesianCC, BayesianKDEy, predict_interval
 from quantshift.checks.every_quantifier import yield_checks
 from quantshift.errors import UserError
-from quantshift.intervals.prediction import aggregate_interval, limits
+from quantshift.intervals.limits import limits
+from quantshift.intervals.prediction import aggregate_interval
 from quantshift.quantifiers.bayesian.gibbs import TwoByTwo, gibbs
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from quantshift.answers.conditions import Condition
+from quantshift.answers.conditions import Condition, failures_of
 from quantshift.answers.kinds import is_range
 from quantshift.answers.page import render_answer
 from quantshift.answers.shares import Answer, Share
@@ -19,7 +19,7 @@ def render_labels(result: Answer, conditions: Sequence[Condition], **content: An
         lead=about_limits(result.level),
         numbers=[],
         data={},
-        crossed=[line for condition in conditions for line in condition.failures(result)],
+        crossed=failures_of(conditions, result),
         **content,
     )
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.conditions import failures_of
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
 
 MARK = "quantshift"
@@ -22,8 +23,7 @@ class JUnit(AbstractOutput):
         """The report; the text of the answer is its output."""
         cases = [("every batch can be estimated", _unknown(answer))]
         for condition in circumstances.conditions:
-            alone = Circumstances((condition,))
-            cases.append((f"not {condition.text}", alone.failures(answer)))
+            cases.append((f"not {condition.text}", failures_of([condition], answer)))
         failed = sum(bool(failures) for _, failures in cases)
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',

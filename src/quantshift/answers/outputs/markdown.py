@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.conditions import failures_of
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
 
 MARK = "<!-- quantshift -->"
@@ -24,7 +25,7 @@ class Markdown(AbstractOutput):
     def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
         """Headline, failed conditions, table, and the full text, folded."""
         headline, table = answer.summary()
-        failed = circumstances.failures(answer)
+        failed = failures_of(circumstances.conditions, answer)
         lines = [MARK, *(f"{_escaped(line)}  " for line in headline), ""]
         lines += [f"**Failed:** {_escaped(line)}  " for line in failed]
         if circumstances.conditions and not failed:

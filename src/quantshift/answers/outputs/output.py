@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.conditions import Condition
@@ -19,10 +19,6 @@ class Circumstances:
 
     conditions: tuple[Condition, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()
-
-    def failures(self, answer: Any) -> list[str]:
-        """The conditions that hold for an answer, batch by batch, in words."""
-        return [line for condition in self.conditions for line in condition.failures(answer)]
 
 
 class AbstractOutput(ABC):

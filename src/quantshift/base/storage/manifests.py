@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, RootModel, ValidationError
 
@@ -16,9 +16,12 @@ from quantshift.base.storage.files import (
     is_leftover,
     put_in_place,
 )
-from quantshift.base.storage.integrity import sealed, unsealed
+from quantshift.base.storage.integrity import load_array, sealed, unsealed
 from quantshift.base.storage.plain_json import parse_json
 from quantshift.errors import DataError, UserError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MANIFEST = "manifest.json"
 
@@ -129,7 +132,7 @@ class FolderKind:
         A folder of this kind may be overwritten, unless it is among the inputs.
         """
         if os.path.lexists(out) and not (os.path.isdir(out) and not any(out.iterdir())):
-            if manifest_format(out) != self.format:
+            if not self.is_at(out):
                 raise UserError(
                     f"{out} exists and is not a {self.noun}; choose another folder",
                     arguments=["out"],
@@ -155,9 +158,31 @@ class FolderKind:
         listed_files = own_files(final)
         put_in_place(folder, final, own=lambda name: name in listed_files or is_leftover(name))
 
+    def is_at(self, folder: Path) -> bool:
+        """Whether the manifest of a folder names this format."""
+        return manifest_format(folder) == self.format
+
+    def folders_at(self, place: Path) -> list[Path]:
+        """The place itself if it is such a folder, otherwise those in it that are not hidden."""
+        folders = [place] if self.is_at(place) else sorted(place.iterdir())
+        return [path for path in folders if self.is_at(path) and not path.name.startswith(".")]
+
+    def array(self, path: Path) -> "NDArray[Any]":
+        """The array of a .npy file in such a folder, mapped into memory."""
+        try:
+            return load_array(path)
+        except (OSError, ValueError) as error:
+            raise self.damaged(f"{path} is not an array") from error
+
     def damaged(self, problem: str) -> DataError:
         """An error that says what to do."""
         return DataError(f"damaged {self.noun}: {problem}; {self.cure}")
+
+
+def without_files(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest says of the content, without its files and the format that they have."""
+    of_files = {"files", "format", "version", "quantshift"}
+    return {key: value for key, value in manifest.items() if key not in of_files}
 
 
 def own_files(folder: Path) -> set[Path]:

@@ -10,8 +10,7 @@ from rich.console import Console
 from quantshift.base.nouns import counted
 from quantshift.base.shell import command_line
 from quantshift.base.text_tables import text_table
-from quantshift.cli.cell_progress import cell_progress
-from quantshift.cli.commands.run import resume_command, tell_summary
+from quantshift.cli.commands.run import carry_out
 from quantshift.cli.label_suite import run_label_suite, without_label_suite
 from quantshift.cli.machine import load_average, n_cores
 from quantshift.cli.outputs import DryRun, ResultsFolder
@@ -19,7 +18,6 @@ from quantshift.cli.progress import say
 from quantshift.experiments.executors import executor
 from quantshift.experiments.options import ExperimentOptions, RunOptions
 from quantshift.experiments.planning import plan_table
-from quantshift.experiments.runner import run_experiments
 from quantshift.leaderboard.benchmark import Benchmark, planned_benchmark
 from quantshift.leaderboard.duration import expected_duration
 from quantshift.leaderboard.options import EntrantOptions
@@ -97,17 +95,7 @@ def bench(
         _tell_plan(planned, n_workers, console)
         return
     chosen = executor(n_workers, options.cluster, apart=bool(who.added))
-    command = command_line(["quantshift", *sys.argv[1:]])
-    try:
-        with cell_progress(console) as progress:
-            summary = run_experiments(
-                planned.run, chosen, redo=options.redo, progress=progress, command=command
-            )
-    except KeyboardInterrupt:
-        resume = resume_command(sys.argv[1:], options.redo)
-        say(console, f"\nstopped; nothing is lost. To resume: {resume}")
-        raise typer.Exit(130) from None
-    tell_summary(summary, out, console)
+    summary = carry_out(planned.run, chosen, options.redo, console)
     if summary.failures and not _has_results(out):
         say(console, "no method has results, so there is no leaderboard")
         raise typer.Exit(1)

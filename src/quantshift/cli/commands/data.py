@@ -13,7 +13,6 @@ from rich.console import Console
 from quantshift.base.nouns import counted
 from quantshift.base.options import split_names
 from quantshift.base.shell import command_line
-from quantshift.base.storage.manifests import manifest_format
 from quantshift.cli.outputs import DataSetFolder
 from quantshift.cli.progress import byte_progress, share_progress
 from quantshift.data.classified import ClassifyOptions, classify_items
@@ -385,7 +384,7 @@ def describe_(
         about = {"name": folder, "title": packaged.title, "notes": list(packaged.notes)}
         typer.echo(render_label_data({**about, **described_parts(packaged.parts)}, format))
         return
-    elif manifest_format(Path(folder)) == LABEL_DATA.format:
+    elif LABEL_DATA.is_at(Path(folder)):
         data_of_labels = LabelData.open(folder)
         data_of_labels.verify()
         typer.echo(render_label_data(data_of_labels.manifest, format))

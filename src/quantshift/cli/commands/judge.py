@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from quantshift.answers.conditions import Condition
+from quantshift.answers.conditions import Condition, failures_of
 from quantshift.answers.options import (
     PRECISION,
     ConditionOptions,
@@ -154,7 +154,7 @@ def judge(
     keywords = as_keywords(columns, chosen, comparison, rates, levels, misjudged, several)
     result = judge_table(table, **keywords, overwrite=files.overwrite)
     # Before anything is written: a condition on an unknown class is an error of the command.
-    failed = [line for condition in parsed for line in condition.failures(result)]
+    failed = failures_of(parsed, result)
     is_text = not printing.as_json and not length.summary
     if is_text:
         # Before the history, so that it is seen even if nothing can be appended there.

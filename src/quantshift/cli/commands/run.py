@@ -17,7 +17,7 @@ from quantshift.cli.machine import n_cores
 from quantshift.cli.outputs import DryRun, ResultsFolder
 from quantshift.cli.progress import say
 from quantshift.experiments.documents.loading import experiments_of
-from quantshift.experiments.executors import executor
+from quantshift.experiments.executors import AbstractExecutor, executor
 from quantshift.experiments.options import ExperimentOptions, RunOptions
 from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
@@ -79,19 +79,27 @@ def run(
         say(console, text_table(plan_table(prepared.plan(store))))
         return
     chosen = executor(options.n_workers or n_cores(), options.cluster)
+    summary = carry_out(prepared, chosen, options.redo, console)
+    if summary.failures or summary.failed_before:
+        raise typer.Exit(1)
+
+
+def carry_out(
+    prepared: Run, chosen: AbstractExecutor, redo: str | None, console: Console
+) -> RunSummary:
+    """Run experiments and print what was done or, after Ctrl-C, how to resume."""
     command = command_line(["quantshift", *sys.argv[1:]])
     try:
         with cell_progress(console) as progress:
             summary = run_experiments(
-                prepared, chosen, redo=options.redo, progress=progress, command=command
+                prepared, chosen, redo=redo, progress=progress, command=command
             )
     except KeyboardInterrupt:
-        resume = resume_command(sys.argv[1:], options.redo)
+        resume = resume_command(sys.argv[1:], redo)
         say(console, f"\nstopped; nothing is lost. To resume: {resume}")
         raise typer.Exit(130) from None
-    tell_summary(summary, out, console)
-    if summary.failures or summary.failed_before:
-        raise typer.Exit(1)
+    _tell_summary(summary, prepared.out, console)
+    return summary
 
 
 def resume_command(arguments: Sequence[str], redo: str | None) -> str:
@@ -109,7 +117,7 @@ def resume_command(arguments: Sequence[str], redo: str | None) -> str:
     return command_line(["quantshift", *remaining])
 
 
-def tell_summary(summary: RunSummary, out: Path, console: Console) -> None:
+def _tell_summary(summary: RunSummary, out: Path, console: Console) -> None:
     """Print what a run did, and how to run again what failed."""
     for problem in summary.repaired:
         say(console, f"damaged and computed again: {problem}")

@@ -7,10 +7,12 @@ import typer
 from rich.console import Console
 
 from quantshift.answers.rows import rows_text
-from quantshift.base.options import COLUMNS, OUTPUT, TABLES, split_names
+from quantshift.base.options import COLUMNS, OUTPUT, split_names
+from quantshift.cli.declared import Only
 from quantshift.cli.inputs import source
 from quantshift.cli.outputs import Overwrite
 from quantshift.cli.progress import item_progress
+from quantshift.quantifying.options import ColumnOptions
 from quantshift.quantifying.rows.scoring import score as score_table
 
 
@@ -27,6 +29,7 @@ def score(
             "--out", "-o", metavar="FILE.csv", help="File for the scores.", rich_help_panel=OUTPUT
         ),
     ],
+    columns: Annotated[ColumnOptions, Only("lenient")],
     keep: Annotated[
         str | None,
         typer.Option(
@@ -35,14 +38,6 @@ def score(
             rich_help_panel=COLUMNS,
         ),
     ] = None,
-    lenient: Annotated[
-        bool,
-        typer.Option(
-            "--lenient",
-            help="Read a CSV file line by line if its quotes are broken.",
-            rich_help_panel=TABLES,
-        ),
-    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a model's probabilities for every row of a table, for other programs.
@@ -66,7 +61,7 @@ def score(
             out,
             model=model,
             keep=split_names(keep) if keep else (),
-            lenient=lenient,
+            lenient=columns.lenient,
             overwrite=overwrite,
             progress=progress,
         )

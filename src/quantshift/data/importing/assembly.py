@@ -16,7 +16,7 @@ import polars as pl
 from sklearn.model_selection import train_test_split
 
 from quantshift.base.types import Codes, Indices
-from quantshift.data.content import Content
+from quantshift.data.content import Content, RowCounts
 from quantshift.data.importing import samples as sampling
 from quantshift.data.importing.classes import classes_of, codes_of
 from quantshift.data.importing.items import AbstractItems
@@ -59,16 +59,6 @@ class MainFile:
     side_columns: SideColumns
     ragged: int = 0
     test: Indices | None = None
-
-
-@dataclass(frozen=True)
-class RowCounts:
-    """How many rows of the main file were used, and how many rows the samples' files added."""
-
-    read: int
-    used: int
-    left_out: Mapping[str, int]
-    of_samples: int
 
 
 def assemble(

@@ -6,7 +6,7 @@ say otherwise. Rows keep the order in which they were written.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.storage.files import write_errors
-from quantshift.data.content import BlockDigest
+from quantshift.data.content import BlockDigest, RowCounts
 from quantshift.data.dataset import STARS_CUT
 from quantshift.data.folder import DataFolder, NewFolder, new_folder, write_items
 from quantshift.data.stored_texts import Texts, TextsWriter
@@ -125,7 +125,7 @@ class ReviewsWriter:
                 "kind": "text",
                 "items": n_rows,
                 "unlabelled": 0,
-                "rows": {"read": n_rows, "used": n_rows, "left_out": {}, "of_samples": 0},
+                "rows": asdict(RowCounts(n_rows, n_rows)),
                 "label": "stars",
                 "category": "category",
                 "classes": _counted(stars, [star for star in STARS if star in stars]),

@@ -24,6 +24,7 @@ import numpy as np
 from quantshift.base.forks import uses_tables
 from quantshift.base.processes import WorkerPool
 from quantshift.base.storage.files import file_sha256
+from quantshift.data.content import RowCounts
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing.options import ImportOptions, ReviewLimits
 from quantshift.data.importing.review_folder import ReviewsWriter, new_reviews
@@ -198,12 +199,9 @@ def _about(summaries: Sequence[SourceSummary], limits: ReviewLimits) -> dict[str
         if summary.first_malformed:
             notes.append(f"{summary.file}, first row skipped: {summary.first_malformed}")
     return {
-        "rows": {
-            "read": total.rows,
-            "used": total.kept,
-            "left_out": {reason: n for reason, n in left_out.items() if n},
-            "of_samples": 0,
-        },
+        "rows": asdict(
+            RowCounts(total.rows, total.kept, {reason: n for reason, n in left_out.items() if n})
+        ),
         "options": asdict(limits),
         "sources": [asdict(summary) for summary in summaries],
         "notes": notes,

@@ -91,7 +91,7 @@ def _contradicted(items: JudgedItems) -> bool:
     """
     if items.verdicts is None or items.clusters is not None or items.external is not None:
         return False
-    codes = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
+    codes = items.verdicts_together()
     labelled, n = items.is_labelled, int(codes.max()) + 1
     table = labelled_table(codes[labelled], items.labels[labelled], n, items.n_classes)
     others = np.bincount(codes[~labelled], minlength=n).astype(np.float64)

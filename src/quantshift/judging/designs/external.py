@@ -84,14 +84,17 @@ class External(Design):
         """
         sample = self.in_sample(items)
         rates = carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
-        other = self._if_verdicts_mean_the_same(items, settings.level)
+        labelled, verdicts = _tables(items, sample)
+        interval = stratified(
+            verdicts / verdicts.sum(), labelled.T, float(verdicts.sum()), level=settings.level
+        )
+        other = np.stack([interval.prevalence, interval.low, interval.high])
         by_rates = replace(rates, if_verdicts_mean_the_same=other[1:])
         if settings.assume == RATES or rates.no_estimate_reason:
             return by_rates
         by_verdicts = replace(by_rates, prevalence=other[0], low=other[1], high=other[2])
         if settings.assume == VERDICTS:
             return replace(by_verdicts, assumption=VERDICTS_ASSUMED)
-        labelled, verdicts = _tables(items, sample)
         youden = Youden.of(labelled, settings.level)
         ranged = hull([(IF_RATES, by_rates), (IF_VERDICTS, by_verdicts)], "", first=by_rates)
         if youden is not None and not youden.is_informative:
@@ -114,18 +117,6 @@ class External(Design):
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """By labels that are random within their class."""
         return carried_quality(counts, settings)
-
-    def _if_verdicts_mean_the_same(self, items: JudgedItems, level: float) -> Reals:
-        """Shares and limits if a verdict means the same elsewhere and here, (3, n_classes)."""
-        cells = items.cells()
-        cell_of_label, y = items.labelled_cells(cells)
-        weights = items.label_weights
-        counts = labelled_table(cell_of_label, y, cells.n, items.n_classes, weights).T
-        sample = self.in_sample(items)
-        of_items = items.item_weights[sample] if items.weights is not None else None
-        N = item_counts(cells.codes[sample], cells.n, of_items)
-        interval = stratified(N / N.sum(), counts, float(N.sum()), level=level)
-        return np.stack([interval.prevalence, interval.low, interval.high])
 
 
 def _tables(items: JudgedItems, sample: Flags) -> tuple[Reals, Reals]:

@@ -57,7 +57,7 @@ class Planned(Design):
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The shares of the strata times their rates; with one stratum, that of random items."""
-        drawn = _drawn(items)
+        drawn = items.inclusion_of_labels
         if drawn is not None and len(drawn) and drawn.max() <= drawn.min() * (1 + SAME):
             return AtRandom().estimate(items, settings)
         unlike = _unlike_labelled(items)
@@ -73,7 +73,7 @@ def _unlike_labelled(items: JudgedItems) -> Flags:
 
     Strata without labels are left to `in_strata`, which knows what to do with them.
     """
-    drawn = _drawn(items)
+    drawn = items.inclusion_of_labels
     if drawn is not None:
         unlike = items.verdicts_without_labels()
         if drawn.max() > drawn.min() or not missed_by_chance(items, unlike):
@@ -81,16 +81,8 @@ def _unlike_labelled(items: JudgedItems) -> Flags:
     return np.zeros(len(items), dtype=bool)
 
 
-def _drawn(items: JudgedItems) -> Reals | None:
-    """The probabilities of the labelled items; None if strata are given instead."""
-    draw = items.drawn
-    if draw is None or draw.strata is not None or draw.inclusion is None:
-        return None
-    return np.asarray(draw.inclusion, dtype=np.float64)[items.is_labelled]
-
-
 def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
-    pi = _drawn(items)
+    pi = items.inclusion_of_labels
     if pi is not None:
         return _by_inclusion(items, pi, settings)
     assert items.drawn is not None
@@ -105,7 +97,7 @@ def _calibrated(items: JudgedItems, each: Reals) -> Reals:
     """
     if items.weights is None or items.verdicts is None:
         return each
-    codes = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
+    codes = items.verdicts_together()
     labelled, total = items.is_labelled, np.bincount(codes, weights=items.weights)
     sums = np.bincount(codes[labelled], weights=each, minlength=len(total))
     factor = np.divide(total, sums, out=np.ones_like(total), where=sums > 0)
@@ -119,14 +111,14 @@ def _by_inclusion(items: JudgedItems, pi: Reals, settings: Settings) -> ShareEst
         edges = np.unique(np.quantile(pi, np.arange(1, MOST_STRATA) / MOST_STRATA))
         codes = np.unique(np.searchsorted(edges, pi, side="right"), return_inverse=True)[1]
     H = int(codes.max()) + 1
-    each, w = _calibrated(items, items.label_weights / pi), items.item_weights
+    each = _calibrated(items, items.label_weights / pi)
     sums = np.bincount(codes, weights=each, minlength=H)
     shares = np.asarray(sums / sums.sum(), dtype=np.float64)
     covered = np.bincount(codes, weights=pi, minlength=H) / np.bincount(codes, minlength=H)
     interval = strata.stratified(
         shares,
         strata.label_counts(codes, y, H, K, each),
-        w.sum() ** 2 / (w**2).sum(),
+        items.n_effective,
         level=settings.level,
         covered=covered if settings.of_items else None,
     )

@@ -97,7 +97,7 @@ def _together(items: JudgedItems) -> bool:
         return False
     cells = np.zeros(len(items), dtype=np.int64)
     if items.verdicts is not None:
-        cells = np.unique(items.verdicts, axis=0, return_inverse=True)[1].ravel()
+        cells = items.verdicts_together()
     return labelled_together(
         items.is_labelled, items.clusters, chances_by_cell(items.is_labelled, cells)
     )

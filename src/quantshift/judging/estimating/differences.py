@@ -4,14 +4,25 @@ The probability that one is better follows from the same limits: it is 97.5% whe
 of a 95% interval is 0, so that intervals, probabilities and p-values never contradict each other.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from quantshift.base.types import Reals
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.judged import Judged
+from quantshift.judging.result import (
+    ErrorPattern,
+    JudgeComparison,
+    MeanDifference,
+    SystemDifference,
+)
 from quantshift.statistics.distributions import normal_above, normal_below, normal_quantile
+from quantshift.statistics.multiple_tests import holm
+
+Row = TypeVar("Row", SystemDifference, MeanDifference, JudgeComparison, ErrorPattern)
 
 POWER = 0.8
 """The chance that the number of labels that is said to decide a question does decide it."""
@@ -112,6 +123,15 @@ def p_value_of(estimate: float, low: float, high: float, level: float, bound: fl
     """
     z = _standard_errors(estimate - bound, estimate - low, high - estimate, level)
     return float(2 * normal_above(abs(z)))
+
+
+def adjusted_for_number(rows: Sequence[Row], level: float) -> list[Row]:
+    """The rows with p-values that allow for their number (Holm), and what is more than chance."""
+    p_values = holm([row.p_value for row in rows])
+    return [
+        replace(row, p_adjusted=p, more_than_chance=p < 1 - level)
+        for row, p in zip(rows, p_values, strict=True)
+    ]
 
 
 def _standard_errors(apart: float, down: float, up: float, level: float) -> float:

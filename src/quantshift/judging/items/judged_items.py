@@ -211,6 +211,12 @@ class JudgedItems:
         return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
+    def n_effective(self) -> float:
+        """How many items of equal weight these items count for (Kish)."""
+        w = self.item_weights
+        return float(w.sum() ** 2 / (w**2).sum())
+
+    @property
     def label_weights(self) -> Reals:
         """How much each labelled item counts."""
         if self.external is None:
@@ -238,6 +244,18 @@ class JudgedItems:
         return None if verdicts is None else verdicts[self.is_labelled, judge], self.labels[
             self.is_labelled
         ]
+
+    def verdicts_together(self) -> Codes:
+        """The verdicts of all judges about each item as one code, (n_items,)."""
+        assert self.verdicts is not None
+        return np.unique(self.verdicts, axis=0, return_inverse=True)[1].ravel()
+
+    @property
+    def inclusion_of_labels(self) -> Reals | None:
+        """With what probability each labelled item was chosen, if that is known."""
+        if self.drawn is None or self.drawn.inclusion is None:
+            return None
+        return np.asarray(self.drawn.inclusion, dtype=np.float64)[self.is_labelled]
 
     def cells(self) -> VerdictCells:
         """What the judges say about each item, as one verdict."""

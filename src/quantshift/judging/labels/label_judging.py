@@ -10,9 +10,8 @@ from typing import Any
 
 from quantshift.answers.batch_names import batches_in_order
 from quantshift.answers.kinds import CANNOT
-from quantshift.answers.repeated_warnings import names_by_sentence
+from quantshift.answers.repeated_warnings import unless_about_all
 from quantshift.answers.shares import share_of
-from quantshift.answers.words import some_names
 from quantshift.base.options import as_names
 from quantshift.errors import UserError
 from quantshift.judging.items.inputs import NO_VERDICT
@@ -89,7 +88,7 @@ def judge_labels(arguments: Mapping[str, Any], judge: Callable[..., Any]) -> Lab
         level_for_all=level,
         by=arguments["by"],
         batches=tuple(_batches(tables.pairs, answers, wider)),
-        warnings=tuple(_warnings(answers)),
+        warnings=_warnings(answers),
         answers=answers,
     )
 
@@ -240,7 +239,7 @@ def _rate(pair: LabelPair, batch: JudgedBatch, wider: JudgedBatch) -> LabelRate:
     )
 
 
-def _warnings(answers: Mapping[str, Judgement]) -> Iterator[str]:
+def _warnings(answers: Mapping[str, Judgement]) -> tuple[str, ...]:
     """Warnings about all labels, each once, and those about some, with their names."""
     about = [
         (label, warning)
@@ -258,5 +257,4 @@ def _warnings(answers: Mapping[str, Judgement]) -> Iterator[str]:
             ]
         )
     ]
-    for names, warning in names_by_sentence(about):
-        yield warning if len(names) == len(answers) else f"{some_names(names)}: {warning}"
+    return tuple(unless_about_all(about, len(answers)))

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from quantshift.answers.batch_names import newest_batch, newest_name
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import names_by_sentence
-from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
+from quantshift.answers.repeated_warnings import unless_about_all
+from quantshift.answers.rows import much_left_out, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, headed, some
 from quantshift.answers.words import (
     FOR_ALL,
@@ -16,12 +16,11 @@ from quantshift.answers.words import (
     percent,
     percents,
     shortened,
-    some_names,
 )
 from quantshift.base.nouns import counted
 from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
-from quantshift.judging.output.text import design_text
+from quantshift.judging.output.text import agreement_text, design_text, is_shown_by_labels
 from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
 
 
@@ -117,9 +116,7 @@ def labels_in_a_line(result: LabelJudgement) -> str:
 
 def alarms(result: LabelJudgement) -> Iterator[str]:
     """Warnings about tables from which many rows were left out."""
-    for rows in map(lost_rows, result.first.rows):
-        if is_much(rows):
-            yield from row_warnings(rows)
+    yield from much_left_out(map(lost_rows, result.first.rows))
 
 
 def judge_texts(result: LabelJudgement, label: str) -> list[str]:
@@ -136,12 +133,8 @@ def people_text(answer: Judgement) -> str:
     people = answer.people
     if people is None:
         return ""
-    bounds = f"{people.low:.2f} to {people.high:.2f}"
     undecided = f", undecided about {people.n_undecided:,}" if people.n_undecided else ""
-    return (
-        f"two agree on {percent(people.agreement)} of the {counted(people.n_items, 'item')} that "
-        f"several labelled (Krippendorff's alpha {people.alpha:.2f}, {bounds}){undecided}"
-    )
+    return f"{agreement_text(people)}{undecided}"
 
 
 def _quality_texts(answer: Judgement, judge: JudgeQuality) -> list[str]:
@@ -152,7 +145,7 @@ def _quality_texts(answer: Judgement, judge: JudgeQuality) -> list[str]:
         for rate in judge.rates
         if rate.label == answer.classes[side]
         and dict(zip(judge.verdicts, judge.says, strict=True))[rate.verdict] == rate.label
-        and rate.high - rate.low < 1
+        and is_shown_by_labels(rate)
     ]
     return texts
 
@@ -178,7 +171,4 @@ def _sentences(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[st
     about = [
         (label, text) for label, answer in result.answers.items() for text in what(answer.overall)
     ]
-    return [
-        text if len(names) == len(result.labels) else f"{some_names(names)}: {text}"
-        for names, text in names_by_sentence(about)
-    ]
+    return unless_about_all(about, len(result.labels))

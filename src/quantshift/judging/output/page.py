@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from quantshift.answers.conditions import Condition
+from quantshift.answers.conditions import Condition, failures_of
 from quantshift.answers.kinds import RANGE, is_range, limits_head
 from quantshift.answers.page import Headline, data_links, render_answer, thresholds
-from quantshift.answers.repeated_warnings import merged
-from quantshift.answers.rows import row_warnings, rows_text
+from quantshift.answers.rows import rows_text
 from quantshift.answers.shares import Share, share_of
 from quantshift.answers.text import estimate_text, shown
 from quantshift.answers.words import limits, one_line, percent, sentence, shortened
 from quantshift.base.nouns import counted
-from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.output.comparisons import (
     decided_by,
     leading_differences,
@@ -31,6 +29,7 @@ from quantshift.judging.output.text import (
     design_text,
     moved_rows,
     needed_text,
+    shown_warnings,
     summary_rows,
     weighting,
 )
@@ -89,8 +88,8 @@ def render_page(
         advices=[a.replace("`", "") for a in overall.advice if a != overall.settle],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=[*alarms(result), *_unknown(result)],
-        crossed=[line for condition in conditions for line in condition.failures(result)],
-        warnings=_warnings(result),
+        crossed=failures_of(conditions, result),
+        warnings=shown_warnings(result),
         rows=[rows_text(rows) for rows in result.rows],
         facts=[*_facts(result), *provenance],
         level=f"{100 * result.level:g}%",
@@ -208,18 +207,6 @@ def _unknown(result: Judgement) -> list[str]:
         for batch in result.batches
         if not batch.can_be_estimated
     ]
-
-
-def _warnings(result: Judgement) -> list[str]:
-    about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
-    of_batches = merged(
-        (shortened(b.name), w)
-        for b in result.batches
-        if b is not result.overall
-        for w in b.warnings
-    )
-    general = (*result.warnings, *result.overall.warnings)
-    return [w for w in dict.fromkeys([*general, *of_batches]) if w not in about_rows]
 
 
 def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:

@@ -7,7 +7,11 @@ from quantshift.answers.conditions import TOO_WIDE
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.notebook import Summary
 from quantshift.answers.repeated_warnings import merged
-from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
+from quantshift.answers.rows import (
+    besides_rows,
+    much_left_out,
+    rows_of_tables,
+)
 from quantshift.answers.shares import headline_share
 from quantshift.answers.text import (
     aligned,
@@ -29,6 +33,7 @@ from quantshift.answers.words import (
 )
 from quantshift.base.nouns import counted
 from quantshift.judging.designs.registry import design_named
+from quantshift.judging.items.annotators import PeopleAgreement
 from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.output.comparisons import difference_lines, win_rate_lines
 from quantshift.judging.output.judges import about_judges
@@ -62,21 +67,26 @@ def render_text(result: Judgement) -> str:
     lines += _labels(result.overall)
     lines += _people(result)
     lines += rows_of_tables(result.rows)
-    about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
-    of_batches = merged(
-        (shortened(b.name), w) for b in result.batches if not single for w in b.warnings
-    )
-    general = [w for w in (*result.warnings, *result.overall.warnings) if w not in about_rows]
-    lines += some(f"Warning  {w}" for w in (*general, *of_batches))
+    lines += some(f"Warning  {warning}" for warning in shown_warnings(result))
     lines += [f"Next     {advice}" for advice in result.overall.advice]
     return "\n".join(map(one_line, lines))
 
 
 def alarms(result: Judgement) -> Iterator[str]:
     """What comes before anything else: warnings that many rows of a table were left out."""
-    for rows in map(lost_rows, result.rows):
-        if is_much(rows):
-            yield from row_warnings(rows)
+    yield from much_left_out(map(lost_rows, result.rows))
+
+
+def shown_warnings(result: Judgement) -> list[str]:
+    """Warnings about all items and about groups, except those shown with the rows of a table."""
+    of_groups = merged(
+        (shortened(batch.name), warning)
+        for batch in result.batches
+        if batch is not result.overall
+        for warning in batch.warnings
+    )
+    warnings = dict.fromkeys([*result.warnings, *result.overall.warnings, *of_groups])
+    return besides_rows(warnings, map(lost_rows, result.rows))
 
 
 def answer(result: Judgement, batch: JudgedBatch) -> str:
@@ -190,12 +200,13 @@ def rate_rows(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
 
 
 def _rate_and_limits(rate: Rate) -> tuple[str, str]:
-    if not _is_known(rate):
+    if not is_shown_by_labels(rate):
         return "?", "(no labels show it)"
     return percent(rate.estimate), f"({limits(rate.low, rate.high)})"
 
 
-def _is_known(rate: Rate) -> bool:
+def is_shown_by_labels(rate: Rate) -> bool:
+    """Whether labels say anything about a rate of the judge."""
     return rate.high - rate.low < 1
 
 
@@ -346,11 +357,7 @@ def _people(result: Judgement) -> Iterator[str]:
     people = result.people
     if people is None:
         return
-    lines = [
-        f"{len(people.people)}, of whom two agree on {percent(people.agreement)} of the "
-        f"{counted(people.n_items, 'item')} that several labelled (Krippendorff's alpha "
-        f"{people.alpha:.2f}, {people.low:.2f} to {people.high:.2f})"
-    ]
+    lines = [f"{len(people.people)}, of whom {agreement_text(people)}"]
     if people.disputed:
         names = [str(item.row if item.id is None else item.id) for item in people.disputed]
         shown_names = ", ".join(shortened(name, LONGEST_VERDICT) for name in names[:MOST_DISPUTED])
@@ -361,6 +368,15 @@ def _people(result: Judgement) -> Iterator[str]:
     yield from headed("People", lines)
 
 
+def agreement_text(people: PeopleAgreement) -> str:
+    """How far the people who labelled the same items agree."""
+    bounds = f"{people.low:.2f} to {people.high:.2f}"
+    return (
+        f"two agree on {percent(people.agreement)} of the {counted(people.n_items, 'item')} that "
+        f"several labelled (Krippendorff's alpha {people.alpha:.2f}, {bounds})"
+    )
+
+
 def _rate_name(result: Judgement, label: str) -> str:
     return "sensitivity" if label == result.headline else "specificity"
 
@@ -368,6 +384,6 @@ def _rate_name(result: Judgement, label: str) -> str:
 def _cell(rate: Rate | None) -> str:
     if rate is None:
         return ""
-    if not _is_known(rate):
+    if not is_shown_by_labels(rate):
         return "?"
     return f"{100 * rate.estimate:.0f}% ({100 * rate.low:.0f} to {100 * rate.high:.0f})"

@@ -195,7 +195,7 @@ def strata_by_score(items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
     If it is known with what probability each label was drawn, strata are used in which all labels
     have the same probability.
     """
-    score, labelled, drawn = items.raw_score, items.is_labelled, drawn_so_far(items)
+    score, labelled, drawn = items.raw_score, items.is_labelled, items.inclusion_of_labels
     assert score is not None
     if items.n_classes != 2:
         raise UserError("a plan by score is for two classes: plan by verdict")
@@ -227,13 +227,6 @@ def strata_by_score(items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
         cautious=rates,
         weights=items.weights,
     )
-
-
-def drawn_so_far(items: JudgedItems) -> Reals | None:
-    """With what probability each label was drawn, if that is known."""
-    if items.drawn is None or items.drawn.inclusion is None:
-        return None
-    return np.asarray(items.drawn.inclusion, dtype=np.float64)[items.is_labelled]
 
 
 def _labels_of(items: JudgedItems, codes: Codes, n_strata: int) -> NDArray[np.int64]:
@@ -278,7 +271,7 @@ def _expected_shares(items: JudgedItems, score: Reals, *, random_so_far: bool) -
     Labels show the share if they are random ones, or if it is known how they were drawn. Otherwise
     strata are those of a plan without labels.
     """
-    labelled, y, drawn = items.is_labelled, items.labels, drawn_so_far(items)
+    labelled, y, drawn = items.is_labelled, items.labels, items.inclusion_of_labels
     share = 0.01
     if score.min() >= 0 and score.max() <= 1:
         share = float(score.mean())

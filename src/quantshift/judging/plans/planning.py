@@ -32,7 +32,6 @@ from quantshift.judging.plans.plan_strata import (
     FEWEST,
     PlanStrata,
     constant_within,
-    drawn_so_far,
 )
 
 
@@ -107,7 +106,7 @@ def plan(
     strata = replace(
         way.plan_strata(items, random_so_far=_random_so_far(items)), of_items=settings.of_items
     )
-    final, drawn = strata.together() if way.plans_together else strata, drawn_so_far(items)
+    final, drawn = strata.together() if way.plans_together else strata, items.inclusion_of_labels
     if drawn is not None and not constant_within(drawn, final.codes[items.is_labelled]):
         raise UserError(
             f"labels so far have different probabilities within the strata of a plan "

@@ -22,7 +22,12 @@ import numpy as np
 from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Design, LabelsStandFor
 from quantshift.judging.estimating.clustering import allowing_for_clusters
-from quantshift.judging.estimating.differences import LabelVariance, labels_to_decide, p_value_of
+from quantshift.judging.estimating.differences import (
+    LabelVariance,
+    adjusted_for_number,
+    labels_to_decide,
+    p_value_of,
+)
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.judging.items.labelled_items import LabelledItems
@@ -30,7 +35,6 @@ from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.result import JudgeComparison, LabelsAlone
 from quantshift.labelling import strata
 from quantshift.statistics.distributions import binomial_below, normal_quantile, student_quantile
-from quantshift.statistics.multiple_tests import holm
 
 AGREEMENT, WEIGHTED_KAPPA = "agreement", "weighted kappa"
 """What judges are compared by."""
@@ -50,11 +54,7 @@ def compared_judges(
         compared(labelled, (judges[i], judges[j]), (i, j), level)
         for i, j in combinations(comparable, 2)
     ]
-    adjusted = holm([row.p_value for row in rows]) if rows else []
-    return tuple(
-        replace(row, p_adjusted=p, more_than_chance=p < 1 - level)
-        for row, p in zip(rows, adjusted, strict=True)
-    )
+    return tuple(adjusted_for_number(rows, level))
 
 
 def _says_classes(meaning: Meaning, judge: int) -> bool:
@@ -207,11 +207,11 @@ def _limits_alone(
     chosen = (LabelsStandFor.THEIR_VERDICT, LabelsStandFor.THEIR_STRATUM)
     if design.labels_stand_for not in chosen or items.clusters is not None:
         return None
-    k, n, w = judged.n_labelled, len(items), items.item_weights
+    k, n = judged.n_labelled, len(items)
     counted = strata.stratified(
         np.ones(1),
         k * judged.shares.prevalence[np.newaxis],
-        w.sum() ** 2 / (w**2).sum(),
+        items.n_effective,
         level=settings.level,
         unseen=strata.UNSEEN_AT_RANDOM,
         covered=np.array([k / n]) if settings.of_items else None,

@@ -1,9 +1,8 @@
 """How systems differ in pairs, on the same items or on different ones: which one is better?"""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from quantshift.judging.designs.design import Design
 from quantshift.judging.estimates import estimate_group
 from quantshift.judging.estimating.differences import (
     LabelVariance,
+    adjusted_for_number,
     difference,
     labels_to_decide,
     p_value_of,
@@ -26,9 +26,6 @@ from quantshift.judging.items.inputs import ReadItems
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.options import ALL
 from quantshift.judging.result import MeanDifference, SystemDifference
-from quantshift.statistics.multiple_tests import holm
-
-Row = TypeVar("Row", SystemDifference, MeanDifference)
 
 
 def differences_of(
@@ -47,9 +44,9 @@ def differences_of(
         if run.meaning.ordered:
             means.append(compared.of_means())
     by_class = zip(*shares, strict=True)
-    adjusted = [_adjusted(rows, run.settings.level) for rows in by_class]
-    pairs = zip(*adjusted, strict=True)
-    return tuple(row for rows in pairs for row in rows), tuple(_adjusted(means, run.settings.level))
+    level = run.settings.level
+    pairs = zip(*(adjusted_for_number(rows, level) for rows in by_class), strict=True)
+    return tuple(row for rows in pairs for row in rows), tuple(adjusted_for_number(means, level))
 
 
 def _systems(items: ReadItems, compare: Sequence[str]) -> list[str]:
@@ -65,15 +62,6 @@ def _systems(items: ReadItems, compare: Sequence[str]) -> list[str]:
     if len(set(compare)) < len(compare):
         raise UserError("a system cannot be compared with itself", arguments=["compare"])
     return list(compare)
-
-
-def _adjusted(rows: Sequence[Row], level: float) -> list[Row]:
-    """The rows of all pairs with p-values that allow for their number."""
-    adjusted = holm([row.p_value for row in rows]) if rows else []
-    return [
-        replace(row, p_adjusted=p, more_than_chance=p < 1 - level)
-        for row, p in zip(rows, adjusted, strict=True)
-    ]
 
 
 class _Compared:

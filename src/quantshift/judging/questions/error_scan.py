@@ -18,7 +18,7 @@ Econometric Methods 1 (2012).
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.judging.designs.design import LabelsStandFor
+from quantshift.judging.estimating.differences import adjusted_for_number
 from quantshift.judging.items.clusters import cluster_sums
 from quantshift.judging.items.judged_items import Settings
 from quantshift.judging.items.labelled_items import LabelledItems
 from quantshift.judging.result import ErrorPattern
-from quantshift.statistics.multiple_tests import holm
 from quantshift.statistics.ranks import average_ranks
 from quantshift.tables.cells import Columns
 from quantshift.tables.columns.cell_names import Cell, number_of, text_of
@@ -71,12 +71,8 @@ def error_patterns(
         errors = _Errors.of(labelled, j, judge, settings.seed)
         if errors.parts:
             patterns += [errors.pattern(column) for column in read]
-    adjusted = holm([pattern.p_value for pattern in patterns]) if patterns else []
-    patterns = [
-        replace(pattern, p_adjusted=p, more_than_chance=p < 1 - settings.level)
-        for pattern, p in zip(patterns, adjusted, strict=True)
-    ]
-    return tuple(sorted(patterns, key=lambda pattern: pattern.p_value))
+    adjusted = adjusted_for_number(patterns, settings.level)
+    return tuple(sorted(adjusted, key=lambda pattern: pattern.p_value))
 
 
 def _read(name: str, cells: Sequence[Cell]) -> Iterator[ScannedColumn]:

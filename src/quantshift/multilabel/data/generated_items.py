@@ -49,11 +49,6 @@ class GeneratedItems:
             logs = np.log(self.set_shares) - distances / (2 * NOISE**2)
         return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
 
-    @property
-    def label_posteriors(self) -> Posteriors:
-        """The true probability of each label given the features of an item, (n_items, n_labels)."""
-        return np.asarray(self.set_posteriors @ self.sets)
-
 
 def generate_labelled_items(
     n_items: int = 2000, *, set_shares: ArrayLike | None = None, seed: int = 0

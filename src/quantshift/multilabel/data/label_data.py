@@ -23,8 +23,7 @@ from scipy.sparse import csr_array, issparse
 
 from quantshift.base.nouns import counted
 from quantshift.base.storage.files import folder_aside, write_errors
-from quantshift.base.storage.integrity import load_array
-from quantshift.base.storage.manifests import FolderKind, manifest_format
+from quantshift.base.storage.manifests import FolderKind, without_files
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.description import Listed
 from quantshift.errors import DataError, UserError, unknown_name
@@ -44,9 +43,6 @@ LABEL_DATA = FolderKind(
 )
 
 PARTS = ("train", "test")
-HIDDEN = frozenset({"files", "format", "version", "quantshift"})
-"""Keys of the manifest that a description leaves out."""
-
 MOST_SHOWN = 20
 """The most labels that tables show; JSON has all."""
 
@@ -107,11 +103,7 @@ class LabelData:
             raise LABEL_DATA.damaged(damage) from error
 
     def _array(self, name: str) -> NDArray[Any]:
-        path = self.path / f"{name}.npy"
-        try:
-            return load_array(path)
-        except (OSError, ValueError) as error:
-            raise LABEL_DATA.damaged(f"{path} is not an array") from error
+        return LABEL_DATA.array(self.path / f"{name}.npy")
 
 
 def write_label_data(
@@ -180,7 +172,7 @@ def content_hash(parts: Sequence[LabelledItems]) -> str:
 
 def render_label_data(manifest: Mapping[str, Any], format: str = "text") -> str:  # noqa: A002
     """A description of the data set as text, markdown, latex or json."""
-    about = {key: value for key, value in manifest.items() if key not in HIDDEN}
+    about = without_files(manifest)
     if format == "json":
         return json.dumps(about, indent=2, ensure_ascii=False)
     if format not in RENDERERS:
@@ -203,13 +195,7 @@ def render_label_data(manifest: Mapping[str, Any], format: str = "text") -> str:
 
 def find_label_data(folders: Iterable[Path]) -> list[Listed]:
     """The data sets with several labels in the folders: themselves, or their subfolders."""
-    listed = []
-    for path in folders:
-        is_data_set = manifest_format(path) == LABEL_DATA.format
-        for folder in [path] if is_data_set else sorted(path.iterdir()):
-            if manifest_format(folder) == LABEL_DATA.format and not folder.name.startswith("."):
-                listed.append(_listed(folder))
-    return listed
+    return [_listed(folder) for place in folders for folder in LABEL_DATA.folders_at(place)]
 
 
 def _listed(folder: Path) -> Listed:

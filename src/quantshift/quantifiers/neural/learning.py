@@ -9,7 +9,7 @@ D. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR 2015; I.
 F. Hutter, "Decoupled weight decay regularization", ICLR 2019.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,12 +90,10 @@ def learn_networks(
     options: LearningOptions,
     rng: np.random.Generator,
     device: str,
-    *,
-    enough: Callable[[], bool] = lambda: False,
 ) -> LearntNetworks:
-    """Choose the prior, and learn a network for each part. enough: asked after every epoch."""
+    """Choose the prior, and learn a network for each part."""
     with one_thread():
-        return _Learning(items, options, rng, torch_device(device)).learnt(enough)
+        return _Learning(items, options, rng, torch_device(device)).learnt()
 
 
 class _Learning:
@@ -124,7 +122,7 @@ class _Learning:
         self.shown = [_some_of_each_class(source) for source in self.sources]
         self.judging = [self._drawn(source, JUDGED) for source in self.sources]
 
-    def learnt(self, enough: Callable[[], bool]) -> LearntNetworks:
+    def learnt(self) -> LearntNetworks:
         priors = [
             [self._likelihood_error(part, alpha) for part in range(self.n_parts)]
             for alpha in ALPHAS
@@ -133,13 +131,13 @@ class _Learning:
         alpha = ALPHAS[best]
         networks, errors = [], []
         for part in range(self.n_parts):
-            weights = self._network(part, alpha, enough)
+            weights = self._network(part, alpha)
             networks.append(as_arrays(weights))
             others = [other for other in range(self.n_parts) if other != part]
             errors.append([priors[best][part], self._error(weights, part, others, alpha)])
         return LearntNetworks(alpha, networks, np.array(errors))
 
-    def _network(self, judged: int, alpha: float, enough: Callable[[], bool]) -> TensorWeights:
+    def _network(self, judged: int, alpha: float) -> TensorWeights:
         """The weights with the smallest error in validation, perhaps those to begin with."""
         stopping, *training = [(judged + k) % self.n_parts for k in range(1, self.n_parts)]
         training = training or [stopping]
@@ -166,7 +164,7 @@ class _Learning:
             if error < smallest:
                 best = {name: tensor.detach().clone() for name, tensor in weights.items()}
                 smallest, best_epoch = error, epoch
-            if epoch - best_epoch >= PATIENCE or enough():
+            if epoch - best_epoch >= PATIENCE:
                 break
         return best
 

@@ -294,16 +294,34 @@ def _domain(task: TaskBatch, weights: Any, xp: Any) -> _Domain:
     )
 
 
-def _columns(
-    task: TaskBatch, e: _Estimates, domains: Sequence[_Domain], xp: Any
-) -> tuple[Any, Any]:
-    """Statistics of every column, (B, n_columns, n), and numbers over all columns, (B, n)."""
+@dataclass(frozen=True)
+class _Moments:
+    """Means and variances of every column, (B, n_columns).
+
+    in_class, in_rest: among training items of the class and the others. centre: of the sample.
+    expected: of the sample if only the share of the class has changed, to that of SLD.
+    """
+
+    in_class: Any
+    in_rest: Any
+    centre: Any
+    expected: Any
+    var_class: Any
+    var_rest: Any
+    var_sample: Any
+    var_expected: Any
+
+    @property
+    def difference(self) -> Any:
+        """Between the means of the class and of the rest."""
+        return self.in_class - self.in_rest
+
+
+def _moments(task: TaskBatch, e: _Estimates, xp: Any) -> _Moments:
     members, other = task.y * task.weights, (1 - task.y) * task.weights
-    prior = e.prior[:, None]
-    in_class, in_rest = (
-        weighted_mean(task.X, members, xp) / prior,
-        weighted_mean(task.X, other, xp) / (1 - prior),
-    )
+    prior, sld = e.prior[:, None], e.sld[:, None]
+    in_class = weighted_mean(task.X, members, xp) / prior
+    in_rest = weighted_mean(task.X, other, xp) / (1 - prior)
     squares = task.X**2
     var_class = xp.clip(weighted_mean(squares, members, xp) / prior - in_class**2, 1e-3, None)
     var_rest = xp.clip(weighted_mean(squares, other, xp) / (1 - prior) - in_rest**2, 1e-3, None)
@@ -311,67 +329,88 @@ def _columns(
     var_sample = xp.clip(
         weighted_mean(task.sample**2, task.sample_weights, xp) - centre**2, 1e-3, None
     )
-    sld = e.sld[:, None]
     expected = sld * in_class + (1 - sld) * in_rest
     var_expected = xp.clip(
         sld * (var_class + in_class**2) + (1 - sld) * (var_rest + in_rest**2) - expected**2,
         1e-3,
         None,
     )
-    sizes = [task.size[:, None], task.sample_size[:, None]]
+    return _Moments(
+        in_class, in_rest, centre, expected, var_class, var_rest, var_sample, var_expected
+    )
+
+
+def _unexplained(task: TaskBatch, e: _Estimates, columns: _Moments, xp: Any) -> Any:
+    """How far the mean of every column is from the expected one, in standard errors, shrunk."""
+    prior, sld = e.prior[:, None], e.sld[:, None]
+    size, sample_size = task.size[:, None], task.sample_size[:, None]
     error = xp.sqrt(
-        var_expected / sizes[1]
-        + sld**2 * var_class / (prior * sizes[0])
-        + (1 - sld) ** 2 * var_rest / ((1 - prior) * sizes[0])
+        columns.var_expected / sample_size
+        + sld**2 * columns.var_class / (prior * size)
+        + (1 - sld) ** 2 * columns.var_rest / ((1 - prior) * size)
     )
-    unexplained = centre - expected
-    difference = in_class - in_rest
-    relevance = difference * xp.sqrt(prior * (1 - prior))
-    own_share = xp.clip((centre - in_rest) * difference / (difference**2 + 0.01), -1.0, 2.0)
-    score = task.logits - weighted_mean(task.logits, task.weights, xp)[:, None]
-    score_sample = (
-        task.sample_logits - weighted_mean(task.sample_logits, task.sample_weights, xp)[:, None]
-    )
+    return xp.asinh((columns.centre - columns.expected) / error)
+
+
+def _with_scores(task: TaskBatch, columns: _Moments, xp: Any) -> tuple[Any, Any, Any]:
+    """How every column goes with the score.
+
+    Its covariance with the standardised score among training items, the same in the sample, and how
+    far its mean moves with the mean of the score.
+    """
+    mean = weighted_mean(task.logits, task.weights, xp)
+    mean_sample = weighted_mean(task.sample_logits, task.sample_weights, xp)
+    score, score_sample = task.logits - mean[:, None], task.sample_logits - mean_sample[:, None]
     deviation = xp.clip(weighted_spread(task.logits, task.weights, xp), 0.05, None)[:, None]
     deviation_sample = xp.clip(
         weighted_spread(task.sample_logits, task.sample_weights, xp), 0.05, None
     )[:, None]
     with_score = weighted_mean(task.X * score[:, :, None], task.weights, xp) / deviation
     with_score_sample = weighted_mean(
-        (task.sample - centre[:, None, :]) * score_sample[:, :, None], task.sample_weights, xp
-    ) / (deviation_sample * xp.sqrt(var_sample))
-    of_score = (
-        with_score
-        / deviation
-        * (
-            weighted_mean(task.sample_logits, task.sample_weights, xp)
-            - weighted_mean(task.logits, task.weights, xp)
-        )[:, None]
-    )
-    z = xp.asinh(unexplained / error)
+        (task.sample - columns.centre[:, None, :]) * score_sample[:, :, None],
+        task.sample_weights,
+        xp,
+    ) / (deviation_sample * xp.sqrt(columns.var_sample))
+    return with_score, with_score_sample, with_score / deviation * (mean_sample - mean)[:, None]
+
+
+def _columns(
+    task: TaskBatch, e: _Estimates, domains: Sequence[_Domain], xp: Any
+) -> tuple[Any, Any]:
+    """Statistics of every column, (B, n_columns, n), and numbers over all columns, (B, n)."""
+    columns = _moments(task, e, xp)
+    prior, centre, difference = e.prior[:, None], columns.centre, columns.difference
+    relevance = difference * xp.sqrt(prior * (1 - prior))
+    z = _unexplained(task, e, columns, xp)
+    with_score, with_score_sample, of_score = _with_scores(task, columns, xp)
     statistics = [
         xp.ones_like(centre),
         difference,
         relevance,
         centre,
-        xp.log(var_sample),
-        unexplained,
+        xp.log(columns.var_sample),
+        centre - columns.expected,
         z,
-        own_share,
+        xp.clip((centre - columns.in_rest) * difference / (difference**2 + 0.01), -1.0, 2.0),
         centre - of_score,
         with_score,
         with_score_sample,
-        xp.log(var_class / var_rest),
-        xp.log(var_sample / var_expected),
+        xp.log(columns.var_class / columns.var_rest),
+        xp.log(columns.var_sample / columns.var_expected),
         xp.clip(weighted_mean(task.X**3, task.weights, xp), -8.0, 8.0),
         xp.log1p(xp.clip(weighted_mean(task.X**4, task.weights, xp), 0.0, 60.0)) - 1.4,
         weighted_mean(xp.astype(xp.abs(task.sample) > 3, centre.dtype), task.sample_weights, xp),
-        xp.astype(var_sample < 2e-3, centre.dtype),
+        xp.astype(columns.var_sample < 2e-3, centre.dtype),
         domains[0].coefficients[:, 1:],
         domains[1].coefficients[:, 1:],
     ]
-    shown = task.shown
-    per_column = xp.stack(statistics, axis=2) * shown[:, :, None]
+    per_column = xp.stack(statistics, axis=2) * task.shown[:, :, None]
+    return per_column, _over_columns(columns, relevance, z, task.shown, xp)
+
+
+def _over_columns(columns: _Moments, relevance: Any, z: Any, shown: Any, xp: Any) -> Any:
+    """Numbers over all columns, (B, n)."""
+    centre, in_rest, difference = columns.centre, columns.in_rest, columns.difference
     number = xp.sum(shown, axis=1)
     strength = xp.abs(relevance) * shown
     total = xp.clip(xp.sum(strength, axis=1), 1e-3, None)
@@ -389,7 +428,7 @@ def _columns(
         xp.sum(xp.abs(centre) * strength, axis=1) / total,
         xp.max(strength, axis=1),
     ]
-    return per_column, xp.stack(overall, axis=1)
+    return xp.stack(overall, axis=1)
 
 
 def _of_labels(task: TaskBatch, e: _Estimates, xp: Any) -> tuple[Any, Any]:
@@ -416,58 +455,13 @@ def task_summaries(task: TaskBatch, shares: Any, xp: Any) -> Summaries:
     """What the network sees of tasks; `shares` are those of its density, (G,)."""
     e = _estimates(task, xp)
     domains = [_domain(task, weights, xp) for weights in (task.weights, e.tilt)]
-    q, q_sample = sigmoid(task.logits, xp), sigmoid(task.sample_logits, xp)
-    raw = largest_gap(task.logits, task.sample_logits, task.weights, task.sample_weights, xp)
-    tilted = largest_gap(task.logits, task.sample_logits, e.tilt, task.sample_weights, xp)
-    tilt_size = task.size / xp.sum(e.tilt**2 / task.weights, axis=1)
-    chance = 0.75 * xp.sqrt(1 / tilt_size + 1 / task.sample_size)
-    loss = -weighted_mean(
-        task.y * xp.log(xp.clip(q, 1e-6, None)) + (1 - task.y) * xp.log(xp.clip(1 - q, 1e-6, None)),
-        task.weights,
-        xp,
-    )
-    entropy = -(e.prior * xp.log(e.prior) + (1 - e.prior) * xp.log(1 - e.prior))
-    ones = xp.ones_like(task.X[:, :, :1])
-    towards = xp.squeeze(
-        xp.concat([ones, task.X], axis=2) @ domains[0].coefficients[:, :, None], axis=2
-    )
-    similar = xp.exp(xp.clip(towards, -3.0, 3.0)) * task.weights
-    similar = similar / xp.sum(similar, axis=1, keepdims=True)
-    residual = weighted_mean(task.y - q, similar, xp)
-    deviations = [
-        weighted_spread(task.logits, task.weights, xp),
-        weighted_spread(task.sample_logits, task.sample_weights, xp),
-    ]
-    highest = xp.max(task.logits, axis=1, keepdims=True)
-    lowest = xp.min(task.logits, axis=1, keepdims=True)
-    dtype = q.dtype
+    similar = _similar_to_sample(task, domains[0], xp)
+    residual = weighted_mean(task.y - sigmoid(task.logits, xp), similar, xp)
     labels, corrected = _of_labels(task, e, xp)
     columns, over_columns = _columns(task, e, domains, xp)
-    estimates = [e.prior, e.pcc, e.sld, e.pacc, e.acc]
     numbers = [
-        *estimates,
-        *(bounded_logit(estimate, xp) for estimate in estimates),
-        area_under_curve(task.logits, task.y, task.weights, xp),
-        loss / entropy,
-        xp.log(xp.clip(e.information, 1e-6, None)),
-        5 * e.gain,
-        xp.asinh(e.gain * task.sample_size),
-        raw,
-        tilted,
-        xp.log(xp.clip(tilted, 1e-3, None) / chance),
-        *deviations,
-        xp.log(xp.clip(deviations[1], 0.02, None) / xp.clip(deviations[0], 0.02, None)),
-        weighted_mean(task.logits, task.weights, xp),
-        weighted_mean(task.sample_logits, task.sample_weights, xp),
-        weighted_mean(xp.astype(task.sample_logits > highest, dtype), task.sample_weights, xp),
-        weighted_mean(xp.astype(task.sample_logits < lowest, dtype), task.sample_weights, xp),
-        weighted_mean(q_sample * (1 - q_sample), task.sample_weights, xp),
-        domains[0].area,
-        domains[0].evidence,
-        domains[0].deviation,
-        domains[1].area,
-        domains[1].evidence,
-        domains[1].deviation,
+        *_of_scores(task, e, xp),
+        *(number for d in domains for number in (d.area, d.evidence, d.deviation)),
         residual,
         weighted_mean(task.y, similar, xp),
         xp.log(xp.clip(task.size, *SIZES)) - 6,
@@ -485,3 +479,54 @@ def task_summaries(task: TaskBatch, shares: Any, xp: Any) -> Summaries:
         tilt=tilt,
         counts=counts,
     )
+
+
+def _similar_to_sample(task: TaskBatch, domain: _Domain, xp: Any) -> Any:
+    """Weights of the training items by how much they look like the sample's, adding up to 1."""
+    ones = xp.ones_like(task.X[:, :, :1])
+    towards = xp.squeeze(
+        xp.concat([ones, task.X], axis=2) @ domain.coefficients[:, :, None], axis=2
+    )
+    similar = xp.exp(xp.clip(towards, -3.0, 3.0)) * task.weights
+    return similar / xp.sum(similar, axis=1, keepdims=True)
+
+
+def _of_scores(task: TaskBatch, e: _Estimates, xp: Any) -> list[Any]:
+    """Estimates of the share, and how the scores of the sample differ from those of training."""
+    q, q_sample = sigmoid(task.logits, xp), sigmoid(task.sample_logits, xp)
+    raw = largest_gap(task.logits, task.sample_logits, task.weights, task.sample_weights, xp)
+    tilted = largest_gap(task.logits, task.sample_logits, e.tilt, task.sample_weights, xp)
+    tilt_size = task.size / xp.sum(e.tilt**2 / task.weights, axis=1)
+    chance = 0.75 * xp.sqrt(1 / tilt_size + 1 / task.sample_size)
+    loss = -weighted_mean(
+        task.y * xp.log(xp.clip(q, 1e-6, None)) + (1 - task.y) * xp.log(xp.clip(1 - q, 1e-6, None)),
+        task.weights,
+        xp,
+    )
+    entropy = -(e.prior * xp.log(e.prior) + (1 - e.prior) * xp.log(1 - e.prior))
+    deviations = [
+        weighted_spread(task.logits, task.weights, xp),
+        weighted_spread(task.sample_logits, task.sample_weights, xp),
+    ]
+    highest = xp.max(task.logits, axis=1, keepdims=True)
+    lowest = xp.min(task.logits, axis=1, keepdims=True)
+    estimates = [e.prior, e.pcc, e.sld, e.pacc, e.acc]
+    return [
+        *estimates,
+        *(bounded_logit(estimate, xp) for estimate in estimates),
+        area_under_curve(task.logits, task.y, task.weights, xp),
+        loss / entropy,
+        xp.log(xp.clip(e.information, 1e-6, None)),
+        5 * e.gain,
+        xp.asinh(e.gain * task.sample_size),
+        raw,
+        tilted,
+        xp.log(xp.clip(tilted, 1e-3, None) / chance),
+        *deviations,
+        xp.log(xp.clip(deviations[1], 0.02, None) / xp.clip(deviations[0], 0.02, None)),
+        weighted_mean(task.logits, task.weights, xp),
+        weighted_mean(task.sample_logits, task.sample_weights, xp),
+        weighted_mean(xp.astype(task.sample_logits > highest, q.dtype), task.sample_weights, xp),
+        weighted_mean(xp.astype(task.sample_logits < lowest, q.dtype), task.sample_weights, xp),
+        weighted_mean(q_sample * (1 - q_sample), task.sample_weights, xp),
+    ]

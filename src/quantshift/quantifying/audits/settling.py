@@ -15,17 +15,14 @@ from quantshift.labelling.sequence import Scores
 from quantshift.quantifiers.base.guarding import AGREEING, NO_EVIDENCE
 from quantshift.quantifying.estimating.decision import JOINT, Evidence
 from quantshift.quantifying.estimating.sample import ScoredBatch
-from quantshift.quantifying.output.result import Settled
-
-EITHER, OR = "prior shift", "covariate shift"
-"""The assumptions between which labels decide."""
+from quantshift.quantifying.output.result import COVARIATE_SHIFT, PRIOR_SHIFT, Settled
 
 
 @dataclass(frozen=True)
 class Question:
     """Two shares of a class, either of which may be true.
 
-    code, label: of the class. first, second: its share under the assumptions EITHER and OR.
+    code, label: of the class. first, second: its share under prior and under covariate shift.
     """
 
     code: int
@@ -41,17 +38,20 @@ class Question:
         }
         decision = evidence.decision
         is_open = decision.reason == NO_EVIDENCE and decision.rests_on != JOINT
-        if not is_open or not {EITHER, OR} <= prevalences.keys():
+        if not is_open or not {PRIOR_SHIFT, COVARIATE_SHIFT} <= prevalences.keys():
             return None
         differences = [
-            abs(prevalences[EITHER][label] - prevalences[OR][label]) for label in classes
+            abs(prevalences[PRIOR_SHIFT][label] - prevalences[COVARIATE_SHIFT][label])
+            for label in classes
         ]
         # With two classes both differences are equal: take the second class, the positive one.
         code = len(classes) - 1 - int(np.argmax(np.round(differences[::-1], 12)))
         if differences[code] < AGREEING:
             return None
         label = classes[code]
-        return cls(code, label, prevalences[EITHER][label], prevalences[OR][label])
+        return cls(
+            code, label, prevalences[PRIOR_SHIFT][label], prevalences[COVARIATE_SHIFT][label]
+        )
 
     def labels_needed(self, posteriors: Posteriors) -> int:
         """About how many random labels settle it."""
@@ -68,10 +68,10 @@ class Question:
             n_items = len(posteriors)
             scores = Scores.of(posteriors[:, self.code], items, y, trust=TRUST)
         decision = decide(y, self.first, self.second, n_items=n_items, scores=scores)
-        names = {FIRST: EITHER, SECOND: OR}
+        names = {FIRST: PRIOR_SHIFT, SECOND: COVARIATE_SHIFT}
         return Settled(
             label=self.label,
-            shares={EITHER: self.first, OR: self.second},
+            shares={PRIOR_SHIFT: self.first, COVARIATE_SHIFT: self.second},
             outcome=names.get(decision.outcome, decision.outcome),
             n_labels=decision.n_labels,
             n_needed=self.labels_needed(posteriors),

@@ -57,9 +57,6 @@ JOINT, JOINT_SHIFT = "joint", "joint shift"
 """What an estimate rests on if several labels are answered together, which is also the kind of
 shift that explains the items, and the name of that assumption."""
 
-RIGHT_POSTERIORS = "posteriors are right"
-"""The name of the assumption behind the mean of posteriors that no labelled row has checked."""
-
 METHOD = "method"
 """What an estimate rests on if the user has chosen the method: the method's own assumption."""
 

@@ -35,8 +35,13 @@ from quantshift.diagnosis.which_shift import shift_tests
 from quantshift.intervals.information import indistinct, told_apart
 from quantshift.intervals.prediction import Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
-from quantshift.quantifiers.base.guarding import AGREEMENT, DECLARED, EVIDENCE, NO_EVIDENCE
-from quantshift.quantifiers.base.guarding import COVARIATE as COVARIATE_SHIFT
+from quantshift.quantifiers.base.guarding import (
+    AGREEMENT,
+    COVARIATE,
+    DECLARED,
+    EVIDENCE,
+    NO_EVIDENCE,
+)
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.allowed_range import half_width
 from quantshift.quantifiers.likelihood.shift_models import (
@@ -51,23 +56,31 @@ from quantshift.quantifying.estimating.decision import (
     GROUPS,
     LIKE_GROUPS,
     LIKE_PERIODS,
-    RIGHT_POSTERIORS,
     Decision,
     Evidence,
 )
 from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples
 from quantshift.quantifying.options import AUTO, EstimationOptions
-from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
+from quantshift.quantifying.output.result import (
+    COVARIATE_SHIFT,
+    PRIOR_SHIFT,
+    RIGHT_POSTERIORS,
+    TEST_LEVEL,
+    Assumption,
+    Shift,
+)
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 from quantshift.statistics.multiple_tests import holm
 
 Limits = tuple[Reals, Reals]
 
-KINDS = ("prior shift", "covariate shift", "prior and covariate shift", "local shift")
+KINDS = (PRIOR_SHIFT, COVARIATE_SHIFT, "prior and covariate shift", "local shift")
 """The models of subclasses (`shift_models.MODELS`) in words."""
 
-PRIOR, COVARIATE, MIXED = (MODELS.index(name) for name in ("prior", "covariate", "mixed"))
+PRIOR_MODEL, COVARIATE_MODEL, MIXED_MODEL = (
+    MODELS.index(name) for name in ("prior", "covariate", "mixed")
+)
 
 OUTSIDE = "outside"
 TEST_REPLICATES = 500
@@ -223,11 +236,11 @@ def _taught_by_groups(model: Model, evidence: Evidence, n_items: int) -> Evidenc
     by_prior, by_mean = type(model.base).__name__, IF_COVARIATE_SHIFT.__name__
     lesson = GroupLesson.of(model.groups, by_mean, by_prior)
     prevalences = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
-    if lesson is None or not {"prior shift", "covariate shift"} <= prevalences.keys():
+    if lesson is None or not {PRIOR_SHIFT, COVARIATE_SHIFT} <= prevalences.keys():
         return untaught
     covariate, prior = (
         np.array([prevalences[name][label] for label in model.classes])
-        for name in ("covariate shift", "prior shift")
+        for name in (COVARIATE_SHIFT, PRIOR_SHIFT)
     )
     training = np.asarray(model.base.prior_)
     shares = GroupShares(training, covariate, prior, interval.prevalence)
@@ -258,7 +271,7 @@ def _widened_by_groups(model: Model, evidence: Evidence) -> Evidence:
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.left_out_groups import reach
 
-    by_mean = decision.rests_on == COVARIATE_SHIFT
+    by_mean = decision.rests_on == COVARIATE
     method = IF_COVARIATE_SHIFT.__name__ if by_mean else model.method
     distance = reach(model.groups, method, interval.level)
     low = np.maximum(np.minimum(interval.low, interval.prevalence - distance), 0.0)
@@ -364,15 +377,15 @@ class _Weighed:
     ) -> "_Weighed":
         diagnostics = {name: values[i] for name, values in estimate.diagnostics.items()}
         by_model, fit = diagnostics["model_prevalence"], diagnostics["log_likelihood"]
-        fitted = quantifier.model_, by_model[PRIOR][np.newaxis]
+        fitted = quantifier.model_, by_model[PRIOR_MODEL][np.newaxis]
         evidence = float(training_evidence(*fitted, size)[0, 0])
-        ratio = 2 * evidence * (fit[MIXED] - fit[COVARIATE])
+        ratio = 2 * evidence * (fit[MIXED_MODEL] - fit[COVARIATE_MODEL])
         refuted = np.zeros(len(MODELS), dtype=bool)
-        refuted[COVARIATE] = ratio > chdtri(by_model.shape[1] - 1, TEST_LEVEL)
+        refuted[COVARIATE_MODEL] = ratio > chdtri(by_model.shape[1] - 1, TEST_LEVEL)
         if shift.kind in ("covariate", "local"):
-            refuted[PRIOR] = True
+            refuted[PRIOR_MODEL] = True
         if shift.kind == "local":
-            refuted[[COVARIATE, MIXED]] = True
+            refuted[[COVARIATE_MODEL, MIXED_MODEL]] = True
         outside = shift.kind == OUTSIDE or bool(diagnostics["fallback"])
         if outside:
             refuted[:] = False
@@ -380,10 +393,10 @@ class _Weighed:
         # shift, which was not rejected.
         for_comparison = np.zeros(len(MODELS), dtype=bool)
         if not quantifier.divided_ and not shift.rejected:
-            for_comparison[:] = np.arange(len(MODELS)) != PRIOR
+            for_comparison[:] = np.arange(len(MODELS)) != PRIOR_MODEL
             refuted[:] = False
         best, weight = estimate.prevalence[i], diagnostics["model_weight"]
-        if refuted[PRIOR]:
+        if refuted[PRIOR_MODEL]:
             allowed = ~refuted & (AVERAGED if quantifier.divided_ else True)
             score = np.where(allowed, model_scores(*fitted, fit[np.newaxis], size)[0], -np.inf)
             weight = np.exp(score - score.max())
@@ -431,8 +444,8 @@ def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[As
     if not model.is_trained:
         return (Assumption(RIGHT_POSTERIORS, model.method, by_class(model.classes, p_hat)),)
     estimates = {
-        type(model.base).__name__: ("prior shift", model.base.aggregate(posteriors)),
-        IF_COVARIATE_SHIFT.__name__: ("covariate shift", posteriors.mean(axis=0)),
+        type(model.base).__name__: (PRIOR_SHIFT, model.base.aggregate(posteriors)),
+        IF_COVARIATE_SHIFT.__name__: (COVARIATE_SHIFT, posteriors.mean(axis=0)),
     }
     if model.method not in estimates:
         estimates = {model.method: (f"as {model.method} assumes", p_hat), **estimates}

@@ -36,7 +36,14 @@ from quantshift.quantifying.estimating.decision import (
     Evidence,
 )
 from quantshift.quantifying.options import AUTO, EstimationOptions
-from quantshift.quantifying.output.result import Assumption, Shift
+from quantshift.quantifying.output.result import (
+    BETWEEN_THE_TWO,
+    COVARIATE_SHIFT,
+    NO_CHANGE,
+    PRIOR_SHIFT,
+    Assumption,
+    Shift,
+)
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 
@@ -135,18 +142,18 @@ class GuardedSamples:
             return Assumption(name, method, by_class(labels, p), **marks)
 
         by_prior = under(
-            "prior shift", type(self.model.base).__name__, grounds.prior, refuted=refuted
+            PRIOR_SHIFT, type(self.model.base).__name__, grounds.prior, refuted=refuted
         )
-        covariate = under("covariate shift", IF_COVARIATE_SHIFT.__name__, grounds.covariate)
+        covariate = under(COVARIATE_SHIFT, IF_COVARIATE_SHIFT.__name__, grounds.covariate)
         assumptions = [by_prior, covariate]
         if not np.allclose(grounds.mixed, grounds.prior):
             method = type(self.drawn.quantifier).__name__
             assumptions.append(under("prior and covariate shift", method, grounds.mixed))
         if str(grounds.rests_on) not in ("prior", COVARIATE):
-            assumptions.append(under("between the two", self.model.method, grounds.estimate))
+            assumptions.append(under(BETWEEN_THE_TWO, self.model.method, grounds.estimate))
         if str(grounds.rests_on) == COVARIATE:
             assumptions = [assumptions[1], assumptions[0], *assumptions[2:]]
-        unchanged = under("no change", "training prevalence", self.model.base.prior_)
+        unchanged = under(NO_CHANGE, "training prevalence", self.model.base.prior_)
         return *assumptions, *([] if str(grounds.reason) == DECLARED else [unchanged])
 
 

@@ -20,6 +20,7 @@ from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifiers.likelihood.sld import AbstractLikelihood
 from quantshift.quantifying.estimating.decision import METHOD, Evidence, allow_for_unknown
 from quantshift.quantifying.output.result import (
+    PRIOR_SHIFT,
     Audited,
     ClassifierPerformance,
     MeasureValue,
@@ -31,9 +32,6 @@ MOST_REPLICATES = 60
 
 MOST_ITEMS = 2000
 """Replicates of larger batches use this many random items."""
-
-PRIOR_SHIFT = "prior shift"
-"""The name of the assumption whose estimate is used for corrections."""
 
 
 def correction_for(model: Model, evidence: Evidence, n_items: int) -> Correction:

@@ -55,7 +55,14 @@ from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
 from quantshift.quantifying.labels.label_training import LabelModels
 from quantshift.quantifying.options import AUTO, EstimationOptions
-from quantshift.quantifying.output.result import Assumption, Batch, LeftOutColumn, Shift
+from quantshift.quantifying.output.result import (
+    BETWEEN_THE_TWO,
+    COVARIATE_SHIFT,
+    Assumption,
+    Batch,
+    LeftOutColumn,
+    Shift,
+)
 from quantshift.quantifying.training.model import Model
 
 LARGEST_GROUP = 10
@@ -308,8 +315,8 @@ def _assumptions(
     """The joint estimate first, then those of the label alone."""
     other = next(name for name in evidence.assumptions[0].prevalence if name != label)
     together = Assumption(JOINT_SHIFT, TiltedLabelSets.__name__, {other: 1 - joint, label: joint})
-    rest = [a for a in evidence.assumptions if a.name != "between the two"]
-    return together, *sorted(rest, key=lambda a: a.name != "covariate shift")
+    rest = [a for a in evidence.assumptions if a.name != BETWEEN_THE_TWO]
+    return together, *sorted(rest, key=lambda a: a.name != COVARIATE_SHIFT)
 
 
 def _replicates(own: Prevalences, finding: JointFinding, j: int, p_hat: float) -> Prevalences:

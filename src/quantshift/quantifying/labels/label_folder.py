@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from quantshift.base.storage.files import folder_aside, write_errors
-from quantshift.base.storage.manifests import FolderKind, manifest_format
+from quantshift.base.storage.manifests import FolderKind
 from quantshift.errors import DataError
 from quantshift.quantifying.labels.label_folder_names import label_folder_name
 from quantshift.quantifying.labels.label_training import LabelModels, LeftOutLabel
@@ -34,7 +34,7 @@ def is_label_models(model: Any) -> bool:
     """Whether these are models of several labels, or a folder of them."""
     if isinstance(model, LabelModels):
         return True
-    return isinstance(model, str | Path) and manifest_format(Path(model)) == LABEL_MODELS.format
+    return isinstance(model, str | Path) and LABEL_MODELS.is_at(Path(model))
 
 
 def check_label_models_place(folder: str | Path, *, inputs: Iterable[Any] = ()) -> None:

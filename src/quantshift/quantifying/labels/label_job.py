@@ -13,9 +13,8 @@ from pathlib import Path
 from scipy.special import ndtri
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.repeated_warnings import names_by_sentence
+from quantshift.answers.repeated_warnings import unless_about_all
 from quantshift.answers.shares import Share, share_of
-from quantshift.answers.words import some_names
 from quantshift.base.progress import OnProgress, silent, within
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifying.estimating.batches import allow_for_left_out
@@ -293,7 +292,4 @@ def _warnings(answers: Mapping[str, Quantification]) -> list[str]:
         for batch in answer.batches
         for warning in batch.warnings
     ]
-    return [
-        warning if len(names) == len(answers) else f"{some_names(names)}: {warning}"
-        for names, warning in names_by_sentence(about)
-    ]
+    return unless_about_all(about, len(answers))

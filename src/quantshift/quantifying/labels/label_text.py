@@ -7,8 +7,8 @@ from quantshift.answers.batch_names import newest_batch, newest_name
 from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import names_by_sentence
-from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
+from quantshift.answers.repeated_warnings import unless_about_all
+from quantshift.answers.rows import much_left_out, rows_of_tables
 from quantshift.answers.text import LONGEST_LABEL, aligned, more_lines, some
 from quantshift.answers.words import (
     FOR_ALL,
@@ -140,9 +140,7 @@ def label_model_lines(models: LabelModels) -> Iterator[str]:
     yield from column_lines(first.columns.used, beside_labels(first.columns.left_out))
     yield from (f"Warning  {line}" for line in _not_learnt(models.left_out))
     notes = [(model.headline, note) for model in models.models for note in model.training.notes]
-    for names, note in names_by_sentence(notes):
-        about = "" if len(names) == len(models.labels) else f"{some_names(names)}: "
-        yield f"Warning  {about}{note}"
+    yield from (f"Warning  {note}" for note in unless_about_all(notes, len(models.labels)))
     if first.declared.sentence:
         yield f"You declared: {first.declared.sentence}"
 
@@ -153,9 +151,7 @@ def _batch_title(batch: LabelBatch) -> str:
 
 def alarms(result: LabelQuantification) -> Iterator[str]:
     """Tables of which many rows were left out."""
-    for rows in filter(None, [result.first.training.rows, *result.sample_rows]):
-        if is_much(rows):
-            yield from row_warnings(rows)
+    yield from much_left_out(filter(None, [result.first.training.rows, *result.sample_rows]))
 
 
 def _findings(result: LabelQuantification, *, verbose: bool) -> Iterator[str]:
@@ -210,11 +206,7 @@ def _sentences(result: LabelQuantification, what: str) -> list[str]:
             own = getattr(batch, what)
             where = f"{label} in {batch.name}" if len(answer.batches) > 1 else label
             sentences += [(where, text) for text in ([own] if isinstance(own, str) else own)]
-    n_all = len(result.labels) * len(result.batches)
-    return [
-        text if len(names) == n_all else f"{some_names(names)}: {text}"
-        for names, text in names_by_sentence(sentences)
-    ]
+    return unless_about_all(sentences, len(result.labels) * len(result.batches))
 
 
 def method_facts(result: LabelQuantification) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from quantshift.labelling.deciding import NEITHER, OPEN
 from quantshift.quantifiers.base.guarding import NO_EVIDENCE, REFUTED
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.estimating.decision import spread
-from quantshift.quantifying.output.result import Audited, Settled
+from quantshift.quantifying.output.result import COVARIATE_SHIFT, PRIOR_SHIFT, Audited, Settled
 from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, Explained
 from quantshift.quantifying.training.group_errors import GroupErrors
 
@@ -185,7 +185,7 @@ def advice(
 
 def _deciding_text(about: Explained, n_labels: int) -> str:
     """That a few labels settle which of two shares is true."""
-    either, other = (about.share_if(name) for name in ("prior shift", "covariate shift"))
+    either, other = (about.share_if(name) for name in (PRIOR_SHIFT, COVARIATE_SHIFT))
     return (
         f"Or let labels decide: about {n_labels:,} random ones tell {either} from {other}, wrong "
         "in at most 5% of cases, whatever has shifted. `quantshift audit-plan --sequential` draws "
@@ -210,7 +210,7 @@ def settled_text(settled: Settled, n_labelled: int) -> str:
             "(neither is true): use the audit's interval."
         )
     other = next(text for name, text in shares.items() if name != settled.outcome)
-    assume = "prior" if settled.outcome == "prior shift" else "covariate"
+    assume = "prior" if settled.outcome == PRIOR_SHIFT else "covariate"
     return (
         f"{settled.n_labels} labels settle it: {shares[settled.outcome]} {of_class}"
         f"({ASSUMPTION_NAMES[settled.outcome]}), not {other}; such a decision is wrong in at most "

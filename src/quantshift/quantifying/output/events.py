@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from quantshift.answers.conditions import TOO_WIDE, Condition
+from quantshift.answers.conditions import TOO_WIDE, Condition, failures_of
 from quantshift.answers.kinds import is_range
 from quantshift.answers.words import limits, shortened
 from quantshift.quantifiers.base.guarding import NO_EVIDENCE
@@ -20,10 +20,7 @@ def failures(
         for batch in result.batches
         if _happened(batch, event)
     ]
-    return [
-        *lines,
-        *(line for condition in conditions for line in condition.failures(result)),
-    ]
+    return [*lines, *failures_of(conditions, result)]
 
 
 def is_unreliable(batch: Batch) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
-from quantshift.answers.conditions import Condition
+from quantshift.answers.conditions import Condition, failures_of
 from quantshift.answers.kinds import RANGE, is_range, limits_head
 from quantshift.answers.marks import legend
 from quantshift.answers.page import data_links, on_one_line, render_answer, thresholds
@@ -77,7 +77,7 @@ def render_page(
         ],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=[*alarms(result), *_unknown(result)],
-        crossed=[line for condition in conditions for line in condition.failures(result)],
+        crossed=failures_of(conditions, result),
         warnings=[
             *filter(None, [later_batches_text(result)]),
             *result.warnings,

@@ -60,6 +60,13 @@ class ColumnChange:
     p_value: float | None
 
 
+PRIOR_SHIFT, COVARIATE_SHIFT = "prior shift", "covariate shift"
+BETWEEN_THE_TWO, NO_CHANGE = "between the two", "no change"
+RIGHT_POSTERIORS = "posteriors are right"
+"""Names of assumptions; a method that weights assumptions has others besides. The last is that of
+the mean of posteriors that no labelled row has checked."""
+
+
 @dataclass(frozen=True)
 class Assumption:
     """The estimate under one assumption about what has changed since training.

@@ -6,9 +6,14 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from quantshift.answers.kinds import CANNOT, RANGE, common_head
-from quantshift.answers.marks import legend
+from quantshift.answers.marks import legend, marks_of_answer
 from quantshift.answers.repeated_warnings import batches_text, merged, names_by_sentence
-from quantshift.answers.rows import Rows, besides_rows, is_much, row_warnings, rows_of_tables
+from quantshift.answers.rows import (
+    Rows,
+    besides_rows,
+    much_left_out,
+    rows_of_tables,
+)
 from quantshift.answers.shares import headline_first, headline_share, share_of
 from quantshift.answers.text import (
     LONGEST_COLUMN,
@@ -72,25 +77,18 @@ def render_text(result: Quantification, *, verbose: bool = False) -> str:
 
 def marks(batch: Batch) -> list[str]:
     """The marks of a batch (see MARKS)."""
-    names = []
-    if not batch.can_be_estimated:
-        names.append("unknown")
-    if batch.change:
-        names.append("changed")
-    if batch.shift is not None and batch.shift.is_significant:
-        names.append("shift")
-    if batch.kind == RANGE:
-        names.append("range")
-    if batch.audit is not None:
-        names.append("audit contradicts" if batch.audit.contradicts else "audited")
-    return names
+    return marks_of_answer(
+        can_be_estimated=batch.can_be_estimated,
+        changed=bool(batch.change),
+        shift=batch.shift is not None and batch.shift.is_significant,
+        kind=batch.kind,
+        contradicted=None if batch.audit is None else batch.audit.contradicts,
+    )
 
 
 def alarms(result: Quantification) -> Iterator[str]:
     """Warnings that must come first: tables that lost many rows, and unseen classes."""
-    for rows in _all_rows(result):
-        if is_much(rows):
-            yield from row_warnings(rows)
+    yield from much_left_out(_all_rows(result))
     several = len(result.batches) > 1
     yield from merged(
         (

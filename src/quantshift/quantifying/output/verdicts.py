@@ -23,11 +23,19 @@ from quantshift.quantifying.estimating.decision import (
     LIKE_GROUPS,
     LIKE_PERIODS,
     METHOD,
-    RIGHT_POSTERIORS,
     UNLIKE,
     Decision,
 )
-from quantshift.quantifying.output.result import Assumption, Audited, Shift
+from quantshift.quantifying.output.result import (
+    BETWEEN_THE_TWO,
+    COVARIATE_SHIFT,
+    NO_CHANGE,
+    PRIOR_SHIFT,
+    RIGHT_POSTERIORS,
+    Assumption,
+    Audited,
+    Shift,
+)
 
 CHANGES: Mapping[str, str] = MappingProxyType(
     {
@@ -43,12 +51,12 @@ texts, or subgroups."""
 
 ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
     {
-        "prior shift": "if only the shares of the classes changed",
-        "covariate shift": "if only the mix of items changed",
+        PRIOR_SHIFT: "if only the shares of the classes changed",
+        COVARIATE_SHIFT: "if only the mix of items changed",
         "prior and covariate shift": "if both changed",
         "local shift": "if {parts} changed within a class",
-        "between the two": "if something between the two holds",
-        "no change": "if nothing changed",
+        BETWEEN_THE_TWO: "if something between the two holds",
+        NO_CHANGE: "if nothing changed",
         RIGHT_POSTERIORS: "if your posteriors are right",
         JOINT_SHIFT: "if only the shares of the labels and of their combinations changed",
         LIKE_GROUPS: "if it differs as your own groups do",
@@ -270,7 +278,7 @@ def _basis_of_range(about: Explained, shift: Shift | None) -> str:
     group_errors = f", and errors as large as on your own {about.groups!r}" if about.groups else ""
     range_is = f"allows for more{group_errors}; it is not a confidence interval"
     if decision.reason != REFUTED:
-        shares = about.share_if(JOINT_SHIFT if decision.rests_on == JOINT else "prior shift")
+        shares = about.share_if(JOINT_SHIFT if decision.rests_on == JOINT else PRIOR_SHIFT)
         return (
             "the items cannot tell what has changed: "
             f"{shares} if only {_changed_shares(decision)}, "
@@ -327,7 +335,7 @@ def named_numbers(about: Sequence[Assumption], lead: str) -> str:
     >>> named_numbers([Assumption("covariate shift", "PCC", {"a": 0.25})], "a")
     '25.0% if only the mix of items changed'
     """
-    names = ("prior shift", "covariate shift", RIGHT_POSTERIORS)
+    names = (PRIOR_SHIFT, COVARIATE_SHIFT, RIGHT_POSTERIORS)
     return ", ".join(
         f"{percent(assumption.prevalence[lead])} {ASSUMPTION_NAMES[assumption.name]}"
         for assumption in sorted(about, key=lambda a: a.name, reverse=True)

@@ -4,7 +4,7 @@ Memory does not grow with the tables: `reservoir` bounds the number of items.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from quantshift.answers.rows import (
     row_warnings,
     undecodable_warning,
 )
-from quantshift.answers.words import shortened
+from quantshift.answers.words import some_names
 from quantshift.base.nouns import counted
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
@@ -210,10 +210,7 @@ def _read_rows(
 ) -> "RowsRead":
     """The items of all tables, in batches."""
     model = maker.model
-    titles = [title_of(table) for table in tables]
-    if len(set(titles)) < len(titles):
-        duplicate = next(title for title in titles if titles.count(title) > 1)
-        raise UserError(f"two samples are called {duplicate!r}; rename one")
+    titles = _different_titles(tables)
     columns = ItemColumns(
         model.columns.content,
         features=model.columns.features,
@@ -236,38 +233,22 @@ def _read_rows(
     tallies = []
     compared = []
     for position, (table, title) in enumerate(zip(tables, titles, strict=True)):
-        levels = LevelReader.of(model.levels, model.profile)
-        constants = ConstantReader(
-            {n: v for n, v in model.columns.constants.items() if n in table.columns}
-        )
-        tally = _Tally(table, title, grouping, levels, constants, several=len(tables) > 1)
+        tally = _Tally.of(model, table, title, grouping, several=len(tables) > 1)
         rng = generator(seed, purpose="rows compared with training", table=title)
         compared_rows = Reservoir(
             NO_ITEMS, rng, most=max(MOST_COMPARED // len(tables), FEWEST_COMPARED)
         )
-        kept = tuple(dict.fromkeys((*columns.kept, *constants.values)))
-        with closing(read_items(table, replace(columns, kept=kept))) as parts:
-            for items in parts:
-                names = tally.add(items, model.columns.features)
-                if not len(items.rows):
-                    continue
-                items = levels.read(items, names)
-                constants.add(items.kept)
+        with closing(tally.read(columns)) as parts:
+            for items, names in parts:
                 batches = np.array([codes.setdefault(name, len(codes)) for name in names])
                 seen = maker.items(items, table)
                 if spool is not None:
                     spool.add(items, names, seen)
-                reservoir.add(
-                    seen,
-                    batches,
-                    items.rows,
-                    to_find.marks(position, items.rows),
-                )
+                reservoir.add(seen, batches, items.rows, to_find.marks(position, items.rows))
                 if model.profile is not None:
                     cells = replace(items, kept=pl.DataFrame())
                     compared_rows.add(cells, batches, items.rows, np.full(len(batches), -1))
                 progress(f"reading {title}", tally.used, 0)
-        tally.check(model.columns.features)
         tallies.append(tally)
         compared.append(compared_rows.kept())
     if not any(tally.used + tally.left_out.total() for tally in tallies):
@@ -281,6 +262,14 @@ def _read_rows(
         codes = {title: i for i, title in enumerate(titles)}
     order = batches_in_order(codes) if grouping else titles
     return RowsRead(reservoir, codes, order, tallies, compared)
+
+
+def _different_titles(tables: Sequence[OpenTable]) -> list[str]:
+    titles = [title_of(table) for table in tables]
+    if len(set(titles)) < len(titles):
+        duplicate = next(title for title in titles if titles.count(title) > 1)
+        raise UserError(f"two samples are called {duplicate!r}; rename one")
+    return titles
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,9 +322,8 @@ def unused_columns(
         if unused:
             tables_with[unused].append(title_of(table))
     for unused, titles in tables_with.items():
-        names = ", ".join(shortened(name) for name in unused[:MOST_NAMED])
-        more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
-        yield f"{_tables_text(titles)}: not used: {names}{more} (not in the training table)"
+        names = some_names(unused, most=MOST_NAMED)
+        yield f"{_tables_text(titles)}: not used: {names} (not in the training table)"
     if labelled:
         # Without the name of the column, so that several labels say it once.
         yield f"{_tables_text(labelled)}: the labels were ignored"
@@ -419,11 +407,12 @@ def classified(
 
 @dataclass(eq=False)
 class _Tally:
-    """Counts the rows and cells of a table, and those that are not valid."""
+    """Reads a table, and counts its rows and cells and those that are not valid."""
 
     table: OpenTable
     title: str
     grouping: Grouping | None
+    features: Sequence[Column]
     levels: LevelReader
     constants: ConstantReader
     several: bool
@@ -434,9 +423,47 @@ class _Tally:
     unusable: Counter[str] = field(default_factory=Counter)
     odd: Counter[str] = field(default_factory=Counter)
     filled: Counter[str] = field(default_factory=Counter)
-    first_odd: dict[str, tuple[int, str]] = field(default_factory=dict)
+    first_odd: dict[str, tuple[int, object]] = field(default_factory=dict)
 
-    def add(self, items: TableItems, features: Sequence[Column]) -> list[str]:
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        table: OpenTable,
+        title: str,
+        grouping: Grouping | None,
+        *,
+        several: bool,
+    ) -> "_Tally":
+        """For a table whose items a model classifies. several: it is one of several."""
+        constants = model.columns.constants
+        return cls(
+            table,
+            title,
+            grouping,
+            model.columns.features,
+            LevelReader.of(model.levels, model.profile),
+            ConstantReader({name: constants[name] for name in constants if name in table.columns}),
+            several,
+        )
+
+    def read(self, columns: ItemColumns) -> Generator[tuple[TableItems, list[str]]]:
+        """The items, part by part, with the batch of each; raises an error at the end.
+
+        The error is that most cells of a column are of another kind than in training.
+        """
+        kept = tuple(dict.fromkeys((*columns.kept, *self.constants.values)))
+        with closing(read_items(self.table, replace(columns, kept=kept))) as parts:
+            for items in parts:
+                names = self._add(items)
+                if len(items.rows):
+                    self.constants.add(items.kept)
+                    yield self.levels.read(items, names), names
+        for feature in self.features:
+            if 2 * self.odd[feature.name] > self.filled[feature.name]:
+                raise wrong_kind(feature, self.table.name, self.first_odd[feature.name][1])
+
+    def _add(self, items: TableItems) -> list[str]:
         """Count a part of the table, and return the batch of each of its items."""
         names = self._names(items.groups) or [self.title] * len(items.rows)
         self.used += len(items.rows)
@@ -447,20 +474,14 @@ class _Tally:
             self.unusable[self.title] += items.left_out.get(NO_CONTENT, 0)
         for group, n in items.left_out_groups.items():
             self.unusable[self._name(group)] += n
-        for name, cells in odd_cells(items.values, features).items():
+        for name, cells in odd_cells(items.values, self.features).items():
             column = items.values[name]
             first = int(cells.arg_true()[0])
-            self.first_odd.setdefault(name, (int(items.rows[first]), shown(column[first])))
+            self.first_odd.setdefault(name, (int(items.rows[first]), column[first]))
             self.odd[name] += int(cells.sum())
-        for feature in features:
+        for feature in self.features:
             self.filled[feature.name] += len(items.rows) - items.values[feature.name].null_count()
         return names
-
-    def check(self, features: Sequence[Column]) -> None:
-        """Raise an error if most cells of a column are of another kind than in training."""
-        for feature in features:
-            if 2 * self.odd[feature.name] > self.filled[feature.name]:
-                raise wrong_kind(feature, self.table.name, self.first_odd[feature.name][1])
 
     def left_out_by_batch(self) -> dict[str, int]:
         """Rows left out of each batch, unreadable rows in proportion to its size."""
@@ -497,7 +518,7 @@ class _Tally:
             yield (
                 f"{self.table.name}: column {name!r}: {counted(n, 'cell')} "
                 f"{'does' if n == 1 else 'do'} not fit what it holds in training "
-                f"(row {row}: {cell}) and {'is' if n == 1 else 'are'} treated as missing"
+                f"(row {row}: {shown(cell)}) and {'is' if n == 1 else 'are'} treated as missing"
             )
 
     def _names(self, groups: pl.Series) -> list[str]:

@@ -16,7 +16,7 @@ def model_for(
 ) -> Model:
     """The given model, the one in the given folder, or one trained for these samples."""
     options, train, model = recipe.columns, sources.train, sources.model
-    options.check_one_label("a model")
+    options.check_one_label()
     if model is not None:
         if train is not None:
             raise UserError("give a training table or a model, not both")

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import rankdata
 
-from quantshift.answers.rows import NOT_DRAWN, is_much, row_warnings, undecodable_warning
+from quantshift.answers.rows import (
+    NOT_DRAWN,
+    much_left_out,
+    row_warnings,
+    undecodable_warning,
+)
 from quantshift.answers.shares import by_class
 from quantshift.quantifying.estimating.batches import histograms
 from quantshift.quantifying.output.result import TrainingSide
@@ -83,6 +88,6 @@ def training_warnings(model: Model) -> list[str]:
 def all_warnings(model: Model, pool: Pool, others: Sequence[str]) -> tuple[str, ...]:
     """The warnings about training, samples and others; many rows left out come first."""
     tables = [*([model.training.rows] if model.is_trained else []), *pool.rows]
-    urgent = [warning for rows in tables if is_much(rows) for warning in row_warnings(rows)]
+    urgent = list(much_left_out(tables))
     later = [*training_warnings(model), *pool.warnings, *others]
     return (*urgent, *(warning for warning in later if warning not in urgent))

@@ -127,7 +127,7 @@ def train_from(
     source: Source | Sequence[Source], recipe: ModelRecipe, progress: OnProgress = silent
 ) -> Model:
     """A model from a labelled table, with its options in groups."""
-    recipe.columns.check_one_label("a model")
+    recipe.columns.check_one_label()
     if recipe.columns.label is None:
         raise UserError("name the column of the labels", arguments=["label"])
     table = open_table(source, name="the training table", lenient=recipe.columns.lenient)

@@ -64,9 +64,7 @@ def class_bias(outcomes: Outcomes) -> Figure:
     with house_style():
         longest_name = max(text_width(name.replace("$", r"\$"), 7) for name in classes)
         slanted = longest_name > 0.8 * (TEXT_WIDTH - 1.5) / len(classes)
-        figure = blank(
-            TEXT_WIDTH, _ROW * len(methods) + 0.9 + (min(longest_name, 1.6) if slanted else 0)
-        )
+        figure = blank(_ROW * len(methods) + 0.9 + (min(longest_name, 1.6) if slanted else 0))
         axes = figure.subplots()
         image = axes.imshow(
             table, cmap="PuOr_r", norm=TwoSlopeNorm(0, -reach, reach), aspect="auto"

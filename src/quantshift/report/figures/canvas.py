@@ -89,10 +89,10 @@ def house_style() -> AbstractContextManager[None]:
     return matplotlib.style.context(["default", _HOUSE])
 
 
-def blank(width: float, height: float) -> Figure:
-    """An empty figure, size in inches, with a layout that does not cut off labels."""
+def blank(height: float) -> Figure:
+    """An empty figure as wide as the text, height in inches; no labels are cut off."""
     layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.02, hspace=0.03)
-    return Figure(figsize=(width, height), layout=layout)
+    return Figure(figsize=(TEXT_WIDTH, height), layout=layout)
 
 
 def tint(colour: str, share: float = 0.6) -> tuple[float, float, float]:

@@ -52,7 +52,7 @@ def error_lines(outcomes: Outcomes, *, confidence: float = 0.95) -> Figure:
     divided = len(groups) > 1
     with house_style():
         height = _PANEL_HEIGHT + (_LEGEND_HEIGHT if divided else 0)
-        figure = blank(TEXT_WIDTH, height * n_rows + 0.6)
+        figure = blank(height * n_rows + 0.6)
         grid = figure.subplots(n_rows, columns, squeeze=False, sharey=True)
         for axes in list(grid.flat)[len(contents) :]:
             axes.set_axis_off()

@@ -41,7 +41,7 @@ def titled_panels(
     sheet = sheet_for(len(names))
     panel_height = sheet.height if height is None else height * sheet.height / sheet_for(1).height
     n_rows = -(-len(names) // sheet.columns)
-    figure = blank(TEXT_WIDTH, panel_height * n_rows + 0.75)
+    figure = blank(panel_height * n_rows + 0.75)
     grid = figure.subplots(n_rows, sheet.columns, squeeze=False, sharex=True, sharey=True)
     panels = dict(zip(names, grid.flat, strict=False))
     room = 0.85 * TEXT_WIDTH / sheet.columns

@@ -30,7 +30,6 @@ from quantshift.report.figures.boxes import (
 from quantshift.report.figures.canvas import (
     INK,
     PALE,
-    TEXT_WIDTH,
     blank,
     fitted_size,
     house_style,
@@ -108,7 +107,7 @@ def _grid(
 ) -> Figure:
     """A row per method, a column per value of a coordinate."""
     methods, words = outcomes.methods, outcomes.subject.about.words
-    figure = blank(TEXT_WIDTH, _ROW_HEIGHT * len(methods) + 1.1)
+    figure = blank(_ROW_HEIGHT * len(methods) + 1.1)
     grid = figure.subplots(len(methods), len(columns), squeeze=False, sharex=True, sharey=True)
     if title:
         figure.suptitle(readable(title))

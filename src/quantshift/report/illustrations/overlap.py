@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from quantshift.report.figures.canvas import INK, TEXT_WIDTH, blank, house_style
+from quantshift.report.figures.canvas import INK, blank, house_style
 from quantshift.report.illustrations.panels import NEGATIVE, POSITIVE
 
 INTERVALS = {True: (1.0, 3.0), False: (4.0, 7.0)}
@@ -29,7 +29,7 @@ _STYLE: dict[bool, dict[str, Any]] = {
 def overlap_illustration() -> Figure:
     """Training (L) at prevalence 0.5 and test (U) at 0.2: P(X), P(X | Y) and P(Y | X)."""
     with house_style():
-        figure = blank(TEXT_WIDTH, 3.6)
+        figure = blank(3.6)
         grid = figure.subplots(2, 3, sharex=True, sharey="col")
         for (name, p_true), (marginal, conditional, posterior) in zip(
             PREVALENCES.items(), grid, strict=True

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from sklearn.linear_model import LogisticRegression
 
 from quantshift.base.types import Codes
-from quantshift.report.figures.canvas import INK, MUTED, TEXT_WIDTH, blank, house_style
+from quantshift.report.figures.canvas import INK, MUTED, blank, house_style
 from quantshift.report.illustrations.clusters import Array, Scenario
 
 POSITIVE = "#E69F00"
@@ -40,7 +40,7 @@ def draw_scenarios(
         x, y = np.meshgrid(np.linspace(left, right, 121), np.linspace(bottom, top, 121))
         plane = np.stack([x, y], axis=-1)
         row_height = _PANEL_WIDTH * (top - bottom) / (right - left) + 0.3
-        figure = blank(TEXT_WIDTH, row_height * len(scenarios) + 0.7)
+        figure = blank(row_height * len(scenarios) + 0.7)
         grid = figure.subplots(len(scenarios), 3, squeeze=False, sharex=True, sharey=True)
         first = scenarios[0]
         top_marginal = max(s.marginal(plane).max() for s in scenarios)

@@ -36,6 +36,7 @@ def render_shell(
     title: str,
     lead: str,
     numbers: Sequence[tuple[str, str]],
+    facts: Sequence[tuple[str, str]],
     data: Mapping[str, Any],
     look_of: Sequence[str] = (),
     charts: Charts = Charts.SHARED,
@@ -43,8 +44,9 @@ def render_shell(
 ) -> str:
     """Render the templates of a package: page.html in the shell, with page.css and page.js.
 
-    look_of: other packages whose page.css is included. charts: whose code draws charts; if there
-    are none, the page is without the chart library.
+    numbers: those at the top, and facts: those under "Provenance", each with its name. look_of:
+    other packages whose page.css is included. charts: whose code draws charts; if there are none,
+    the page is without the chart library.
     """
     template_packages = dict.fromkeys([package, SHELL])
     style_packages = dict.fromkeys([SHELL, *look_of, package])
@@ -61,6 +63,7 @@ def render_shell(
         title=title,
         lead=lead,
         numbers=numbers,
+        facts=facts,
         version=__version__,
         favicon=f"data:image/svg+xml,{quote(_asset(SHELL, 'favicon.svg').strip())}",
         css="".join(_asset(name, "page.css") for name in style_packages),

@@ -1,9 +1,10 @@
 """An audit of a sketch: labelled items with their scores, in the order of labelling."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -125,53 +126,26 @@ def audited_items(
     items are in the order of labelling, which the column `place` has; rows without a label may then
     still be labelled later.
     """
-    about = counted.about
-    single = len(about.classes) == 1
-    label_column = column_names.get("label", "label")
-    columns = ScoreColumns.of(
-        about.classes[0] if single else None,
-        () if single else about.classes,
-        column_names.get("batch", "batch") if counted.batches != [None] else None,
-        [PLACE] if sequential else [],
-        label_column,
-    )
+    columns = _audit_columns(counted, column_names, sequential=sequential)
     files = files_of(audit)
     if sequential:
         _require_places(files)
     labelled: dict[int, tuple[str, Posteriors, int]] = {}
     places_taken: set[int] = set()
     n_unlabelled = 0
-    for rows in (part for file in files for part in score_rows(file, columns)):
-        posteriors, cell = scored_cells(rows, columns)
-        if about.n_classes == 2:
-            posteriors = np.column_stack([1 - posteriors[:, -1], posteriors[:, -1]])
-        else:
-            posteriors = posteriors / posteriors.sum(axis=1, keepdims=True)
-        labels = key_texts(rows[label_column]).to_list()
-        batches = [None] * len(labels)
-        if columns.batch is not None:
-            batches = key_texts(rows[columns.batch]).to_list()
-        places = key_texts(rows[PLACE]).to_list() if sequential else [None] * len(labels)
-        for row, label, batch, place, cell_of_row in zip(
-            posteriors, labels, batches, places, cell, strict=True
-        ):
-            if label is None:
-                n_unlabelled += 1
-                continue
-            position = _checked_place(place, places_taken) if sequential else len(places_taken)
-            places_taken.add(position)
-            if cell_of_row < 0:
-                continue
-            if label not in model.classes:
-                raise DataError(
-                    f"the audit has a label {label!r}; the classes are {', '.join(model.classes)}"
-                )
-            code = model.classes.index(label)
-            labelled[position] = batch_name(counted, batch), row[list(order)], code
+    for row in _audited_rows(files, columns, counted):
+        if row.label is None:
+            n_unlabelled += 1
+            continue
+        place = _checked_place(row.place, places_taken) if sequential else len(places_taken)
+        places_taken.add(place)
+        if row.posteriors is not None:
+            code = _code(row.label, model)
+            labelled[place] = batch_name(counted, row.batch), row.posteriors[list(order)], code
     if not labelled:
         raise DataError(
-            f"the audit has no row with a label and a score; fill in the column {label_column!r}, "
-            "and run this again"
+            "the audit has no row with a label and a score; fill in the column "
+            f"{columns.label!r}, and run this again"
         )
     warnings = []
     if sequential:
@@ -180,16 +154,68 @@ def audited_items(
         warnings.append(without_labels("the audit", n_unlabelled))
     if n_unscored := len(places_taken) - len(labelled):
         warnings.append(f"the audit: labels without a usable score are not used: {n_unscored:,}")
-    items: dict[str, tuple[list[Posteriors], list[int]]] = {}
-    for _, (name, scores, code) in sorted(labelled.items(), key=lambda entry: entry[0]):
-        rows_of_batch, codes = items.setdefault(name, ([], []))
-        rows_of_batch.append(scores)
-        codes.append(code)
-    by_batch = {
-        name: AuditedItems(np.array(scores), np.array(codes))
-        for name, (scores, codes) in items.items()
+    return _by_batch(labelled[place] for place in sorted(labelled)), warnings
+
+
+class _AuditedRow(NamedTuple):
+    """A row of an audited table. posteriors: None if a score is missing or not usable."""
+
+    label: str | None
+    batch: str | None
+    place: str | None
+    posteriors: Posteriors | None
+
+
+def _audit_columns(
+    counted: Sketch, column_names: Mapping[str, str], *, sequential: bool
+) -> ScoreColumns:
+    classes = counted.about.classes
+    single = len(classes) == 1
+    return ScoreColumns.of(
+        classes[0] if single else None,
+        () if single else classes,
+        column_names.get("batch", "batch") if counted.batches != [None] else None,
+        [PLACE] if sequential else [],
+        column_names.get("label", "label"),
+    )
+
+
+def _audited_rows(
+    files: Iterable[Source], columns: ScoreColumns, counted: Sketch
+) -> Iterator[_AuditedRow]:
+    for rows in chain.from_iterable(score_rows(file, columns) for file in files):
+        posteriors, cell = scored_cells(rows, columns)
+        if counted.about.n_classes == 2:
+            posteriors = np.column_stack([1 - posteriors[:, -1], posteriors[:, -1]])
+        else:
+            posteriors = posteriors / posteriors.sum(axis=1, keepdims=True)
+        keys = [
+            key_texts(rows[key]).to_list() if key in columns.keys else [None] * rows.height
+            for key in (columns.label, columns.batch, PLACE)
+        ]
+        for row, is_usable, label, batch, place in zip(posteriors, cell >= 0, *keys, strict=True):
+            yield _AuditedRow(label, batch, place, row if is_usable else None)
+
+
+def _code(label: str, model: Model) -> int:
+    if label not in model.classes:
+        raise DataError(
+            f"the audit has a label {label!r}; the classes are {', '.join(model.classes)}"
+        )
+    return model.classes.index(label)
+
+
+def _by_batch(items: Iterable[tuple[str, Posteriors, int]]) -> dict[str, AuditedItems]:
+    """Items in the order of labelling, by batch."""
+    batches: dict[str, list[tuple[Posteriors, int]]] = defaultdict(list)
+    for batch, posteriors, code in items:
+        batches[batch].append((posteriors, code))
+    return {
+        batch: AuditedItems(
+            np.array([row for row, _ in rows]), np.array([code for _, code in rows])
+        )
+        for batch, rows in batches.items()
     }
-    return by_batch, warnings
 
 
 def uncounted_items(

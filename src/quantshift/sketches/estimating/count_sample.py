@@ -16,7 +16,6 @@ from quantshift.quantifiers.base.guarding import AGREEMENT
 from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED
 from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
 from quantshift.quantifying.estimating.decision import (
-    RIGHT_POSTERIORS,
     Decision,
     Evidence,
     spread,
@@ -29,7 +28,15 @@ from quantshift.quantifying.estimating.evidence import (
 )
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
 from quantshift.quantifying.options import EstimationOptions
-from quantshift.quantifying.output.result import Assumption, Batch, LeftOutColumn, Shift
+from quantshift.quantifying.output.result import (
+    COVARIATE_SHIFT,
+    PRIOR_SHIFT,
+    RIGHT_POSTERIORS,
+    Assumption,
+    Batch,
+    LeftOutColumn,
+    Shift,
+)
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.summary import training_warnings
@@ -247,8 +254,8 @@ def _assumptions(
     if model.quantifier is not model.base:
         prior = point_estimates(model.base, batch.sample)[0]
     estimates = {
-        type(model.base).__name__: ("prior shift", prior),
-        IF_COVARIATE_SHIFT.__name__: ("covariate shift", counted),
+        type(model.base).__name__: (PRIOR_SHIFT, prior),
+        IF_COVARIATE_SHIFT.__name__: (COVARIATE_SHIFT, counted),
     }
     if model.method not in estimates:
         estimates = {

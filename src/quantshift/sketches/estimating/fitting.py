@@ -75,22 +75,8 @@ def trained_model(
 ) -> Model:
     """A model fitted on the items that a sketch with labels has counted."""
     usable = training.usable().filter(pl.col(LABEL).is_not_null())
-    classes = tuple(sorted(usable[LABEL].unique().to_list()))
+    classes = _classes(usable[LABEL], source, training.about.n_classes, positive)
     names = training.about.classes
-    if len(classes) < 2:
-        raise DataError(f"{source}: labels of at least two classes are needed")
-    if len(classes) != training.about.n_classes:
-        raise DataError(
-            f"{source}: {len(classes)} classes ({', '.join(classes[:5])}) but scores of "
-            f"{training.about.n_classes}"
-        )
-    if positive is not None and positive not in classes:
-        raise UserError(
-            f"there is no class {positive!r}; there are {', '.join(classes)}",
-            arguments=["positive"],
-        )
-    if positive is not None and len(classes) == 2:
-        classes = (*(name for name in classes if name != positive), positive)
     order = column_order(names, classes) if len(names) > 1 else list(range(len(classes)))
     cls: Any = method_class(method, POSTERIORS)
     _check_posteriors_suffice(cls)
@@ -131,6 +117,27 @@ def trained_model(
         ),
         positive=positive,
     )
+
+
+def _classes(
+    labels: pl.Series, source: str, n_classes: int, positive: str | None
+) -> tuple[str, ...]:
+    """The classes of the labels, as many as there are scores; the positive one of two is last."""
+    classes = tuple(sorted(labels.unique().to_list()))
+    if len(classes) < 2:
+        raise DataError(f"{source}: labels of at least two classes are needed")
+    if len(classes) != n_classes:
+        raise DataError(
+            f"{source}: {len(classes)} classes ({', '.join(classes[:5])}) but scores of {n_classes}"
+        )
+    if positive is not None and positive not in classes:
+        raise UserError(
+            f"there is no class {positive!r}; there are {', '.join(classes)}",
+            arguments=["positive"],
+        )
+    if positive is not None and len(classes) == 2:
+        return (*(name for name in classes if name != positive), positive)
+    return classes
 
 
 def _check_posteriors_suffice(method: type[AbstractQuantifier]) -> None:

@@ -27,6 +27,9 @@ BLANKS = (
 FIXED_EXPONENT = -5
 """The smallest exponent of floats that are written without one."""
 
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""A finite number, as most programs write it."""
+
 _WHOLE = re.compile(r"([+-]?\d+)\.0*")
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?|inf|infinity|nan)",

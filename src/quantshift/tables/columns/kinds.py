@@ -177,7 +177,7 @@ def check_kinds(frame: pl.DataFrame, features: Sequence[Column], name: str) -> N
     for feature in features:
         odd = odd_cells(frame, [feature]).get(feature.name)
         if odd is not None and mostly(odd, frame[feature.name]):
-            raise wrong_kind(feature, name, shown(frame[feature.name].filter(odd)[0]))
+            raise wrong_kind(feature, name, frame[feature.name].filter(odd)[0])
 
 
 def mostly(odd: pl.Series, column: pl.Series) -> bool:
@@ -185,34 +185,35 @@ def mostly(odd: pl.Series, column: pl.Series) -> bool:
     return 2 * int(odd.sum()) >= len(column) - int(_gaps(column).sum())
 
 
-def wrong_kind(feature: Column, name: str, cell: str) -> DataError:
-    """The error for a table with a column whose cells do not fit the feature."""
-    if feature.kind == NUMBER and feature.format is None and is_comma_number(cell.strip("'")):
+def wrong_kind(feature: Column, name: str, cell: object) -> DataError:
+    """The error for a table with a column whose cells, such as this one, do not fit the feature."""
+    column, text, example = f"{name}: column {feature.name!r}", str(cell), shown(cell)
+    if feature.kind == NUMBER and feature.format is None and is_comma_number(text):
         return DataError(
-            f"{name}: column {feature.name!r} holds decimal commas such as {cell}, but decimal "
-            "points in training; write them alike"
+            f"{column} holds decimal commas such as {example}, but decimal points in training; "
+            "write them alike"
         )
     if feature.format in FORMS:
         return DataError(
-            f"{name}: column {feature.name!r} holds {cell}, but numbers with a decimal comma in "
-            "training; write them alike"
+            f"{column} holds {example}, but numbers with a decimal comma in training; write them "
+            "alike"
         )
-    form = form_of(cell.strip("'")) if feature.kind == NUMBER else None
+    form = form_of(text) if feature.kind == NUMBER else None
     if form is not None:
         return DataError(
-            f"{name}: column {feature.name!r} holds {form.content} such as {cell}, but plain "
-            f"numbers in training; write {form.example} as {form.cure}"
+            f"{column} holds {form.content} such as {example}, but plain numbers in training; "
+            f"write {form.example} as {form.cure}"
         )
-    if feature.kind == NUMBER and is_number(cell.strip("'")):
+    if feature.kind == NUMBER and is_number(text):
         return DataError(
-            f"{name}: most cells of column {feature.name!r} are like {cell}, which is not a finite "
-            "number; leave cells empty where nothing is known"
+            f"{name}: most cells of column {feature.name!r} are like {example}, which is not a "
+            "finite number; leave cells empty where nothing is known"
         )
-    content = "truth values" if cell.strip("'").lower() in TRUTH_WORDS else "words"
-    content = "numbers" if is_number(cell.strip("'")) else content
+    content = "truth values" if text.lower() in TRUTH_WORDS else "words"
+    content = "numbers" if is_number(text) else content
     return DataError(
-        f"{name}: column {feature.name!r} holds {content} such as {cell}, but {feature.kind}s in "
-        "training; is it the same column?"
+        f"{column} holds {content} such as {example}, but {feature.kind}s in training; is it the "
+        "same column?"
     )
 
 

@@ -17,6 +17,7 @@ from quantshift.judging.designs.parts.judge_quality import (
     quality_generator,
     quality_of,
     rate_limits,
+    rates_of,
 )
 from quantshift.judging.designs.parts.share_estimate import (
     ShareEstimate,
@@ -142,9 +143,7 @@ def carried_quality(counts: JudgeCounts, settings: Settings) -> Quality:
     The rates of verdicts that no labelled item has may be anything.
     """
     F, (K, V) = counts.labelled, counts.labelled.shape
-    n = F.sum(axis=1, keepdims=True)
-    # Also for a class whose share is 0.
-    rates = np.where(n > 0, F / np.where(n > 0, n, 1), 1 / V)
+    rates = rates_of(F)
     a, N, G = transfer.square(F, counts.items[np.newaxis], None)
     a = np.pad(F, ((0, 0), (0, a.shape[1] - V))) + UNSEEN.weight / a.shape[1]
     p, R = transfer.joint_draws(a, N[0], G, N_DRAWS, settings.seed)

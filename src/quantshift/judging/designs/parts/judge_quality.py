@@ -24,7 +24,7 @@ Biometrics 71 (2015).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -96,6 +96,22 @@ class JudgeCounts:
             ordered=items.meaning.ordered,
         )
 
+    @property
+    def say_classes(self) -> bool:
+        """Whether every verdict says a class, and there are several."""
+        return len(self.classes) > 1 and bool((self.classes >= 0).all())
+
+    @property
+    def votes(self) -> Reals:
+        """The class that each verdict says as a point, (n_verdicts, n_classes)."""
+        return np.eye(len(self.labelled))[self.classes]
+
+    def naive(self) -> Prevalences:
+        """The shares of the classes by the verdicts alone, (n_classes,); NaN if these say none."""
+        if not self.say_classes:
+            return np.full(len(self.labelled), np.nan)
+        return np.asarray(self.items @ self.votes / self.items.sum())
+
 
 @dataclass(frozen=True, eq=False)
 class RateTable:
@@ -125,34 +141,25 @@ def quality_of(
     counts: JudgeCounts, rate_table: RateTable, rng: np.random.Generator, settings: Settings
 ) -> Quality:
     """Rates that are within their limits, and kappa where all verdicts say a class."""
-    K, V = rate_table.table.shape
-    low = np.minimum(rate_table.low, rate_table.rates)
-    high = np.maximum(rate_table.high, rate_table.rates)
-    if not (counts.classes >= 0).all() or V < 2:
-        return Quality(
-            naive=np.full(K, np.nan),
-            rates=rate_table.rates,
-            rates_low=low,
-            rates_high=high,
-            kappa=np.nan,
-            kappa_low=np.nan,
-            kappa_high=np.nan,
-        )
-    votes = np.eye(K)[counts.classes]
+    without_kappa = Quality(
+        naive=counts.naive(),
+        rates=rate_table.rates,
+        rates_low=np.minimum(rate_table.low, rate_table.rates),
+        rates_high=np.maximum(rate_table.high, rate_table.rates),
+        kappa=np.nan,
+        kappa_low=np.nan,
+        kappa_high=np.nan,
+    )
+    if not counts.say_classes:
+        return without_kappa
 
     def kappa_of(tables: Reals) -> Reals:
-        return cohens_kappa(tables @ votes, counts.ordered)
+        return cohens_kappa(tables @ counts.votes, counts.ordered)
 
     kappa = float(kappa_of(rate_table.table))
     least, most = _kappa_limits(rate_table, kappa_of, rng, tails(settings))
-    return Quality(
-        naive=counts.items @ votes / counts.items.sum(),
-        rates=rate_table.rates,
-        rates_low=low,
-        rates_high=high,
-        kappa=kappa,
-        kappa_low=min(least, kappa),
-        kappa_high=max(most, kappa),
+    return replace(
+        without_kappa, kappa=kappa, kappa_low=min(least, kappa), kappa_high=max(most, kappa)
     )
 
 
@@ -186,7 +193,7 @@ def counted_quality(counts: JudgeCounts, settings: Settings) -> Quality:
     rate_table = RateTable(
         table=F,
         drawn=dirichlet(F.ravel(), N_DRAWS, rng).reshape(-1, *F.shape),
-        rates=_rates(F),
+        rates=rates_of(F),
         low=low,
         high=high,
         axes=(-2, -1),
@@ -208,7 +215,7 @@ def quality_by_verdict(counts: JudgeCounts, settings: Settings) -> Quality:
     rate_table = RateTable(
         table=table,
         drawn=drawn,
-        rates=_rates(table),
+        rates=rates_of(table),
         low=low,
         high=high,
         axes=(-2,),
@@ -306,7 +313,7 @@ def _errors_together(items: JudgedItems, verdicts: Codes, y: Codes, labelled: Re
     if clusters is None or not len(y):
         return 1.0
     together = LabelledClusters.of(clusters)
-    rates = _rates(labelled)
+    rates = rates_of(labelled)
     errors = (np.eye(labelled.shape[1])[verdicts] - rates[y]) * items.label_weights[:, np.newaxis]
     by_class = (errors[:, np.newaxis] * np.eye(len(labelled))[y][..., np.newaxis]).reshape(
         len(y), -1
@@ -316,7 +323,8 @@ def _errors_together(items: JudgedItems, verdicts: Codes, y: Codes, labelled: Re
     return max((by_clusters + UNSEEN_ERROR * together.size) / by_rows, 1.0)
 
 
-def _rates(table: Reals) -> Reals:
+def rates_of(table: Reals) -> Reals:
+    """P(verdict | class) by a table of classes by verdicts; all alike for a class without any."""
     total = table.sum(axis=-1, keepdims=True)
     return np.asarray(
         np.where(total > 0, table / np.where(total > 0, total, 1), 1 / table.shape[-1])

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from quantshift.answers.kinds import RANGE
-from quantshift.base.types import Codes, Flags, Reals
+from quantshift.base.types import Flags, Reals
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.share_estimate import (
     Alternative,
@@ -45,7 +45,7 @@ def cells_without_labels(items: JudgedItems) -> Flags:
 
     None, if random labels may well have missed them.
     """
-    codes = _cells_of(items)
+    codes = items.cells().codes
     unlike = ~np.isin(codes, codes[items.is_labelled])
     return np.zeros_like(unlike) if missed_by_chance(items, unlike) else unlike
 
@@ -89,19 +89,10 @@ def range_from_labels(items: JudgedItems) -> ShareEstimate:
 
 def unknown_quality(counts: JudgeCounts) -> Quality:
     """The naive rate alone: labels like these do not show the error rates of a judge."""
-    K, V = counts.labelled.shape
-    naive = np.full(K, np.nan)
-    if (counts.classes >= 0).all() and V > 1:
-        naive = counts.items @ np.eye(K)[counts.classes] / counts.items.sum()
-    unknown = np.full((K, V), np.nan)
-    return Quality(naive, unknown, unknown, unknown, np.nan, np.nan, np.nan)
-
-
-def _cells_of(items: JudgedItems) -> Codes:
-    return items.cells().codes if items.score is not None else items.cells_of_verdicts().codes
+    unknown = np.full(counts.labelled.shape, np.nan)
+    return Quality(counts.naive(), unknown, unknown, unknown, np.nan, np.nan, np.nan)
 
 
 def _in_cells(items: JudgedItems, settings: Settings) -> ShareEstimate:
-    cells = items.cells() if items.score is not None else items.cells_of_verdicts()
-    codes, weights = pooled_cells(cells, items.is_labelled)
+    codes, weights = pooled_cells(items.cells(), items.is_labelled)
     return in_strata(items, codes, settings, weights=weights)

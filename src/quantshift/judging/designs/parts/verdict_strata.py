@@ -38,7 +38,7 @@ def in_strata(
     interval = strata.stratified(
         shares,
         counts,
-        w.sum() ** 2 / (w**2).sum(),
+        items.n_effective,
         level=settings.level,
         unseen=unseen,
         covered=covered if settings.of_items else None,
