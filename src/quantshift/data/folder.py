@@ -166,16 +166,7 @@ class DataFolder:
     def _matrix(self) -> Any:
         if "features.npy" in self.manifest["files"]:
             return self._array("features")
-        indptr, indices, data = (self._array(f"features-{name}") for name in _CSR)
-        shape = tuple(self.manifest["shape"])
-        try:
-            # Checked even if the hashes are right: a forged matrix would read foreign memory.
-            matrix = csr_array((data, indices, indptr), shape=shape)
-            return checked_sparse(matrix, str(self.path))
-        except (ValueError, TypeError, DataError) as error:
-            raise DATA_SET.damaged(
-                f"the features in {self.path} are not a sparse matrix"
-            ) from error
+        return read_sparse(DATA_SET, self.path, "features", tuple(self.manifest["shape"]))
 
     def _given(self) -> Given:
         samples = self._frame("samples.parquet")
@@ -274,6 +265,22 @@ def new_folder(
         yield NewFolder(aside, out, overwrite)
 
 
+def write_sparse(folder: Path, name: str, matrix: Any) -> None:
+    """Write a sparse matrix (CSR) as NAME-indptr.npy, NAME-indices.npy and NAME-data.npy."""
+    for part in _CSR:
+        np.save(folder / f"{name}-{part}.npy", getattr(matrix, part))
+
+
+def read_sparse(kind: FolderKind, folder: Path, name: str, shape: tuple[int, ...]) -> Any:
+    """The matrix that `write_sparse` wrote into a folder of this kind."""
+    indptr, indices, data = (kind.array(folder / f"{name}-{part}.npy") for part in _CSR)
+    try:
+        # Checked even if the hashes are right: a forged matrix would read foreign memory.
+        return checked_sparse(csr_array((data, indices, indptr), shape=shape), str(folder))
+    except (ValueError, TypeError, DataError) as error:
+        raise kind.damaged(f"the features in {folder} are not a sparse matrix") from error
+
+
 def write_items(folder: Path, columns: Mapping[str, pl.Series]) -> None:
     """Write the labels, and the categories and groups, of all items."""
     _write_table(folder / "items.parquet", pl.DataFrame(dict(columns)))
@@ -291,8 +298,7 @@ def _write_files(folder: Path, content: Content) -> None:
         with TextsWriter(folder) as writer:
             writer.write(content.texts.to_arrow().cast(pa.large_string()))
     if issparse(content.matrix):
-        for name in _CSR:
-            np.save(folder / f"features-{name}.npy", getattr(content.matrix, name))
+        write_sparse(folder, "features", content.matrix)
     elif content.matrix_file is not None:
         content.matrix_file.move_to(folder / "features.npy")
     elif content.matrix is not None:

@@ -19,17 +19,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from quantshift.base.nouns import counted
 from quantshift.base.storage.files import folder_aside, write_errors
 from quantshift.base.storage.manifests import FolderKind, without_files
 from quantshift.base.text_tables import RENDERERS, Table
 from quantshift.data.description import Listed
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.data.folder import read_sparse, write_sparse
+from quantshift.errors import UserError, unknown_name
 from quantshift.multilabel.data.mulan import LabelledItems
 from quantshift.multilabel.label_tables import LabelTable
-from quantshift.prevalence.sparse_matrices import checked_sparse
 
 LABEL_DATA = FolderKind(
     format="quantshift-labelled-items",
@@ -45,8 +45,6 @@ LABEL_DATA = FolderKind(
 PARTS = ("train", "test")
 MOST_SHOWN = 20
 """The most labels that tables show; JSON has all."""
-
-_CSR = ("indptr", "indices", "data")
 
 
 @dataclass(frozen=True)
@@ -95,12 +93,7 @@ class LabelData:
     def _matrix(self, part: str, shape: tuple[int, int]) -> Any:
         if f"{part}-features.npy" in self.manifest["files"]:
             return self._array(f"{part}-features")
-        indptr, indices, data = (self._array(f"{part}-{name}") for name in _CSR)
-        try:
-            return checked_sparse(csr_array((data, indices, indptr), shape=shape), str(self.path))
-        except (ValueError, TypeError, DataError) as error:
-            damage = f"the features in {self.path} are not a sparse matrix"
-            raise LABEL_DATA.damaged(damage) from error
+        return read_sparse(LABEL_DATA, self.path, part, shape)
 
     def _array(self, name: str) -> NDArray[Any]:
         return LABEL_DATA.array(self.path / f"{name}.npy")
@@ -128,8 +121,7 @@ def write_label_data(
             for part, items in zip(PARTS, parts, strict=True):
                 np.save(folder / f"{part}-labels.npy", items.labels.has)
                 if issparse(items.X):
-                    for name in _CSR:
-                        np.save(folder / f"{part}-{name}.npy", getattr(items.X, name))
+                    write_sparse(folder, part, items.X)
                 else:
                     np.save(folder / f"{part}-features.npy", np.asarray(items.X))
             LABEL_DATA.write(folder, manifest, sorted(folder.iterdir()))
