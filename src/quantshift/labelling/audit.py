@@ -204,7 +204,8 @@ def labelled_shares(
     """
 
     def sums(rows: NDArray[np.bool_], power: int) -> NDArray[np.float64]:
-        return np.bincount(strata[rows], weights=weights[rows] ** power, minlength=n_strata)
+        counted = np.bincount(strata[rows], weights=weights[rows] ** power, minlength=n_strata)
+        return counted.astype(np.float64)
 
     total, unlabelled = sums(np.ones_like(is_labelled), 1), sums(~is_labelled, 1)
     labelled, squares = sums(is_labelled, 1), sums(is_labelled, 2)
