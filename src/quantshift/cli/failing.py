@@ -58,7 +58,8 @@ def wrong_usage(error: Any) -> UserError:
     """
     message = str(error.format_message()).strip()
     message = f"{message[:1].lower()}{message[1:].removesuffix('.')}"
-    message = message.replace(": Input should be", ": it should be")
+    for words, plainer in ((": Input should be", ": it should be"), (": Value error, ", ": ")):
+        message = message.replace(words, plainer)
     # The command of a verb that also has subcommands has no name of its own, only a space.
     command = " ".join(error.ctx.command_path.split()) if error.ctx else "quantshift"
     if message.startswith(EXTRA) and (repeatable := _repeatable(error.ctx)):

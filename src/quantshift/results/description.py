@@ -147,7 +147,9 @@ def load_any(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         if folder.is_dir() and about_files(folder):
             raise DamagedStoreError(folder, f"{folder} holds no results: it has no {STORE}")
-        reason = f"has no {STORE}" if folder.is_dir() else "does not exist"
+        reason = f"has no {STORE}" if folder.is_dir() else "is a file"
+        if not folder.exists():
+            reason = "does not exist"
         raise DataError(f"{folder} holds no results: it {reason}; make some with `quantshift run`")
     try:
         description = parse_json(path.read_bytes())

@@ -57,7 +57,9 @@ class FolderKind:
         """The manifest, refused if its format or version is another or a key is missing."""
         path = folder / MANIFEST
         if not path.is_file():
-            reason = f"has no {MANIFEST}" if folder.is_dir() else "does not exist"
+            reason = f"has no {MANIFEST}" if folder.is_dir() else "is a file"
+            if not folder.exists():
+                reason = "does not exist"
             raise DataError(self.absent.format(folder=folder, reason=reason))
         try:
             manifest = parse_json(path.read_bytes())

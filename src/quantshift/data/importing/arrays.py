@@ -192,8 +192,10 @@ def read_vector(path: Path) -> NDArray[Any]:
     try:
         array = np.array(load_array(path))
     except Exception as error:  # an empty file is an EOFError, others are anything
+        # NumPy takes any other file for pickled data, and advises to load it unsafely.
+        reason = f" ({error})" if path.suffix in MATRIX_ENDINGS or not path.exists() else ""
         raise DataError(
-            f"{path}: not a NumPy array ({error}); for a column of a table, write path:column"
+            f"{path}: not a NumPy array{reason}; for a column of a table, write path:column"
         ) from error
     return _vector(array, path)
 
