@@ -17,6 +17,11 @@ Every repetition trains on at most 2,000 random rows of a table and draws sample
                estimated on the others, 30 to 500 rows of each
     posteriors natural, where only posteriors are known
 
+and, if --worlds names them,
+
+    picked     with probability equal to the model's own score, or to one minus it
+    opposed    as `score`, and the classes in another share, which the selection can hide
+
 Printed by world and size, with standard errors that are clustered by training set: how often label
 shift is refuted, how often the answer is called a confidence interval and why, how often intervals
 hold the share among the items, coverage and width of all answers, of the hull of all estimates
@@ -70,6 +75,7 @@ from real_tables import LabelledTable, load
 from refutation import dense
 
 ARTIFICIAL = ("prior", "none", "score", "half", "feature", "both")
+ADVERSE = ("picked", "opposed")
 MOST_TRAINING, TRAINING_GROUPS = 2000, 2
 HULL_MARGIN = 0.04
 
@@ -107,7 +113,7 @@ def run(options: Any) -> Iterator[dict[str, Any]]:
     """A row for every sample."""
     names = TABLES.get(options.tables) or options.tables.split(",")
     worlds = options.worlds.split(",")
-    artificial = [world for world in worlds if world in ARTIFICIAL]
+    artificial = [world for world in worlds if world in (*ARTIFICIAL, *ADVERSE)]
     for name in names:
         table = synthetic_table() if name == "synthetic" else load(name)
         for repeat in range(options.first_repeat, options.first_repeat + options.repeats):
@@ -171,8 +177,13 @@ def drawn(world: str, n: int, y: Any, scores: Any, X: Any, rng: np.random.Genera
         return np.concatenate(
             [rng.choice(m, k, replace=k > len(m)) for m, k in zip(members, wanted, strict=True)]
         )
-    if world == "score":
+    if world == "picked":
+        odds = scores if rng.random() < 0.5 else 1 - scores
+        return rng.choice(len(y), n, p=odds / odds.sum())
+    if world in ("score", "opposed"):
         odds = np.exp(rng.choice([-1, 1]) * rng.uniform(1, 3.5) * rank)
+        if world == "opposed":
+            odds = _with_share(odds, y, rng.uniform(0.05, 0.95))
         return rng.choice(len(y), n, p=odds / odds.sum())
     if world == "half":
         return rng.choice(np.flatnonzero((rank > 0.5) == (rng.random() < 0.5)), n)
@@ -181,9 +192,13 @@ def drawn(world: str, n: int, y: Any, scores: Any, X: Any, rng: np.random.Genera
     x = np.clip((X[:, j] - X[:, j].mean()) / spread[j], -3, 3)
     odds = np.exp(rng.choice([-1, 1]) * rng.uniform(1, 2) * x)
     if world == "both":
-        p = rng.uniform(0.05, 0.95)
-        odds *= np.where(y == 1, p / odds[y == 1].sum(), (1 - p) / odds[y == 0].sum())
+        odds = _with_share(odds, y, rng.uniform(0.05, 0.95))
     return rng.choice(len(y), n, p=odds / odds.sum())
+
+
+def _with_share(odds: Any, y: Any, p: float) -> Any:
+    """Odds by which a share p of the items drawn is positive."""
+    return odds * np.where(y == 1, p / odds[y == 1].sum(), (1 - p) / odds[y == 0].sum())
 
 
 def of_groups(table: LabelledTable, worlds: list[str], options: Any) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.classify.separation import Reference
 from quantshift.diagnosis.unseen_class import unlike_every_class
 from quantshift.quantifying import quantify, train
 
@@ -19,7 +18,6 @@ class Placed:
 
     def __init__(self, known, codes):
         self.known, self.codes = known, codes
-        self.reference_ = Reference.of(known, seed=0)
 
     def training_positions(self):
         return self.known, self.codes
@@ -79,14 +77,6 @@ def test_features_of_dates_do_not_make_an_unseen_class():
 def test_small_samples_are_not_examined():
     rng = np.random.default_rng(2)
     assert unlike_every_class(known_items(rng), ring(rng, 40, 4.0), [np.arange(40)]) == [None]
-
-
-def test_copies_of_an_item_are_not_an_unseen_class():
-    """A classifier that is trained on some of the copies recognises the others."""
-    rng = np.random.default_rng(0)
-    different = np.concatenate([ring(rng, 30, 0.0), ring(rng, 30, 2.0)])
-    sample = np.repeat(different, 20, axis=0)
-    assert unlike_every_class(known_items(rng), sample, [np.arange(1200)]) == [None]
 
 
 @pytest.mark.slow

@@ -55,9 +55,9 @@ def unlike_every_class(
 ) -> list[float | None]:
     """The share of items like those of no training class in each sample; None if there are none.
 
-    items: as the method sees them; samples: positions among them; copies of an item count once.
-    ignored: for each sample, which features say nothing about a class: those of dates, which are
-    later in every new sample, and of columns that have moved or are missing as a whole.
+    items: as the method sees them; samples: positions among them. ignored: for each sample, which
+    features say nothing about a class: those of dates, which are later in every new sample, and of
+    columns that have moved or are missing as a whole.
     """
     training = method.training_positions()
     if training is None or all(len(sample) < FEWEST_ITEMS for sample in samples):
@@ -72,12 +72,10 @@ def unlike_every_class(
         # With many features, positions are combinations that cannot be taken apart again.
         if flags is None or len(flags) != positions.shape[1]:
             flags = np.zeros(positions.shape[1], dtype=bool)
-        # One half would recognise the copies of its items in the other as those of the sample.
-        distinct = sample[method.reference_.distinct(positions[sample])[0]]
-        if len(distinct) < FEWEST_ITEMS or flags.all():
+        if len(sample) < FEWEST_ITEMS or flags.all():
             shares.append(None)
             continue
-        chosen = positions[_some(distinct, seed, "sample")][:, ~flags]
+        chosen = positions[_some(sample, seed, "sample")][:, ~flags]
         shares.append(_share_unlike(training_features[:, ~flags], codes, chosen, level, seed))
     return shares
 

@@ -179,17 +179,15 @@ class Evidence:
         """
         found = replace(self, none_of_these=share)
         shift, decision = self.shift, self.decision
-        if share is None or shift is None or shift.kind == ASSUMED:
+        if share is None or shift is None or shift.rejected or shift.kind == ASSUMED:
             return found
         low, high = allow_for_unknown(self.interval.low, self.interval.high, share)
-        if not shift.rejected:
-            p_value = min(shift.p_value, LEVEL)
-            shift = replace(shift, rejected=True, kind=UNLIKE, p_value=p_value)
+        decision = replace(decision, kind=RANGE, reason=REFUTED).with_limits(low, high)
         return replace(
             found,
             interval=replace(self.interval, low=low, high=high),
-            shift=shift,
-            decision=replace(decision, kind=RANGE, reason=REFUTED).with_limits(low, high),
+            shift=replace(shift, rejected=True, kind=UNLIKE, p_value=min(shift.p_value, LEVEL)),
+            decision=decision,
         )
 
     @classmethod

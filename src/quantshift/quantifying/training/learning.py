@@ -126,7 +126,8 @@ def _learn_columns(data: Labelled, *, doubting: bool) -> LearntModel:
         duplicates = "is a copy of another" if n_copies == 1 else "are copies of others"
         notes.append(
             f"{n_copies:,} of {len(twins):,} training rows {duplicates}; copies share a fold, so "
-            "that none counts as unseen"
+            "that none counts as unseen. Intervals count them as different rows, and are too "
+            "narrow if there are many: leave the copies out"
         )
     cls: Any = method_class(data.training.method, FEATURES)
     if doubting:
