@@ -498,3 +498,10 @@ def test_a_link_to_itself(quantshift, files):
     )
     assert code == 2
     assert "loop.csv: cannot be read" in one_line(error)
+
+
+def test_a_sample_without_any_column_of_training_names_its_own(quantshift, files):
+    (files / "new.csv").write_text("Report of March\n" + (files / "new.csv").read_text())
+    code, _, error = quantshift(*asked(files, *LOGISTIC))
+    assert code == 2
+    assert "the sample has none of its columns, but Report of March" in one_line(error)

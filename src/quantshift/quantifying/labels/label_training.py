@@ -190,7 +190,7 @@ def _read(
     offered, tied = samples
     names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
     if not names:
-        raise nothing_to_work_on(table, left_out)
+        raise nothing_to_work_on(table, left_out, offered)
     to_read = ItemColumns(
         names,
         weights=options.weights,

@@ -6,13 +6,14 @@ GuardedSLD or, for given posteriors, SLD; every exported quantifier is available
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from quantshift.answers.rows import NO_CONTENT, NOT_DRAWN, Rows
+from quantshift.answers.words import shortened
 from quantshift.base.forks import uses_tables
 from quantshift.base.nouns import counted
 from quantshift.base.options import suggests_arguments, taken
@@ -224,7 +225,7 @@ def _labelled(
     assert options.label is not None
     names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
     if not names:
-        raise nothing_to_work_on(table, left_out)
+        raise nothing_to_work_on(table, left_out, offered)
     to_read = ItemColumns(
         names,
         posteriors=bool(options.posteriors),
@@ -343,8 +344,19 @@ def rows_of(table: OpenTable, items: TableItems) -> Rows:
     return Rows(table.name, n_read, len(items.rows), dict(items.left_out))
 
 
-def nothing_to_work_on(table: OpenTable, left_out: Sequence[LeftOutColumn]) -> DataError:
-    """The error of a table without columns that items can be made of."""
+def nothing_to_work_on(
+    table: OpenTable, left_out: Sequence[LeftOutColumn], offered: Collection[str] | None = None
+) -> DataError:
+    """The error of a table without columns that items can be made of.
+
+    offered: the columns that all samples have, if known.
+    """
+    if offered and not set(offered) & set(table.columns):
+        names = ", ".join(map(shortened, sorted(offered)[:5]))
+        return DataError(
+            f"{table.name}: the sample has none of its columns, but {names}; are they tables of "
+            "the same kind, with their names in the first row?"
+        )
     reasons = "; ".join(f"{column.name} ({column.reason})" for column in left_out[:5])
     return DataError(
         f"{table.name}: no column can be used: {reasons or 'there are none'}; name those to use",
