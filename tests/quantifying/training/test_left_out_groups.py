@@ -246,7 +246,7 @@ def test_wrong_input_is_one_line(model):
         train(regions(("a",)), groups="region", **LEARN)
     with pytest.raises(UserError, match="'relapse' is the label: it cannot name the groups too"):
         train(regions(), groups="relapse", **LEARN)
-    with pytest.raises(UserError, match="column 'region' is named as part of the items, but has another use"):
+    with pytest.raises(UserError, match="is named as part of the items, but has another use"):
         train(regions(), groups="region", features=["region", "age"], **LEARN)
     with pytest.raises(DataError, match="regoin"):
         train(regions(), groups="regoin", **LEARN)
