@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.base.nouns import counted
 from quantshift.base.types import Codes, Flags, Indices, Reals
 from quantshift.errors import UserError
 from quantshift.judging.items.clusters import LabelledClusters, cluster_sums
@@ -86,8 +87,9 @@ class PlanClusters:
         """Refuse first labels that would all be of one cluster."""
         if n_labels < min(FEWEST_CLUSTERS * self.mean_size, len(self.codes)):
             raise UserError(
-                f"{n_labels} labels are less than {FEWEST_CLUSTERS} whole clusters, which have "
-                f"about {self.mean_size:.3g} items each, and one says nothing about the others: "
+                f"{counted(n_labels, 'label')} would be less than {FEWEST_CLUSTERS} whole clusters, "
+                f"which have about {self.mean_size:.3g} items each, and one says nothing about the "
+                "others: "
                 "ask for more labels, or for single items (without clusters)",
                 arguments=["n_labels", "cluster"],
             )
