@@ -87,9 +87,9 @@ class PlanClusters:
         """Refuse first labels that would all be of one cluster."""
         if n_labels < min(FEWEST_CLUSTERS * self.mean_size, len(self.codes)):
             raise UserError(
-                f"{counted(n_labels, 'label')} would be less than {FEWEST_CLUSTERS} whole clusters, "
-                f"which have about {self.mean_size:.3g} items each, and one says nothing about the "
-                "others: "
+                f"{counted(n_labels, 'label')} would be less than {FEWEST_CLUSTERS} whole "
+                f"clusters, which have about {self.mean_size:.3g} items each, and one says nothing "
+                "about the others: "
                 "ask for more labels, or for single items (without clusters)",
                 arguments=["n_labels", "cluster"],
             )
