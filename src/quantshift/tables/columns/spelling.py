@@ -172,11 +172,13 @@ def synonym_notes(counts: Mapping[str, int]) -> Iterator[str]:
 
     >>> print(*synonym_notes({"1": 80, "0": 90, "true": 20}), *synonym_notes({"1": 8, "2": 9}))
     the labels '1' (80) and 'true' (20) count as 2 classes; if they mean the same, write them alike
+    >>> list(synonym_notes({"2024001": 80, "2024002": 90}))
+    []
     """
     alike = defaultdict(list)
     for name in counts:
         key = spelling_key(name)
-        key = f"{float(key):g}" if is_number(key) else key
+        key = f"{float(key):.17g}" if is_number(key) else key
         alike[SAME_MEANING.get(key, key)].append(name)
     for names in alike.values():
         if len(names) > 1:
