@@ -40,6 +40,7 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.intervals.engine import check_bootstrap, training_replicate
+from quantshift.intervals.limits import credible_limits
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.base.items import Items, drawn_weights, effective_size, uneven
@@ -197,11 +198,10 @@ def item_accuracy(
     p_hat = quantifier.estimate_items(items, list(rows)).prevalence if method == LEAP else None
     point = predictions.accuracies(errors, p_hat, rows, method)
     replicates = list(_replicates(quantifier, predictions, errors, rows, method, n_bootstrap, seed))
-    tails = [(1 - level) / 2, (1 + level) / 2]
 
     def limits(estimate: Reals, replicated: Sequence[Reals]) -> tuple[Reals, Reals]:
-        low, high = np.quantile(replicated, tails, axis=0, method="weibull")
-        return np.minimum(low, estimate)[selected], np.maximum(high, estimate)[selected]
+        low, high = credible_limits(estimate, np.stack(replicated, axis=1), level)
+        return low[selected], high[selected]
 
     selected: Any = 0 if samples is None else slice(None)
     low, high = limits(point.accuracy, [accuracy for accuracy, _ in replicates])

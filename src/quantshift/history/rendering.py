@@ -193,17 +193,18 @@ def judged_findings(result: Judgement) -> list[tuple[str, str]]:
 
 def baseline_in_short(history: "History") -> list[str]:
     """How many batches of the baseline there are, while it is not complete: "baseline 3 of 20"."""
-    charts = [control for controls in history.controls() for control in controls]
+    series = history.series()
+    charts = [c for controls in controls_of(series, history.limits()) for c in controls]
     waiting = [c for c in charts if c.reason and c.n_known <= c.n_baseline]
     if not charts or len(waiting) < len(charts):
         return []
     furthest = max(waiting, key=lambda control: control.n_known)
-    return [f"baseline {furthest.n_known} of {furthest.n_baseline}", *undated_names(history)]
+    return [f"baseline {furthest.n_known} of {furthest.n_baseline}", *undated_names(series)]
 
 
-def undated_names(history: "History") -> Iterator[str]:
+def undated_names(series: Sequence[Series]) -> Iterator[str]:
     """What to do if files that seem to follow one another are not compared."""
-    numbered = numbered_names(history.series())
+    numbered = numbered_names(series)
     if numbered is not None:
         name, n_series = numbered
         before, _, after = name.rpartition(ANY)
@@ -261,14 +262,15 @@ def appended_text(
 ) -> str:
     """What is printed after a call was appended."""
     lines = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
-    charts = [control for controls in history.controls() for control in controls]
+    series = history.series()
+    charts = [c for controls in controls_of(series, history.limits()) for c in controls]
     if problems:
         lines.append(undecided(problems))
     lines += drifts
     if alarms:
         lines += map(alarm_text, alarms)
     elif charts and all(control.reason for control in charts):
-        lines += [control_text(charts[0]), *undated_names(history)]
+        lines += [control_text(charts[0]), *undated_names(series)]
     elif not problems and not drifts:
         lines.append("no alarm")
     return "\n".join(headed("History", lines))
@@ -404,7 +406,7 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         lines += judge_lines(judges_over_time(one, limits))
         lines.append("")
     lines += aligned(legend(used)) if used else []
-    lines += undated_names(history)
+    lines += undated_names(series)
     return "\n".join(map(one_line, lines)).rstrip()
 
 

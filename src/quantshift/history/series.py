@@ -126,14 +126,14 @@ def numbered_names(series: Sequence[Series]) -> tuple[str, int] | None:
     None for fewer than `FEWEST_NUMBERED`, and for batches of a single call. Such names are probably
     those of files that follow one another without a date, so that none is compared with another.
     """
-    alone = [one for one in series if len(one.points) == 1 and not one.points[0].has_date]
-    calls: dict[str, set[str]] = defaultdict(set)
-    for one in alone:
-        calls[_NUMBER.sub(ANY, one.name)].add(one.points[0].call.time)
-    name = max(calls, key=lambda name: (len(calls[name]), name), default="")
-    if ANY not in name or len(calls[name]) < FEWEST_NUMBERED:
-        return None
-    return name, sum(_NUMBER.sub(ANY, one.name) == name for one in alone)
+    times: dict[str, list[str]] = defaultdict(list)
+    for one in series:
+        name, n_numbers = _NUMBER.subn(ANY, one.name)
+        if n_numbers and len(one.points) == 1 and not one.points[0].has_date:
+            times[name].append(one.points[0].call.time)
+    name = max(times, key=lambda name: (len(set(times[name])), name), default="")
+    n_calls = len(set(times[name])) if times else 0
+    return (name, len(times[name])) if n_calls >= FEWEST_NUMBERED else None
 
 
 def same_classes(calls: Sequence[HistoryEntry]) -> list[HistoryEntry]:
