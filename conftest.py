@@ -23,7 +23,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +31,6 @@ from hypothesis import settings
 from numba.core.dispatcher import Dispatcher
 
 ROOT = Path(__file__).parent
-
-_NEED_TORCH = [
-    "src/quantshift/base/devices.py",
-    "src/quantshift/classify/images/convolutional.py",
-    "src/quantshift/classify/images/residual_network.py",
-    "src/quantshift/quantifiers/neural/evaluation.py",
-    "src/quantshift/quantifiers/neural/learning.py",
-    "src/quantshift/quantifiers/neural/losses.py",
-    "src/quantshift/quantifiers/neural/network.py",
-]
-collect_ignore = [] if find_spec("torch") else _NEED_TORCH
-"""Modules that import a package of an extra that the tests do without."""
 
 REMOVED = (
     *("LANGUAGE", "LC_ADDRESS", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY"),

@@ -14,10 +14,10 @@ import argparse
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.real_tables import DEVELOPMENT, KEPT_ASIDE, draw, load, prior_shift_sample
+from benchmarks.parts.real_tables import DEVELOPMENT, KEPT_ASIDE, draw, load, prior_shift_sample
 from quantshift import SLD
 from quantshift.base.seeding import generator
-from quantshift.diagnosis.accuracy import METHODS, item_accuracy
+from quantshift.measuring.accuracy import METHODS, accuracies
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def measured(drawn, n_samples: int, repeat: int) -> np.ndarray:
     truth = np.array([right[row].mean() for row in rows])
     errors, covered = [], []
     for method in METHODS:
-        found = item_accuracy(quantifier, items, rows, method=method)
+        found = accuracies(quantifier, items, rows, method=method)
         errors.append(np.abs(found.accuracy - truth).mean())
         covered.append(((found.low <= truth) & (truth <= found.high)).mean())
     errors.append(np.abs(found.training - truth).mean())

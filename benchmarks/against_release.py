@@ -3,7 +3,7 @@
     python benchmarks/against_release.py [--old quantshift] [--repeats 5] [--small]
 
 --old is what pip installs for comparison: a requirement, or the path of another clone. Both
-versions are installed with all extras in environments of their own, and their commands run in turn,
+versions are installed in environments of their own, and their commands run in turn,
 so that a busy machine slows both. The smallest time of each is compared. Exits with 1 if a command
 takes more than 1.5 times as long as before.
 """
@@ -42,7 +42,7 @@ def installed(what: str, folder: Path) -> Path:
     """The programs of an environment with this version."""
     venv.create(folder, with_pip=True)
     programs = folder / "bin"
-    subprocess.run([programs / "pip", "install", "--quiet", f"{what}[all]"], check=True)
+    subprocess.run([programs / "pip", "install", "--quiet", what], check=True)
     return programs
 
 

@@ -10,7 +10,8 @@ Widths are compared with those of Clopper and Pearson's interval of the labels a
 and of the formula of version 0.1.0. `plan`: half the width of an audit with as many labels as
 planned, over the precision asked for; the plan knows 1,000 held-out items of another prevalence.
 `verdicts`: real verdicts of machines with the labels of people (tables llm_judge_*, see
-`real_tables.py`); the table is the population, and samples are drawn from it with replacement.
+`parts/real_tables.py`); the table is the population, and samples are drawn from it with
+replacement.
 
 `+-` is the Monte Carlo standard error. The constants of `quantshift.labelling.audit` were chosen on
 other draws, for the most part with other prevalences and error rates; nothing was chosen on the
@@ -30,10 +31,10 @@ from scipy import stats
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
+from parts.real_tables import tables_dir
 from quantshift.base.seeding import generator
 from quantshift.intervals.counted import wilson_limits
 from quantshift.labelling.audit import audit_interval, count_interval, plan_audit
-from real_tables import tables_dir
 
 LEVEL = 0.95
 SIZES = (500, 2_000, 10_000)

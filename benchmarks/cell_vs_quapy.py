@@ -43,13 +43,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from quantshift.data import DataFolder, Dataset
-from quantshift.experiments.cell import run_cell
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.planning import cells_of
-from quantshift.experiments.population import Population, population_of
-from real_reviews import make_reviews
+from parts.real_reviews import make_reviews
+from quantshift.lab.data import DataFolder, Dataset
+from quantshift.lab.experiments.cell import run_cell
+from quantshift.lab.experiments.documents.experiment import Experiment
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.experiments.planning import cells_of
+from quantshift.lab.experiments.population import Population, population_of
 
 PER_TRAINING_ITEM = 24
 """Synthetic reviews for each item of the training set: half of the covariate experiment's items are

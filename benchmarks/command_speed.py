@@ -1,11 +1,11 @@
-"""Processor time of `quantshift quantify` as users run it: one process, including imports.
+"""Processor time of the command as users run it: one process, including imports.
 
-    python benchmarks/command_speed.py [--repeats 3] [--only texts]
+    python benchmarks/command_speed.py [--repeats 3] [--only start]
 
-texts: 3,000 labelled texts and 500 new ones, drawn from the synthetic corpus. classes: 1,000
-labelled and 500 new rows of two numbers, of 2, 5 and 10 classes. Prints the lowest processor
-seconds (user and system) of the repeats; the first run of all, which may have to compile, does not
-count.
+start: Python alone, the import of the package, --version and --help, each with its limit. texts:
+3,000 labelled texts and 500 new ones, drawn from the synthetic corpus. classes: 1,000 labelled and
+500 new rows of two numbers, of 2, 5 and 10 classes. Prints the lowest processor seconds (user and
+system) of the repeats; the first run of all, which may have to compile, does not count.
 """
 
 import argparse
@@ -19,34 +19,47 @@ from pathlib import Path
 
 import numpy as np
 
-from quantshift.data.embedded.synthetic import generate
+from quantshift.lab.data.embedded.synthetic import generate
 
 COMMAND = "from quantshift.cli.app import main; main()"
+STARTS = (
+    ("python -c pass", ("-c", "pass"), None),
+    ("import quantshift", ("-c", "import quantshift"), 0.30),
+    ("quantshift --version", ("-m", "quantshift", "--version"), 0.25),
+    ("quantshift --help", ("-m", "quantshift", "--help"), 0.40),
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", choices=["texts", "classes"])
+    parser.add_argument("--only", choices=["start", "texts", "classes"])
     options = parser.parse_args()
+    if options.only in (None, "start"):
+        for name, call, limit in STARTS:
+            used = [seconds(call) for _ in range(options.repeats + 1)]
+            allowed = "" if limit is None else f"   at most {limit:.2f} s"
+            print(f"{name:32} {min(used[1:]):6.2f} s{allowed}")
     with tempfile.TemporaryDirectory() as place:
         cases = {}
-        if options.only != "classes":
+        if options.only in (None, "texts"):
             cases["3,000 texts, 500 new"] = texts(Path(place), 3000, 500)
-        if options.only != "texts":
+        if options.only in (None, "classes"):
             for n_classes in (2, 5, 10):
                 name = f"{n_classes} classes, 1,000 rows, 500 new"
                 cases[name] = classes(Path(place), n_classes, 1000, 500)
         for name, arguments in cases.items():
-            used = [seconds(arguments) for _ in range(options.repeats + 1)]
+            used = [
+                seconds(["-c", COMMAND, "quantify", *arguments]) for _ in range(options.repeats + 1)
+            ]
             print(f"{name:32} {min(used[1:]):6.2f} s")
 
 
 def seconds(arguments: Sequence[str]) -> float:
-    """Processor seconds of one call of the command."""
+    """Processor seconds of one Python process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, "-c", COMMAND, "quantify", *arguments],
+        [sys.executable, *arguments],
         check=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

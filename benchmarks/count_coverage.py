@@ -21,7 +21,7 @@ import polars as pl
 
 from quantshift import sketch
 from quantshift.base.seeding import generator
-from quantshift.intervals.prediction import PrevalenceInterval, aggregate_interval
+from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.sketches.estimating.batches import batches_of, grouped
@@ -96,7 +96,9 @@ def _from_rows(
 ) -> list[PrevalenceInterval]:
     n_bootstrap = N_REPLICATES[len(fitted.classes_)]
     return [
-        aggregate_interval(fitted, rows.to_numpy(), level=LEVEL, n_bootstrap=n_bootstrap, seed=seed)
+        fitted.aggregate_interval(
+            rows.to_numpy(), level=LEVEL, n_bootstrap=n_bootstrap, random_state=seed
+        )
         for rows in samples
     ]
 

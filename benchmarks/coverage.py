@@ -26,8 +26,8 @@ from threadpoolctl import threadpool_limits
 from quantshift.answers.rows import Rows
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices
-from quantshift.data import Dataset, FolderSource, open_source
 from quantshift.intervals.prediction import item_interval
+from quantshift.lab.data import Dataset, FolderSource, open_source
 from quantshift.labelling.audit import audit_interval, count_interval
 from quantshift.prevalence.simplex import whole_counts
 from quantshift.quantifiers.base import catalogue
@@ -178,7 +178,7 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, float, str], list[Any
                     index,
                     level=LEVEL,
                     n_bootstrap=options.bootstrap,
-                    seed=repeat,
+                    random_state=repeat,
                 )
                 for p_hat, low, high in zip(found.prevalence, found.low, found.high, strict=True):
                     record(rows, world, name, p_hat[1], low[1], high[1])
@@ -204,7 +204,9 @@ def reported(
         reason="",
         training=Training(Rows("", TRAIN_SIZE, TRAIN_SIZE, {}), {}, "logistic", None, seed),
     )
-    alone = item_interval(quantifier, items, index, level=LEVEL, n_bootstrap=replicates, seed=seed)
+    alone = item_interval(
+        quantifier, items, index, level=LEVEL, n_bootstrap=replicates, random_state=seed
+    )
     for p_hat, low, high in zip(alone.prevalence, alone.low, alone.high, strict=True):
         record(rows, world, "SubclassSLD", p_hat[1], low[1], high[1])
     for found in examine(model, items, list(index), level=LEVEL, n_bootstrap=replicates, seed=seed):

@@ -100,7 +100,12 @@ class TrainingSet:
         else:
             quantifier = cls().fit_posteriors(self.scorer.held_out_posteriors_, self.y)
         found = item_interval(
-            quantifier, items, self.index, level=LEVEL, n_bootstrap=replicates, seed=self.number
+            quantifier,
+            items,
+            self.index,
+            level=LEVEL,
+            n_bootstrap=replicates,
+            random_state=self.number,
         )
         truth = self.counted if method == "PQ" else self.shares
         covered = (found.low <= truth + 1e-12) & (truth <= found.high + 1e-12)

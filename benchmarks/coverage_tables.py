@@ -27,15 +27,15 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from parts.real_tables import DEVELOPMENT, KEPT_ASIDE, Draw, draw, load, prior_shift_sample
 from quantshift.base.seeding import generator
 from quantshift.errors import UserError
 from quantshift.intervals.prediction import item_interval
+from quantshift.items.items import Items
 from quantshift.quantifiers.base import catalogue
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifying.training.classifiers import CLASSIFIERS
 from quantshift.quantifying.training.learning import n_folds
-from real_tables import DEVELOPMENT, KEPT_ASIDE, Draw, draw, load, prior_shift_sample
 
 TRAIN_SIZES = (500, 2000)
 SAMPLE_SIZES = (30, 100, 500)
@@ -105,7 +105,7 @@ def of_training_set(
     methods = {name: catalogue.quantifiers()[name] for name in options.methods.split(",")}
     scorer, pool = None, Items()
     if any("features" not in cls.tags.sees for cls in methods.values()):
-        scorer = SLD(learner, cv=folds, seed=repeat).fit(data.X_train, data.y_train)
+        scorer = SLD(learner, cv=folds, random_state=repeat).fit(data.X_train, data.y_train)
         pool = scorer.items(X)
     for name, cls in methods.items():
         if "features" in cls.tags.sees:
@@ -121,7 +121,12 @@ def of_training_set(
         begun = time.perf_counter()
         try:
             found = item_interval(
-                quantifier, items, rows, level=LEVEL, n_bootstrap=options.replicates, seed=repeat
+                quantifier,
+                items,
+                rows,
+                level=LEVEL,
+                n_bootstrap=options.replicates,
+                random_state=repeat,
             )
         except UserError as error:
             print(f"{name}: {error}")

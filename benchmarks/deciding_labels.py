@@ -32,12 +32,12 @@ from threadpoolctl import threadpool_limits
 
 from coverage_tables import TABLES
 from evidence import MOST_TRAINING, Trained, drawn, synthetic_table
+from parts.real_tables import LabelledTable, load
 from quantshift.base.seeding import generator
+from quantshift.claims import AGREEING, Reason
 from quantshift.labelling.audit import reweigh
 from quantshift.labelling.deciding import ERROR, FIRST, OPEN, SECOND, TRUST, decide
 from quantshift.labelling.sequence import Scores, confidence_sequence
-from quantshift.quantifiers.base.guarding import AGREEING, NEITHER, NO_EVIDENCE
-from real_tables import LabelledTable, load
 from refutation import dense
 
 
@@ -91,18 +91,17 @@ def of_table(table: LabelledTable, repeat: int, options: Any) -> Iterator[dict[s
             for _ in range(options.samples if size <= len(pool) else 0):
                 samples.append(drawn(world, size, y, posteriors[:, 1], X, rng))
                 keys.append({"table": table.name, "world": world, "size": size})
-    grounds = quantifier.grounds(quantifier.estimate_items(items, samples))
+    found = quantifier.examined(quantifier.estimate_items(items, samples))
     for i, (rows, key) in enumerate(zip(samples, keys, strict=True)):
-        first, second = (float(p[i, 1]) for p in (grounds.prior, grounds.covariate))
+        first, second = (float(p[i, 1]) for p in (found.prior, found.covariate))
         # A range that is too wide names the two numbers as well.
-        too_wide = grounds.reason[i] == NEITHER and not grounds.refuted[i]
-        asked = too_wide or grounds.reason[i] == NO_EVIDENCE
+        asked = found.grounds[i].reason is Reason.NO_EVIDENCE
         asked = asked and abs(first - second) >= AGREEING
         key = {**key, "sample": f"{table.name}/{repeat}/{i}", "asked": float(asked)}
         if not asked:
             yield key
             continue
-        scores = reweigh(posteriors[rows], quantifier.plain_.prior_, grounds.estimate[i])
+        scores = reweigh(posteriors[rows], quantifier.plain_.prior_, found.estimate[i])
         for _ in range(options.orders):
             order = rng.permutation(len(rows))[: options.most]
             yield {**key, **decided(y[rows], scores, order, (first, second), key["world"])}

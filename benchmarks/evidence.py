@@ -22,7 +22,9 @@ and, if --worlds names them,
     picked     with probability equal to the model's own score, or to one minus it
     opposed    as `score`, and the classes in another share, which the selection can hide
 
-Printed by world and size, with standard errors that are clustered by training set: how often label
+Printed by world, with standard errors that are clustered by training set: kinds of answers, and how
+often they hold, how long they are, their interval score and the cost of decisions by them, beside
+PCC +- .20. By world and size: how often label
 shift is refuted, how often the answer is called a confidence interval and why, how often intervals
 hold the share among the items, coverage and width of all answers, of the hull of all estimates
 (what there was before) and of a constant around PCC with the same coverage; and errors of the
@@ -51,27 +53,21 @@ from threadpoolctl import threadpool_limits
 from coverage_tables import TABLES, clustered_error
 from evidence_price import holds
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING
+from parts.real_tables import LabelledTable, load
 from quantshift import GuardedSLD
-from quantshift.adapting.correction import smoothed
 from quantshift.base.seeding import generator
-from quantshift.diagnosis.accuracy import METHODS, item_accuracy
-from quantshift.intervals.guarded import answer_limits, guarded_intervals
+from quantshift.claims import Assumption, Kind, Reason
 from quantshift.intervals.prediction import item_interval
+from quantshift.items.items import Items
+from quantshift.measuring.accuracy import LEAP, METHODS, accuracies
+from quantshift.measuring.adapting.correction import smoothed
 from quantshift.measuring.estimate import Measured, PerformanceEstimator, Sample, Use
 from quantshift.measuring.measures.registry import chosen_measures
-from quantshift.quantifiers.base.guarding import (
-    CONFIDENCE_INTERVAL,
-    EVIDENCE,
-    NEITHER,
-    NO_EVIDENCE,
-    REFUTED,
-    Grounds,
-)
-from quantshift.quantifiers.base.items import Items
-from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
+from quantshift.quantifiers.base.guarding import ExaminedSamples
+from quantshift.quantifiers.likelihood.examined_posteriors import examined_posteriors
+from quantshift.quantifiers.likelihood.guarded_intervals import answer_limits, guarded_intervals
 from quantshift.quantifying.estimating.performance import MOST_ITEMS, MOST_REPLICATES
 from quantshift.tables.preparation import TableColumns
-from real_tables import LabelledTable, load
 from refutation import dense
 
 ARTIFICIAL = ("prior", "none", "score", "half", "feature", "both")
@@ -105,6 +101,7 @@ def main() -> None:
     if options.csv:
         answers.to_csv(options.csv, index=False)
     print(summary(answers))
+    print(kinds_summary(answers))
     print(accuracy_summary(answers))
     print(f"\n{time.perf_counter() - begun:.0f} s")
 
@@ -256,9 +253,9 @@ def answered(
         of="items",
     )
     auc = roc_auc_score(quantifier.held_out_codes_, quantifier.best_.out_of_fold[:, 1])
-    accuracies = accuracy_columns(trained, items, samples, positions, found.grounds, options)
+    accuracies = accuracy_columns(trained, items, samples, positions, found.examined, options)
     for i, (rows, key) in enumerate(zip(samples, keys, strict=True)):
-        told = found.grounds[i]
+        told = found.examined[i]
         every = np.concatenate(
             [
                 told.covariate_by_classifier[:, 1],
@@ -293,14 +290,14 @@ def accuracy_columns(
     items: Items,
     samples: list[Any],
     positions: list[Any],
-    grounds: Grounds,
+    examined: ExaminedSamples,
     options: Any,
 ) -> dict[str, Any]:
     """The classifier's accuracy on each sample: the truth, and estimates with their limits."""
     quantifier = trained.quantifier
     seen = quantifier.unguarded_items(items).posteriors
     found = {
-        method: item_accuracy(
+        method: accuracies(
             quantifier.plain_,
             Items(seen),
             positions,
@@ -316,7 +313,7 @@ def accuracy_columns(
         n_replicates=MOST_REPLICATES,
         most_items=MOST_ITEMS,
     )
-    answers = [accuracy_answer(estimator, seen[at], grounds[i]) for i, at in enumerate(positions)]
+    answers = [accuracy_answer(estimator, seen[at], examined[i]) for i, at in enumerate(positions)]
     right = seen.argmax(axis=1)
     truth = [
         (right[at] == trained.table.codes[rows]).mean()
@@ -324,7 +321,7 @@ def accuracy_columns(
     ]
     return {
         "accuracy": truth,
-        "accuracy_training": [found["leap"].training] * len(samples),
+        "accuracy_training": [found[LEAP].training] * len(samples),
         **{
             f"accuracy_{method}{end}": getattr(each, name)
             for method, each in found.items()
@@ -337,13 +334,12 @@ def accuracy_columns(
     }
 
 
-def accuracy_answer(estimator: PerformanceEstimator, posteriors: Any, told: Grounds) -> Measured:
+def accuracy_answer(
+    estimator: PerformanceEstimator, posteriors: Any, told: ExaminedSamples
+) -> Measured:
     """The accuracy on a sample as `quantify` estimates it."""
-    reason = str(told.reason)
-    if reason == NEITHER:
-        reason = REFUTED if told.refuted else NO_EVIDENCE
     shares = smoothed(estimator.trained.aggregate(posteriors), len(posteriors))
-    sample = Sample(posteriors, shares, reason, support=float(told.support))
+    sample = Sample(posteriors, shares, told.facts, support=float(told.support))
     use = Use(posteriors, posteriors.argmax(axis=1))
     return estimator.of(sample, [use], np.full(1, np.nan))[0].measured[0]
 
@@ -355,7 +351,7 @@ def answered_by_posteriors(
     quantifier = trained.quantifier
     items, positions = trained.pooled(samples)
     posteriors = quantifier.unguarded_items(items).posteriors
-    told = posterior_grounds(quantifier.plain_, posteriors, positions)
+    told = examined_posteriors(quantifier.plain_, posteriors, positions)
     interval = item_interval(
         quantifier.plain_, Items(posteriors), positions, n_bootstrap=options.bootstrap, of="items"
     )
@@ -380,8 +376,8 @@ def common(
         "n_train": trained.n_train,
         "model_auc": auc,
         "truth": trained.table.codes[rows].mean(),
-        "kind": str(told.kind),
-        "reason": str(told.reason),
+        "kind": told.grounds.kind.value,
+        "reason": told.grounds.reason.value,
         "refuted": bool(told.refuted),
         "estimate": told.estimate[1],
         "prior": told.prior[1],
@@ -390,6 +386,13 @@ def common(
         "nothing": trained.quantifier.prior_[1],
         "low": low,
         "high": high,
+        "allowed_low": told.low[1],
+        "allowed_high": told.high[1],
+        **{
+            f"if_{name}_{end}": limits[k, 1]
+            for end, limits in (("low", told.either_low), ("high", told.either_high))
+            for k, name in enumerate((Assumption.PRIOR, Assumption.COVARIATE))
+        },
         "support": float(told.support),
     }
 
@@ -406,8 +409,8 @@ def synthetic_table(n: int = 8000) -> LabelledTable:
 def summary(answers: pd.DataFrame) -> str:
     """Claims, coverage, widths and errors by world and size."""
     frame = answers.copy()
-    frame["interval"] = (frame["kind"] == CONFIDENCE_INTERVAL) * 1.0
-    frame["evidence"] = (frame["reason"] == EVIDENCE) * 1.0
+    frame["interval"] = (frame["kind"] == Kind.INTERVAL) * 1.0
+    frame["evidence"] = (frame["reason"] == Reason.EVIDENCE) * 1.0
     frame["covered"], frame["hull"] = holds(frame, "low", "high"), np.nan
     frame["width"] = frame["high"] - frame["low"]
     if "hull_low" in frame:
@@ -457,6 +460,66 @@ def summary(answers: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def kinds_summary(answers: pd.DataFrame) -> str:
+    """Kinds of answers by world, and what they are worth beside PCC +- .20.
+
+    The interval score is the width plus 40 times the distance of a miss; of two intervals their
+    length together, and the distance from the nearer one. The cost of decisions is that of "is the
+    share above t?", t = .05 ... .95: a wrong act costs 1, asking for labels .1.
+    """
+    if "if_prior_low" not in answers:
+        return ""
+    frame = answers.copy()
+    shown = pd.DataFrame([_shown_limits(row) for row in frame.itertuples()], index=frame.index)
+    mean = frame["covariate"]
+    rival = pd.DataFrame({"parts": [[(p - 0.2, p + 0.2)] for p in mean]}, index=frame.index)
+    for name, parts in (("answer", shown["parts"]), ("PCC +- .20", rival["parts"])):
+        pairs = list(zip(parts, frame["truth"], strict=True))
+        frame[f"length {name}"] = [sum(high - low for low, high in ends) for ends, _ in pairs]
+        frame[f"miss {name}"] = [
+            min(max(low - truth, truth - high, 0.0) for low, high in ends) for ends, truth in pairs
+        ]
+        frame[f"score {name}"] = frame[f"length {name}"] + 40 * frame[f"miss {name}"]
+        frame[f"held {name}"] = (frame[f"miss {name}"] < 1e-9) * 1.0
+        frame[f"cost {name}"] = [_cost(ends, truth) for ends, truth in pairs]
+    kinds = [kind.value for kind in Kind if (frame["kind"] == kind.value).any()]
+    lines = [
+        f"\n{'world':>10} {'N':>5} {' '.join(f'{kind:>8}' for kind in kinds)}   "
+        + "   ".join(f"{name}: holds +- length score +- cost" for name in ("answer", "PCC +- .20"))
+    ]
+    for world, part in frame.groupby("world", sort=False):
+        shares = " ".join(f"{(part['kind'] == kind).mean():8.2f}" for kind in kinds)
+        texts = [
+            f"{part[f'held {name}'].mean():.3f} {error(part, f'held {name}'):.3f} "
+            f"{part[f'length {name}'].mean():.2f} {part[f'score {name}'].mean():.2f} "
+            f"{error(part, f'score {name}'):.2f} {part[f'cost {name}'].mean():.3f}"
+            for name in ("answer", "PCC +- .20")
+        ]
+        lines.append(f"{world:>10} {len(part):5d} {shares}   {'   '.join(texts)}")
+    return "\n".join(lines)
+
+
+def _shown_limits(row: Any) -> dict[str, Any]:
+    """The limits that a user sees, of one interval or of two."""
+    if row.kind != Kind.EITHER:
+        return {"parts": [(row.low, row.high)]}
+    names = (Assumption.PRIOR, Assumption.COVARIATE)
+    return {"parts": [(getattr(row, f"if_{a}_low"), getattr(row, f"if_{a}_high")) for a in names]}
+
+
+def _cost(parts: list[tuple[float, float]], truth: float) -> float:
+    """The mean cost of decisions by limits; of two intervals both must agree."""
+    costs = []
+    for threshold in np.arange(0.05, 0.96, 0.05):
+        above = {low > threshold for low, _ in parts}
+        below = {high < threshold for _, high in parts}
+        if above == {True} or below == {True}:
+            costs.append(float((above == {True}) != (truth > threshold)))
+        else:
+            costs.append(0.1)
+    return float(np.mean(costs))
+
+
 def accuracy_summary(answers: pd.DataFrame) -> str:
     """Errors of the accuracy without labels by world, and coverage of what is called an interval.
 
@@ -469,7 +532,7 @@ def accuracy_summary(answers: pd.DataFrame) -> str:
     frame["held"] = (frame["accuracy_answer_low"] <= frame["accuracy"] + 1e-9) & (
         frame["accuracy"] <= frame["accuracy_answer_high"] + 1e-9
     )
-    frame["interval"] = frame["kind"] == CONFIDENCE_INTERVAL
+    frame["interval"] = frame["kind"] == Kind.INTERVAL
     names = [*METHODS, "training", "answer"]
     head = " ".join(f"{name:>10}" for name in names)
     lines = [

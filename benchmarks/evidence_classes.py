@@ -23,10 +23,10 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from evidence import Trained, error
+from parts.real_tables import LabelledTable, load
 from quantshift.base.seeding import generator
-from quantshift.intervals.guarded import guarded_intervals
-from quantshift.quantifiers.base.guarding import CONFIDENCE_INTERVAL
-from real_tables import LabelledTable, load
+from quantshift.claims import Kind
+from quantshift.quantifiers.likelihood.guarded_intervals import guarded_intervals
 from refutation import dense
 
 TABLES = "uci_image_seg,uci_page_block,uci_abalone,uci_waveform-v1,uci_yeast"
@@ -85,8 +85,8 @@ def answered(table: LabelledTable, repeat: int, options: Any) -> Iterator[dict[s
             "set": f"{table.name}/{repeat}",
             "world": world,
             "n": size,
-            "refuted": float(found.grounds.refuted[i]),
-            "interval": float(found.grounds.kind[i] == CONFIDENCE_INTERVAL),
+            "refuted": float(found.examined.refuted[i]),
+            "interval": float(found.examined.grounds[i].kind is Kind.INTERVAL),
             "held": held.mean(),
             "width": (found.high[i] - found.low[i]).mean(),
         }

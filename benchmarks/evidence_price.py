@@ -20,12 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from quantshift.quantifiers.base.guarding import (
-    AGREEING,
-    CONFIDENCE_INTERVAL,
-    EVIDENCE_LEVEL,
-    WIDEST,
-)
+from quantshift.claims import AGREEING, EVIDENCE_LEVEL, WIDEST, Kind
 from quantshift.quantifiers.likelihood.score_test import LEVEL
 
 LEVELS = (0.0034, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -71,7 +66,7 @@ class Claims:
             high=np.maximum(frame["items_high"], frame["covariate"]),
         )
         self.wrong = holds(frame, "items_low", "items_high") == 0
-        reported = frame["kind"] == CONFIDENCE_INTERVAL
+        reported = frame["kind"] == Kind.INTERVAL
         held = holds(frame, "low", "high").where(reported, holds(extended, "low", "high"))
         self.wrong_extended = held == 0
 

@@ -23,11 +23,11 @@ from pathlib import Path
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from quantshift.data import FolderSource, open_source
-from quantshift.experiments.cell import run_cell
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.experiments.planning import cells_of
-from quantshift.experiments.population import population_of
+from quantshift.lab.data import FolderSource, open_source
+from quantshift.lab.experiments.cell import run_cell
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.experiments.planning import cells_of
+from quantshift.lab.experiments.population import population_of
 from subclass_experiment import EXPERIMENTS, PARTS, SAMPLE, part
 
 METHODS = ["GuardedSLD", "SubclassSLD", "SLD", "PCC"]

@@ -1,11 +1,11 @@
 """How much `pip install quantshift` puts on a disk, with each extra, in a fresh environment each.
 
-    python benchmarks/install_size.py [--extras "" quantify report]
+    python benchmarks/install_size.py [--extras "" report all]
 
 The size is that of site-packages (what `du` counts, byte code included) without pip and setuptools,
-which come with the environment. The largest packages are printed beside it. `judge` is run on a CSV
-file in the environment without extras, `quantify` in that of `quantify`. Exits with 1 if a command
-fails, or an installation has grown beyond `MOST`.
+which come with the environment. The largest packages are printed beside it. In each environment
+`judge` and `quantify` are run on CSV files. Exits with 1 if a command fails, or the installation
+without extras has grown beyond `MOST`.
 """
 
 import argparse
@@ -18,8 +18,8 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("", "quantify", "parquet", "report", "all")
-MOST = {"": 150, "quantify": 750}
+EXTRAS = ("", "report", "all")
+MOST = {"": 1050}
 """Megabytes that an installation may have."""
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
 
@@ -54,7 +54,7 @@ def measure(extra: str, folder: Path) -> bool:
     is_kept = total <= MOST.get(extra, total)
     if not is_kept:
         print(f"  more than {MOST[extra]} MB", flush=True)
-    for arguments in commands(extra, folder):
+    for arguments in commands(folder):
         answer = subprocess.run(
             [programs / "quantshift", *arguments], capture_output=True, text=True, cwd=folder
         )
@@ -74,8 +74,8 @@ def is_left_out(name: str) -> bool:
     return any(name == known or name.startswith(f"{known}-") for known in NOT_OURS)
 
 
-def commands(extra: str, folder: Path) -> list[list[str]]:
-    """What is tried with an extra."""
+def commands(folder: Path) -> list[list[str]]:
+    """What is tried, on tables that are written to the folder."""
     draw = random.Random(0)
     rows = [(draw.random() < 0.7, draw.random() < 0.85, draw.random() < 0.4) for _ in range(500)]
     named = {True: "good", False: "bad"}
@@ -91,7 +91,7 @@ def commands(extra: str, folder: Path) -> list[list[str]]:
         (folder / f"{name}.csv").write_text("score,label\n" + "".join(lines))
     judge = ["judge", "verdicts.csv", "--verdict", "verdict", "--label", "human"]
     quantify = ["quantify", "--train", "train.csv", "--sample", "new.csv", "--label", "label"]
-    return {"": [judge], "quantify": [judge, quantify], "all": [judge, quantify]}.get(extra, [])
+    return [judge, quantify]
 
 
 if __name__ == "__main__":

@@ -43,12 +43,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import scale
 from threadpoolctl import threadpool_limits
 
-from other_version import OtherVersion
+from parts.other_version import OtherVersion
 from quantshift import SLD, GuardedSLD, SubclassSLD, sketch
 from quantshift.base.seeding import generator
-from quantshift.intervals import guarded_intervals
-from quantshift.intervals.prediction import aggregate_interval, predict_interval
 from quantshift.intervals.targets import ITEMS, POPULATION
+from quantshift.quantifiers import guarded_intervals
 from quantshift.sketches.estimating.batches import batches_of, grouped
 from quantshift.sketches.estimating.intervals import CountIntervals
 
@@ -114,7 +113,7 @@ def run(options: Any, other: OtherVersion | None) -> Iterator[dict[str, Any]]:
                     if door == "columns":
                         limits[of] = from_columns(learnt, X, **how)
                     elif door == "posteriors":
-                        limits[of] = both(aggregate_interval(sld, posteriors, **how))
+                        limits[of] = both(sld.aggregate_interval(posteriors, **how))
                     else:
                         limits[of] = both(from_counts(sld, posteriors, **how))
                 truths = {ITEMS: shares, POPULATION: p}
@@ -139,7 +138,7 @@ def both(interval: Any) -> tuple[Any, Any]:
 def from_columns(quantifier: Any, X: Any, **how: Any) -> tuple[Any, Any]:
     """The limits for a sample of rows."""
     if isinstance(quantifier, SubclassSLD):
-        return both(predict_interval(quantifier, X, **how))
+        return both(quantifier.predict_interval(X, **how))
     found = guarded_intervals(quantifier, quantifier.items(X), [np.arange(len(X))], **how)
     return found.low[0], found.high[0]
 

@@ -8,8 +8,8 @@ to 200 are labelled: at random, even numbers of each verdict, even numbers of ea
 of another time in which classes are as frequent as each other or nearly so. Ours knows the design;
 ppi-python, judgy and truescore, which do not ask, are given the same labels, where they are
 installed. Lang and Reiczigel's interval is that of Lee et al. (2025). `tables`: the same with real
-verdicts of machines and labels of people (see `real_tables.py`); the table is the population, items
-are drawn from it with replacement. An error of a tool counts as the interval from 0 to 1.
+verdicts of machines and labels of people (see `parts/real_tables.py`); the table is the population,
+items are drawn from it with replacement. An error of a tool counts as the interval from 0 to 1.
 
 Widths are compared with those of the narrowest tool that is meant for the design and covers 93% in
 the cell. A limit that is too low may lie above the truth in one cell by luck. Tools that are
@@ -33,12 +33,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
+from parts.real_tables import tables_dir
 from quantshift.base.seeding import generator
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.items.judged_items import RATES, ExternalLabels, JudgedItems
 from quantshift.judging.items.judged_items import Settings as EstimateSettings
 from quantshift.judging.items.meaning import Meaning
-from real_tables import tables_dir
 
 Ints = NDArray[np.int64]
 Limits = tuple[float, float]

@@ -9,8 +9,8 @@ the coverage of the intervals with its Monte Carlo standard error, their width, 
 interval, a range, no estimate or a refusal came out (`asked`: how labels were chosen has to be
 said), and the share of ranges that hold the truth. Of an honest table every refusal is false.
 Beside it the coverage (width) of ppi-python, truescore and GLIDE with the same labels, where they
-are installed (`judge_rivals.py`) and the situation is one they can be asked about. The share is
-that of the items; intervals are of 95%.
+are installed (`parts/judge_rivals.py`) and the situation is one they can be asked about. The share
+is that of the items; intervals are of 95%.
 """
 
 import argparse
@@ -24,10 +24,10 @@ import polars as pl
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from judge_rivals import Limits, Rival, installed, limits_of
+from parts.judge_rivals import Limits, Rival, installed, limits_of
 from quantshift import judge
-from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.base.seeding import generator
+from quantshift.claims import Kind
 from quantshift.errors import UserError
 
 Ints = NDArray[np.int64]
@@ -260,9 +260,9 @@ def tried(make: Make, repeats: int, seed: int, name: str, rivals: dict[str, Riva
             continue
         share, kind = found[asked.call["positive"]], found.overall.kind
         kinds[kind] += 1
-        (intervals if kind == INTERVAL else ranges).add((share.low, share.high), asked.truth)
+        (intervals if kind == Kind.INTERVAL else ranges).add((share.low, share.high), asked.truth)
     shares = ", ".join(f"{kind} {n / repeats:.2f}" for kind, n in kinds.most_common())
-    held = f"; {RANGE}s hold {np.mean(ranges.inside):.2f}" if ranges.inside else ""
+    held = f"; ranges hold {np.mean(ranges.inside):.2f}" if ranges.inside else ""
     beside = "".join(
         f" | {rival} {t.coverage.split()[0]} ({t.width})" for rival, t in theirs.items() if t.inside
     )

@@ -8,19 +8,19 @@
 `clusters`: five answers a question; classes and errors of the judge are correlated within it. Whole
 questions are labelled, 10, 40 or 200 of them, in four designs: at random, in random order until
 there are enough of each verdict or of each class, or elsewhere. The share is that of the items.
-`refused`: honest tables that the check of the design contradicts.
-`designs`: what `judge` guesses and answers if nothing is said of how labels were chosen.
-`plans`: labels that `judge plan` draws of items in clusters, the second plan knowing the labels of
-the first, or of items with weights of which a few are heavy (lognormal); `foreseen` is the width
-that the last plan promises, without labels by a guess of how often the judge errs.
-`tables`: real verdicts (see `real_tables.py`): 200 labels drawn in each design and without a word
-of it, whole questions drawn with their column as clusters, and transfers between all pairs of
-systems or queries, undeclared and with either assumption declared; `missed`: by more than the width
-of the interval.
+`refused`: honest tables that the check of the design contradicts. `designs`: what `judge` guesses
+and answers if nothing is said of how labels were chosen. `plans`: labels that `plan judge` draws of
+items in clusters, the second plan knowing the labels of the first, or of items with weights of
+which a few are heavy (lognormal); `foreseen` is the width that the last plan promises, without
+labels by a guess of how often the judge errs. `tables`: real verdicts (see `parts/real_tables.py`):
+200 labels drawn in each design and without a word of it, whole questions drawn with their column as
+clusters, and transfers between all pairs of systems or queries, undeclared and with either
+assumption declared; `missed`: by more than the width of the interval.
 
 Intervals are of 95%; `+-` is the Monte Carlo standard error. Beside ours the coverage (width) of
-ppi-python, truescore and GLIDE with the same labels where they are installed (`judge_rivals.py`).
-Constants were chosen with seed 0. `judge_situations.py` has more situations, end to end.
+ppi-python, truescore and GLIDE with the same labels where they are installed
+(`parts/judge_rivals.py`). Constants were chosen with seed 0. `judge_situations.py` has more
+situations, end to end.
 """
 
 import argparse
@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from judge_rivals import Rival, installed, limits_of
-from quantshift.answers.kinds import is_range
+from parts.judge_rivals import Rival, installed, limits_of
+from parts.real_tables import tables_dir
 from quantshift.errors import UserError
 from quantshift.judging.designs.guessing import check_design, guess_design
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
@@ -53,7 +53,6 @@ from quantshift.judging.items.judged_items import (
 )
 from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.plans.planning import Goal, plan
-from real_tables import tables_dir
 
 Ints = NDArray[np.int64]
 Table = tuple[Ints, Ints, Ints | None]
@@ -219,7 +218,7 @@ def designs(repeats: int, seed: int) -> None:
                 continue
             found = shares(items, design, Settings())
             kinds[design] += 1
-            ranged = is_range(found.kind)
+            ranged = found.kind.is_range
             inside[ranged].append(bool(found.low[1] <= y.mean() <= found.high[1]))
             widths[ranged].append(float(found.high[1] - found.low[1]))
         guessed = ", ".join(f"{kind} {n / repeats:.2f}" for kind, n in kinds.most_common())
@@ -364,7 +363,7 @@ def transfers(table: Real, grouped_by: str, assume: str) -> None:
         found = shares(items, "elsewhere", Settings(assume=assume))
         low, high, truth = float(found.low[1]), float(found.high[1]), table.y[a].mean()
         off = max(low - truth, truth - high, 0.0)
-        ranged = is_range(found.kind) or bool(found.no_estimate_reason)
+        ranged = found.kind.is_range or bool(found.no_estimate_reason)
         kind = "range" if ranged else "interval"
         counts[kind] += 1
         counts[f"{kind} missed"] += bool(off > high - low)

@@ -3,8 +3,8 @@
     python benchmarks/label_evidence.py [--tables emotions,birds,medical] [--size 100] [--seed 0]
         [--points 6] [--selected 24] [--natural 18] [--csv FILE]
 
-Samples of test items of Mulan's sets (`mulan_sets.py`), a batch each, go through `quantify` with
-the classifier `logistic`. Three kinds:
+Samples of test items of Mulan's sets (`parts/mulan_sets.py`), a batch each, go through `quantify`
+with the classifier `logistic`. Three kinds:
 
     label     the share of one label at a time, from 0 to 1, all others following (published
               protocol; --points shares of each label)
@@ -28,10 +28,11 @@ from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from mulan_sets import load
+from parts.mulan_sets import load
 from quantshift import quantify
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Reals
+from quantshift.claims import Assumption
 from quantshift.multilabel import natural_samples, samples_of_each_label
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.tilted_label_sets import TiltedLabelSets
@@ -79,9 +80,9 @@ def answers(name: str, arguments: argparse.Namespace) -> pl.DataFrame:
     seed, size = arguments.seed, arguments.size
     table = LabelTable(has_test, np.array(names))
     kinds = {
-        "label": samples_of_each_label(table, size, arguments.points, 1, seed=seed),
+        "label": samples_of_each_label(table, size, arguments.points, 1, random_state=seed),
         "selected": selected(X, has, X_test, size, arguments.selected, seed),
-        "natural": natural_samples(len(X_test), size, arguments.natural, seed=seed),
+        "natural": natural_samples(len(X_test), size, arguments.natural, random_state=seed),
     }
     train = pl.DataFrame(X, schema=[f"x{k}" for k in range(X.shape[1])], orient="row")
     train = train.with_columns(pl.DataFrame(has.astype(int), schema=names, orient="row"))
@@ -118,14 +119,14 @@ def answers(name: str, arguments: argparse.Namespace) -> pl.DataFrame:
                     "estimate": answer.estimate,
                     "low": answer.low,
                     "high": answer.high,
-                    "mean posterior": _under("covariate shift", about, answer.label),
+                    "mean posterior": _under(Assumption.COVARIATE, about, answer.label),
                 }
             )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _under(name: str, batch: object, label: str) -> float | None:
-    found = [a.prevalence[label] for a in batch.assumptions if a.name == name]  # type: ignore[attr-defined]
+def _under(assumption: Assumption, batch: object, label: str) -> float | None:
+    found = [a.prevalence[label] for a in batch.alternatives if a.assumption is assumption]  # type: ignore[attr-defined]
     return found[0] if found else None
 
 

@@ -19,8 +19,9 @@ classifier, although QuaPy's users train it again for every method.
     python benchmarks/leaderboard_time.py --costs DIR... > costs.csv
 
 prints the costs from which `bench --dry-run` estimates its duration
-(`src/quantshift/leaderboard/costs.csv`), from the logs of result folders: per experiment and for
-all together. Only data that come with the package count, because `bench` runs on these by default.
+(`src/quantshift/lab/leaderboard/costs.csv`), from the logs of result folders: per experiment and
+for all together. Only data that come with the package count, because `bench` runs on these by
+default.
 And
 
     python benchmarks/leaderboard_time.py --dearest DIR...
@@ -41,18 +42,18 @@ import numpy as np
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from library_methods import METHODS, QUAPY, Method
+from parts.library_methods import METHODS, QUAPY, Method
 from quantshift.base.seeding import generator
 from quantshift.base.text_tables import Table, text_table
-from quantshift.data import EMBEDDED
-from quantshift.data.sources import SyntheticSource, open_source
-from quantshift.experiments.planning import cells_of
-from quantshift.experiments.population import open_population
-from quantshift.experiments.shared_work import bench_of
-from quantshift.leaderboard.benchmark import plan_benchmark
-from quantshift.leaderboard.duration import ANY, measured_costs
-from quantshift.leaderboard.method_times import method_times
-from quantshift.results import ResultStore
+from quantshift.lab.data import EMBEDDED
+from quantshift.lab.data.sources import SyntheticSource, open_source
+from quantshift.lab.experiments.planning import cells_of
+from quantshift.lab.experiments.population import open_population
+from quantshift.lab.experiments.shared_work import bench_of
+from quantshift.lab.leaderboard.benchmark import plan_benchmark
+from quantshift.lab.leaderboard.duration import ANY, measured_costs
+from quantshift.lab.leaderboard.method_times import method_times
+from quantshift.lab.results import ResultStore
 
 SYNTHETIC = SyntheticSource(1, 0).name
 

@@ -4,10 +4,10 @@
         [--fewest-groups 3] [--most-rows 1000] [--csv FILE]
     python benchmarks/left_out_groups.py --tables kept
 
---tables is `development`, `kept`, `new` (`package_tables.py`) or names separated by commas. For
-every group column of `benchmarks/natural.py` the --most-groups largest groups of at least 100 rows
-are taken in turn as the sample. A user has the other groups, leaves each of them out as well and
-sees which method has the lowest error (`quantshift quantify --groups`). Training sets are
+--tables is `development`, `kept`, `new` (`parts/package_tables.py`) or names separated by commas.
+For every group column of `benchmarks/natural.py` the --most-groups largest groups of at least 100
+rows are taken in turn as the sample. A user has the other groups, leaves each of them out as well
+and sees which method has the lowest error (`quantshift quantify --groups`). Training sets are
 --most-rows random rows; the group column is not a feature. Every pair of groups is left out once;
 the fit serves both as samples. Columns of fewer than --fewest-groups groups are left out.
 
@@ -39,21 +39,14 @@ import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-import package_tables
-import real_tables
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, TABLES
+from parts import package_tables, real_tables
+from parts.real_tables import LabelledTable
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
-from quantshift.quantifiers.base.guarding import (
-    AGREEMENT,
-    CONFIDENCE_INTERVAL,
-    EVIDENCE,
-    NEITHER,
-    NO_EVIDENCE,
-    REFUTED,
-)
+from quantshift.claims import Kind, Reason
 from quantshift.quantifiers.baselines import BASELINE
-from quantshift.quantifying.training.group_errors import (
+from quantshift.quantifying.group_errors import (
     FORWARD,
     LEAVE_ONE_OUT,
     GroupErrors,
@@ -61,7 +54,6 @@ from quantshift.quantifying.training.group_errors import (
 )
 from quantshift.quantifying.training.learnt_from_groups import GroupLesson, GroupShares
 from quantshift.tables.preparation import TableColumns
-from real_tables import LabelledTable
 
 METHODS = ("nothing", "PCC", "SLD", "SubclassSLD", "GuardedSLD")
 LEVEL = 0.95
@@ -164,7 +156,7 @@ def estimated(
     quantifier = GuardedSLD(mode="columns").fit(view.transform(train), codes[train])
     for group in left_out:
         rows = rng.permutation(np.flatnonzero(groups == group))[:2000]
-        (found,) = quantifier.grounds(quantifier.estimate(view.transform(np.sort(rows))))
+        (found,) = quantifier.examined(quantifier.estimate(view.transform(np.sort(rows))))
         yield {
             **key,
             "design": FORWARD if options.time else LEAVE_ONE_OUT,
@@ -177,8 +169,8 @@ def estimated(
             "SLD": found.prior[1],
             "SubclassSLD": found.mixed[1],
             "GuardedSLD": found.estimate[1],
-            "interval": found.kind == CONFIDENCE_INTERVAL,
-            "reason": str(found.reason),
+            "interval": found.grounds.kind is Kind.INTERVAL,
+            "reason": found.grounds.reason.value,
             "refuted": found.refuted,
             "low": found.low[1],
             "high": found.high[1],
@@ -227,13 +219,11 @@ def learnt(lesson: GroupLesson | None, whole: Any) -> tuple[float, float, float]
     limits = whole["low"], whole["high"]
     values = (whole[name] for name in ("nothing", "PCC", "SLD", "GuardedSLD"))
     shares = GroupShares(*(np.array([1 - value, value]) for value in values))
-    reason = whole["reason"]
-    if reason == NEITHER:
-        reason = REFUTED if whole["refuted"] else NO_EVIDENCE
+    reason = Reason(whole["reason"])
     if not lesson.applies(shares, reason):
         return whole["GuardedSLD"], *limits
-    p_hat = lesson.estimate(shares, supported=reason == EVIDENCE)
-    if reason == AGREEMENT:
+    p_hat = lesson.estimate(shares, supported=reason is Reason.EVIDENCE)
+    if reason is Reason.AGREEMENT:
         return p_hat[1], min(limits[0], p_hat[1]), max(limits[1], p_hat[1])
     low, high = (np.array([1 - limits[1], limits[0]]), np.array([1 - limits[0], limits[1]]))
     low, high = lesson.limits(p_hat, LEVEL, int(whole["size"]), low, high)

@@ -3,6 +3,7 @@
     pip install quapy==0.2.3 mlquantify==0.5.1 quantificationlib==0.1.2 quadprog cvxpy abstention
     pip install 'qunfold @ git+https://github.com/mirkobunse/qunfold'   # not the one on PyPI
     python benchmarks/libraries.py [--methods CC,HDy] [--classes 2] [--repeats 5]
+        [--small]
 
 Each library runs its own implementation of the methods it shares with quantshift, fitted once on
 the posteriors of labelled items and then given one sample after the other, which is the only way to
@@ -19,7 +20,7 @@ samples and classes, in brackets the mean and the number of samples; the reasons
 docs/compared.md. At the end: how many times as fast as QuaPy each method is in one call, those
 below 50 times, and those where another library is faster one by one.
 
-The methods and how each peer is built are declared in `library_methods.py`.
+The methods and how each peer is built are declared in `parts/library_methods.py`.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from library_methods import LIBRARIES, METHODS, QUAPY, Estimator, Method
+from parts.library_methods import LIBRARIES, METHODS, QUAPY, Estimator, Method
 from quantshift.base.text_tables import Table, text_table
 from quantshift.prevalence.simplex import uniform, whole_counts
 
@@ -91,7 +92,11 @@ def main() -> None:
         "--samples", type=int, default=1050, help="with 2 classes, a multiple of 21"
     )
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--small", action="store_true", help="a trial: four methods, few samples")
     options = parser.parse_args()
+    if options.small:
+        options.methods = options.methods or "CC,PACC,SLD,DyS"
+        options.samples, options.repeats = 105, 1
     names = [method.name for method in METHODS]
     wanted = options.methods.split(",") if options.methods else names
     if unknown := sorted(set(wanted) - set(names)):

@@ -39,11 +39,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from parts.real_reviews import review_files
 from quantshift import PCC, SLD
 from quantshift.base.seeding import generator
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.logistic.models import balanced_weights, fit_logistic, posteriors_of
-from real_reviews import review_files
 
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 SETTINGS = [(C, balanced) for C in GRID for balanced in (False, True)]

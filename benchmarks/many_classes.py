@@ -28,13 +28,13 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from coverage_tables import clustered_error
+from parts.real_tables import draw, load, prior_shift_sample
 from quantshift import PACC, SLD, SMM, DyS
 from quantshift.base.seeding import generator
-from quantshift.intervals.prediction import aggregate_interval, item_interval
+from quantshift.intervals.prediction import item_interval
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifying.training.classifiers import CLASSIFIERS
 from quantshift.quantifying.training.learning import n_folds
-from real_tables import draw, load, prior_shift_sample
 
 TABLES = {
     "development": ("uci_image_seg", "uci_page_block"),
@@ -159,7 +159,7 @@ def intervals(options: Any) -> Iterator[dict[str, Any]]:
                             level=LEVEL,
                             n_bootstrap=options.replicates,
                             simultaneous=simultaneous,
-                            seed=repeat,
+                            random_state=repeat,
                         )
                         for simultaneous in (False, True)
                     )
@@ -209,9 +209,9 @@ def times(options: Any) -> None:
         seconds = []
         for name in options.methods.split(","):
             fitted = catalogue.quantifiers()[name]().fit_posteriors(known, y)
-            aggregate_interval(fitted, sample, n_bootstrap=2)
+            fitted.aggregate_interval(sample, n_bootstrap=2)
             begun = time.perf_counter()
-            aggregate_interval(fitted, sample, n_bootstrap=200)
+            fitted.aggregate_interval(sample, n_bootstrap=200)
             seconds.append(time.perf_counter() - begun)
         print(f"{n_classes:7d} ", *(f"{s:8.2f}" for s in seconds))
 

@@ -3,9 +3,9 @@
     python benchmarks/multilabel.py [--tables dev] [--repeats 5] [--natural 500]
         [--methods NAMES] [--csv FILE] [--latex FILE] [--store DIR] [--coverage]
 
---tables is `dev`, `kept`, `all` or names separated by commas; see `mulan_sets.py` for the sets and
-the protocols. --repeats: samples of each label and share; --natural: random samples. --methods:
-some of the methods, separated by commas.
+--tables is `dev`, `kept`, `all` or names separated by commas; see `parts/mulan_sets.py` for the
+sets and the protocols. --repeats: samples of each label and share; --natural: random samples.
+--methods: some of the methods, separated by commas.
 
 All methods but SetsAsClasses (which classifies sets of labels) use the same classifiers, a logistic
 regression for each label, so that only what is made of their posteriors differs. `X by label` is
@@ -13,14 +13,15 @@ the quantifier X for each label on its own. The error of a sample is the mean ov
 standard errors: over samples, and over labels (the errors of a label are averaged over samples
 first), which is the larger one as labels are few.
 
-Published errors are those of `experiments/library/multilabel/published.csv`; "best" is the smallest
-of a set, whichever method has it. With --store the estimates are written to a store of results,
-which `quantshift report DIR` and `quantshift.leaderboard.build_leaderboard(DIR)` show; it has to be
-a new folder. With --coverage the intervals of TiltedLabelSets at the level 0.95 are tried on the
-same samples: how often they hold for all labels, for the label whose share is set (also without
-labels of fewer than five training items, which `quantify` leaves out), for the others, and for
-labels that at least 5% of the test items have; then for random samples, if only random samples made
-the limits, which is what they could be if it were known that nothing has changed.
+Published errors are those of `lab/experiments/library/multilabel/published.csv`; "best" is the
+smallest of a set, whichever method has it. With --store the estimates are written to a store of
+results, which `quantshift report DIR` and `quantshift.lab.leaderboard.build_leaderboard(DIR)` show;
+it has to be a new folder. With --coverage the intervals of TiltedLabelSets at the level 0.95 are
+tried on the same samples: how often they hold for all labels, for the label whose share is set
+(also without labels of fewer than five training items, which `quantify` leaves out), for the
+others, and for labels that at least 5% of the test items have; then for random samples, if only
+random samples made the limits, which is what they could be if it were known that nothing has
+changed.
 """
 
 import argparse
@@ -39,10 +40,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from mulan_sets import SIZE, TABLES, errors_by_label, load
+from parts.mulan_sets import SIZE, TABLES, errors_by_label, load
 from quantshift import MLPE, PACC, PCC, SLD
 from quantshift.base.types import Flags, Indices, Posteriors, Reals
-from quantshift.experiments.label_results import (
+from quantshift.lab.experiments.label_results import (
     EACH_LABEL,
     NATURAL,
     SUITE,
@@ -51,13 +52,13 @@ from quantshift.experiments.label_results import (
     create_label_store,
     write_label_estimates,
 )
+from quantshift.lab.report.tables.latex import latex
+from quantshift.lab.report.tables.table import MISSING, Cell, ColumnGroup, ReportTable, Row
 from quantshift.multilabel import RegressedShares, SetsAsClasses, TiltedLabelSets
 from quantshift.multilabel.label_intervals import NO_LABEL, SimulatedWorlds, simulated_worlds
 from quantshift.multilabel.label_models import LabelFolds, fit_label_models, with_absence
-from quantshift.report.tables.latex import latex
-from quantshift.report.tables.table import MISSING, Cell, ColumnGroup, ReportTable, Row
 
-PUBLISHED = resources.files("quantshift.experiments") / "library" / SUITE / "published.csv"
+PUBLISHED = resources.files("quantshift.lab.experiments") / "library" / SUITE / "published.csv"
 MEASURES = ("ae", "rae")
 LEVEL = 0.95
 FREQUENT = 0.05

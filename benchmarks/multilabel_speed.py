@@ -11,9 +11,9 @@ label, classifier included, is timed on a few labels. Times are those of the pro
 other programs do not count.
 
 --memory: the peak memory of fitting TiltedLabelSets on a set of Mulan with all of its labels
-(`mulan_sets.py`) and estimating 500 random samples; --rows: on this many training rows, 0 for all.
-With --regress a ridge regression of the indicators stands in for the classifiers. With --intervals
-the intervals of all labels in a sample of 100 follow. Each step prints the peak so far.
+(`parts/mulan_sets.py`) and estimating 500 random samples; --rows: on this many training rows, 0 for
+all. With --regress a ridge regression of the indicators stands in for the classifiers. With
+--intervals the intervals of all labels in a sample of 100 follow. Each step prints the peak so far.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from scipy.special import expit
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from mulan_sets import SIZE, load
+from parts.mulan_sets import SIZE, load
 from quantshift import PACC, PCC, SLD
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Reals

@@ -36,10 +36,10 @@ import polars as pl
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from parts.real_tables import DEVELOPMENT, KEPT_ASIDE, LabelledTable, load
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
 from quantshift.tables.preparation import TableColumns
-from real_tables import DEVELOPMENT, KEPT_ASIDE, LabelledTable, load
 from refutation import SIZE, prior_shift, split
 
 BY_CLASS = ("covariate", "mixed", "covariate_by_classifier", "prior_by_classifier")
@@ -181,7 +181,7 @@ def estimated(
     }
     n_rivals, best = len(quantifier.learnt_), quantifier.chosen_
     sizes = np.array([float(len(r)) for r in rows])
-    grounds = quantifier.grounds(estimate)
+    grounds = quantifier.examined(estimate)
     low, high = grounds.if_covariate(sizes)
     diagnostics |= {"low": grounds.low[:, 1], "high": grounds.high[:, 1]}
     for i, group in enumerate(others):

@@ -29,13 +29,13 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING, TABLES
+from parts.real_tables import LabelledTable, load
 from quantshift.base.seeding import generator
+from quantshift.claims import Assumption, Explanation
 from quantshift.cli.app import main as quantshift
-from quantshift.quantifying.estimating.decision import IN_DOUBT, UNEXPLAINED
-from real_tables import LabelledTable, load
 
 BATCH, LABEL = "batch of the sample", "is positive"
-REFUTED = (UNEXPLAINED, IN_DOUBT)
+REFUTED = (Explanation.UNEXPLAINED, Explanation.IN_DOUBT)
 SIZES = (100, 500, 2000)
 """Of samples with an artificial prevalence."""
 
@@ -144,23 +144,23 @@ def answered(place: Path, training: pl.DataFrame, sample: pl.DataFrame) -> list[
     for batch in json.loads(output.getvalue())["batches"]:
         share = next(s for s in batch["shares"] if s["label"] == "1")
         p = truth[batch["name"]]
-        readings = {a["name"]: a["prevalence"]["1"] for a in batch["assumptions"]}
+        readings = {a["assumption"]: a["prevalence"]["1"] for a in batch["alternatives"]}
         kind = (batch["shift"] or {}).get("kind")
         # After a refutation prior shift is SubclassSLD's; otherwise its number is the one shown.
-        by_subclasses = readings["prior shift"] if kind in REFUTED else share["estimate"]
+        by_subclasses = readings[Assumption.PRIOR] if kind in REFUTED else share["estimate"]
         rows.append(
             {
                 "batch": batch["name"],
                 "size": sizes[batch["name"]],
                 "shown": None if share["estimate"] is None else abs(share["estimate"] - p),
-                "covariate": _error(readings, "covariate shift", p),
-                "prior": _error(readings, "prior shift", p),
+                "covariate": _error(readings, Assumption.COVARIATE, p),
+                "prior": _error(readings, Assumption.PRIOR, p),
                 "subclasses": None if by_subclasses is None else abs(by_subclasses - p),
                 "nothing": abs(p_train - p),
                 "covered": share["low"] <= p <= share["high"],
                 "width": share["high"] - share["low"],
-                "unexplained": kind == UNEXPLAINED,
-                "in doubt": kind == IN_DOUBT,
+                "unexplained": kind == Explanation.UNEXPLAINED,
+                "in doubt": kind == Explanation.IN_DOUBT,
                 "explained": (batch["shift"] or {}).get("explained"),
                 "unknown": share["estimate"] is None,
             }

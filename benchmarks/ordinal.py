@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier
 
-from benchmarks.real_tables import LabelledTable, draw, load
+from benchmarks.parts.real_tables import LabelledTable, draw, load
 from quantshift import (
     ACC,
     CC,

@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from quantshift.claims import Kind
+
 MEASURES = ("accuracy", "precision", "recall", "auc")
 NANNYML = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "auc": "roc_auc"}
 WORLDS = "prior,feature,score,mixed,natural"
@@ -136,7 +138,7 @@ def report(options: Any) -> None:
             inside = (part[f"low {name}"] <= part[f"true {name}"] + 1e-9) & (
                 part[f"true {name}"] <= part[f"high {name}"] + 1e-9
             )
-            interval = part["kind"] == "confidence interval"
+            interval = part["kind"] != Kind.RANGE
             covered = f"{inside[interval].mean():.2f}" if interval.any() else "-"
             ranges = f"{inside[~interval].mean():.2f}" if (~interval).any() else "-"
             print(

@@ -44,16 +44,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.real_tables import tables_dir
+from benchmarks.parts.real_tables import tables_dir
 from quantshift import IBU, RUN, SLD, KDEyML, OrdinalLikelihood, OrdinalPACC, OrdinalSLD, metrics
 from quantshift.base.seeding import generator
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import AbstractLearner, LogisticLearner, SklearnLearner
-from quantshift.data import EMBEDDED
-from quantshift.data.packaged.packaged import UCI as OF_PACKAGES
-from quantshift.data.packaged.packaged import packaged_set
+from quantshift.lab.data import EMBEDDED
+from quantshift.lab.data.packaged.packaged import UCI as OF_PACKAGES
+from quantshift.lab.data.packaged.packaged import packaged_set
+from quantshift.lab.shifts.uniform import jaggedness
 from quantshift.prevalence import simplex
-from quantshift.shifts.uniform import jaggedness
 from quantshift.texts import MatrixView
 
 UCI = ("cmc", "page_block", "yeast", "abalone", "waveform-v1", "image_seg")
@@ -304,7 +304,7 @@ def best_of(
 
 def published(suite: str, names: Iterable[str]) -> pl.DataFrame:
     """The published results on these data sets, printed."""
-    path = resources.files("quantshift.experiments") / "library" / suite / "published.csv"
+    path = resources.files("quantshift.lab.experiments") / "library" / suite / "published.csv"
     frame = pl.read_csv(path.read_bytes()).filter(pl.col("dataset").is_in(list(names)))
     for row in frame.iter_rows(named=True):
         print(f"{row['dataset']:12} {row['experiment']:20} {row['value']:.4f}   {row['method']}")

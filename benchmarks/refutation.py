@@ -36,19 +36,19 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from coverage_tables import TABLES, clustered_error
+from parts.real_tables import load, prior_shift_sample
 from quantshift import SubclassSLD
 from quantshift.base.seeding import generator, seed_of
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.data import FolderSource, open_source
 from quantshift.diagnosis import refutation_tests
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.experiments.population import population_of
-from quantshift.quantifiers.base.items import Items
+from quantshift.items.items import Items
+from quantshift.lab.data import FolderSource, open_source
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.experiments.population import population_of
 from quantshift.quantifying.training.classifiers import CLASSIFIERS
 from quantshift.tables.preparation import TableColumns
-from real_tables import load, prior_shift_sample
 
 SIZE, PREVALENCES = 500, (0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -112,7 +112,7 @@ def of_tables(options: Any) -> Iterator[dict[str, Any]]:
                 X_train, X_pool = dense(view.transform(train)), dense(view.transform(pool))
                 for classifier in options.classifiers.split(","):
                     learner = CLASSIFIERS[classifier](repeat)
-                    quantifier = SubclassSLD(learner, seed=repeat)
+                    quantifier = SubclassSLD(learner, random_state=repeat)
                     quantifier.fit(X_train, table.codes[train])
                     begun = time.perf_counter()
                     items = quantifier.items(X_pool)
@@ -123,7 +123,7 @@ def of_tables(options: Any) -> Iterator[dict[str, Any]]:
                         X_pool,
                         samples,
                         family=options.family,
-                        seed=repeat,
+                        random_state=repeat,
                     )
                     seconds = (time.perf_counter() - begun) / len(tests)
                     for p, test in zip(prevalences, tests, strict=True):
@@ -211,7 +211,7 @@ def of_reviews(options: Any) -> Iterator[dict[str, Any]]:
             learner = LogisticLearner()
             models = learner.learn(view, rows, codes, [{"C": 10.0}], folds, 2)
             X_train = view.transform(rows)
-            quantifier = SubclassSLD(seed=seed)
+            quantifier = SubclassSLD(random_state=seed)
             division = quantifier.reduction(X_train, codes)
             quantifier.fit_items(
                 Items(models.out_of_fold[0], features=division.training), codes, reduction=division
@@ -233,7 +233,7 @@ def of_reviews(options: Any) -> Iterator[dict[str, Any]]:
                 ),
                 X,
                 np.split(positions, ends),
-                seed=seed,
+                random_state=seed,
             )
             seconds = (time.perf_counter() - begun) / len(tests)
             for draw, test in zip(draws, tests, strict=True):

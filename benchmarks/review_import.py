@@ -5,8 +5,8 @@
     python benchmarks/review_import.py --small            # a trial with 20,000
 
 Makes a gzipped file of JSON lines in a temporary directory, imports it with
-`quantshift.data.import_reviews`, which also counts the words, then filters a tenth of the reviews
-with `json.loads`, a list and a data frame. Memory is the resident set of this process and
+`quantshift.lab.data.import_reviews`, which also counts the words, then filters a tenth of the
+reviews with `json.loads`, a list and a data frame. Memory is the resident set of this process and
 its children together, sampled ten times a second in a separate process; each way runs in a fresh
 process.
 """
@@ -69,7 +69,7 @@ def make_file(path: Path, n_reviews: int) -> int:
 
 
 def ours(path: Path, out: Path, n_reviews: int) -> int:
-    from quantshift.data import ReviewFile, import_reviews
+    from quantshift.lab.data import ReviewFile, import_reviews
 
     return int(import_reviews([ReviewFile("Books", path)], out).manifest["items"])
 

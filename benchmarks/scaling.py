@@ -28,14 +28,14 @@ from typing import Any
 import psutil
 from threadpoolctl import threadpool_limits
 
-from quantshift.data import AbstractSource, open_source
-from quantshift.experiments.cell import run_cell
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.experiments.executors import ProcessExecutor
-from quantshift.experiments.planning import cells_of
-from quantshift.experiments.population import population_of
-from quantshift.experiments.runner import Run, run_experiments
-from quantshift.experiments.sources import sources_of
+from quantshift.lab.data import AbstractSource, open_source
+from quantshift.lab.experiments.cell import run_cell
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.experiments.executors import ProcessExecutor
+from quantshift.lab.experiments.planning import cells_of
+from quantshift.lab.experiments.population import population_of
+from quantshift.lab.experiments.runner import Run, run_experiments
+from quantshift.lab.experiments.sources import sources_of
 
 N_DOCUMENTS = 60_000
 POLL_SECONDS = 0.2

@@ -29,9 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING
-from quantshift.adapting import Correction, ShiftedClassifier
-from quantshift.base.seeding import generator
-from real_tables import (
+from parts.real_tables import (
     DEVELOPMENT,
     KEPT_ASIDE,
     LabelledTable,
@@ -39,6 +37,8 @@ from real_tables import (
     preparation,
     prior_shift_sample,
 )
+from quantshift.base.seeding import generator
+from quantshift.measuring import Correction, ShiftedClassifier
 
 WORLDS = ("prior", "unchanged", "feature", "score", "mixed", "natural")
 PREVALENCES = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
@@ -126,7 +126,7 @@ def of_random_rows(table: LabelledTable, world: str, repeat: int) -> Iterator[di
     X_train, X_pool = prepared(table.columns, train, pool)
     y_train, y_pool = table.codes[train], table.codes[pool]
     for name, learner in learners(repeat).items():
-        classifier = ShiftedClassifier(learner, seed=repeat).fit(X_train, y_train)
+        classifier = ShiftedClassifier(learner, random_state=repeat).fit(X_train, y_train)
         score = classifier.predict_proba(X_pool)[:, 1]
         samples = list(drawn(world, X_pool, y_pool, score, rng))
         key = {"world": world, "table": table.name, "task": f"{repeat}", "classifier": name}

@@ -22,15 +22,15 @@ import polars as pl
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
-from quantshift.data import Dataset, FolderSource, SyntheticSource, open_source
-from quantshift.experiments.cell import run_cell
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.experiments.executors import executor
-from quantshift.experiments.experiment import MethodSpec
-from quantshift.experiments.planning import cells_of
-from quantshift.experiments.population import population_of
-from quantshift.experiments.runner import Run, run_experiments
-from quantshift.results.store import ResultStore
+from quantshift.lab.data import Dataset, FolderSource, SyntheticSource, open_source
+from quantshift.lab.experiments.cell import run_cell
+from quantshift.lab.experiments.documents.experiment import MethodSpec
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.experiments.executors import executor
+from quantshift.lab.experiments.planning import cells_of
+from quantshift.lab.experiments.population import population_of
+from quantshift.lab.experiments.runner import Run, run_experiments
+from quantshift.lab.results.store import ResultStore
 from quantshift.texts.counts import CountMatrix
 
 SUBCLASS = "SubclassSLD"

@@ -21,7 +21,7 @@ import polars as pl
 
 from quantshift import metrics
 from quantshift.errors import UserError
-from quantshift.experiments import (
+from quantshift.lab.experiments import (
     Run,
     SerialExecutor,
     load_experiment,
@@ -29,7 +29,7 @@ from quantshift.experiments import (
     sources_of,
     suites,
 )
-from quantshift.results import ResultStore
+from quantshift.lab.results import ResultStore
 
 ELSEWHERE = ("paper", "lequa2022", "lequa2024")
 

@@ -21,9 +21,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from quantshift.data import DataFolder, new_reviews
+from parts.real_reviews import review_files
+from quantshift.lab.data import DataFolder, new_reviews
 from quantshift.texts.counts import CountMatrix, tokenise_corpus
-from real_reviews import review_files
 
 REPEATS, N_SYNTHETIC, SMALL = 3, 60_000, 5_000
 
@@ -32,7 +32,7 @@ def read_texts() -> tuple[str, list[str]]:
     """The kind of the texts, and the texts: real ones, or else synthetic ones."""
     files = review_files()
     if not files:
-        from quantshift.data.embedded.synthetic import generate
+        from quantshift.lab.data.embedded.synthetic import generate
 
         return "synthetic reviews", generate(N_SYNTHETIC).texts()
     texts = []

@@ -26,10 +26,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from threadpoolctl import threadpool_limits
 
+from parts.real_tables import LabelledTable, load, preparation
 from quantshift import quantify
-from quantshift.answers.kinds import INTERVAL
 from quantshift.base.seeding import generator
-from real_tables import LabelledTable, load, preparation
+from quantshift.claims import Kind
 
 TABLES = "uci_image_seg,uci_page_block,uci_yeast,uci_abalone,uci_waveform-v1"
 
@@ -96,7 +96,7 @@ def answered(table: LabelledTable, train: Any, sample: Any, seed: int) -> dict[s
         seed=seed,
     )
     (batch,) = result.batches
-    is_interval = batch.can_be_estimated and batch.kind == INTERVAL
+    is_interval = batch.can_be_estimated and batch.kind == Kind.INTERVAL
     named = batch.none_of_these
     return {
         "told": named is not None,

@@ -17,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from itertools import pairwise
@@ -27,7 +28,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from structure import PACKAGE, ROOT, unpacked
+ROOT = Path(__file__).parent.parent
+PACKAGE = Path("src") / "quantshift"
 
 FUNCTION = 0x1
 """Flag of the code of functions, which the bodies of classes and modules do not have."""
@@ -135,6 +137,16 @@ def measured(checkout: Path) -> Iterator[dict[str, Any]]:
                 text=True,
             )
         yield {"walk": name, **json.loads(result.stdout.splitlines()[-1])}
+
+
+def unpacked(revision: str, folder: Path) -> Path:
+    """The package as it was at a revision of this checkout."""
+    archive = subprocess.run(
+        ["git", "archive", revision, PACKAGE.as_posix()], cwd=ROOT, check=True, capture_output=True
+    )
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as packed:
+        packed.extractall(folder, filter="data")
+    return folder
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ without labels can be right. 150 random labels correct the estimate.
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import SLD, predict_interval
+from quantshift import SLD
 from quantshift.labelling import audit_interval, count_interval, plan_audit
 
 
@@ -24,7 +24,7 @@ def main() -> None:
     X, truth = messages(3000, 0.5, [1.8, -0.2])
     print(f"truth             {truth.mean():.3f}")
 
-    alone = predict_interval(quantifier, X)
+    alone = quantifier.predict_interval(X)
     print(f"without labels    {alone.prevalence[1]:.3f}, {alone.low[1]:.3f} to {alone.high[1]:.3f}")
 
     posteriors = quantifier.items(X).posteriors

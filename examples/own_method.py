@@ -19,10 +19,10 @@ class FM(AbstractAggregative):
     )
     diagnostics = ACC.diagnostics
 
-    def __init__(self, classifier=None, *, cv=5, seed=0):
+    def __init__(self, classifier=None, *, cv=5, random_state=0):
         self.classifier = classifier
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(self, posteriors, codes, weights=None):
         self.rates_ = class_means(self._represent(posteriors).T, codes, weights)

@@ -9,7 +9,7 @@ for labelled items that it has not seen and for the new ones.
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from quantshift import PCC, SLD, aggregate_interval
+from quantshift import PCC, SLD
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     samples = np.arange(len(new)).reshape(len(days), -1)
 
     mean = PCC().fit_posteriors(known, labels).aggregate(new, samples)[:, 1]
-    corrected = aggregate_interval(SLD().fit_posteriors(known, labels), new, samples)
+    corrected = SLD().fit_posteriors(known, labels).aggregate_interval(new, samples)
     print("day   true   mean posterior   SLD, 95% interval")
     for day, (_, labels_of_day) in enumerate(days):
         estimate, low, high = (

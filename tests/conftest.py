@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -40,6 +42,39 @@ def _real_data(variable: str) -> Path:
     if not path.is_dir():
         pytest.skip(f"there is no folder {path}; set {variable} to run this test")
     return path
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    """The URL of a PostgreSQL server of our own, on a socket."""
+    programs = _postgres_programs()
+    if programs is None:
+        pytest.skip("no PostgreSQL server is installed")
+    pytest.importorskip("adbc_driver_postgresql", reason="needs quantshift[warehouse]")
+    # The server does not run as root.
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        data = folder / "data"
+        run = [*user, str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "tester"]
+        subprocess.run(run, check=True, capture_output=True, cwd=name)
+        control = [*user, str(programs / "pg_ctl"), "-D", str(data), "-l", str(folder / "log")]
+        listen = f"-c listen_addresses= -c unix_socket_directories={name} -c fsync=off"
+        subprocess.run([*control, "-o", listen, "-w", "start"], check=True, cwd=name)
+        try:
+            yield f"postgresql://tester@/postgres?host={name}"
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd=name)
+
+
+def _postgres_programs() -> Path | None:
+    """The folder of PostgreSQL's programs."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if found:
+        return found[-1].parent
+    program = shutil.which("initdb")
+    return None if program is None else Path(program).resolve().parent
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quantshift.results.about import About
-from quantshift.shifts.protocol import Coordinate, Words
+from quantshift.lab.results.about import About
+from quantshift.lab.shifts.parts.coordinate import Coordinate
+from quantshift.lab.shifts.protocol import Words
 
 TRAINING = ("p_train", "alpha_train", "cut_train")
 TESTING = ("p_test", "alpha_test", "cut_test", "control", "repeat")

@@ -103,6 +103,22 @@ def test_a_rate_that_is_too_low_fails_the_job(gate):
 
 
 @pytest.mark.slow
+def test_labels_of_which_nobody_says_how_they_were_chosen_gate_nothing(gate):
+    code, summary, outputs = gate(fail_if="pass.low<0.5")
+    assert code == 4
+    assert "How were the 80 labelled items chosen? Say it (--labels random: at" in summary
+    assert "<skipped message=" in Path(outputs["junit"]).read_text()
+    assert gate(fail_if="pass.low<0.5", options="--labels random")[0] == 0
+
+
+@pytest.mark.slow
+def test_what_was_not_written_is_no_output(gate):
+    code, _, outputs = gate(label="nothing")
+    assert code == 2
+    assert outputs == {}
+
+
+@pytest.mark.slow
 def test_the_comment_is_written_once_and_then_replaced(gate, tmp_path):
     for _ in range(2):
         code, summary, _ = gate(fail_if="pass.low<0.9", options="--labels=random", token="t")

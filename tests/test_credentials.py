@@ -127,7 +127,7 @@ BLANKS = [
         ["quantify", "--sketch=URL", "--train-sketch", "tr.parquet"],
         ["quantify", "--train", "URL", "--label", "y", "--sample", "URL"],
         ["data", "import", "URL", "--label", "y", "--out", "d"],
-        ["audit-plan", "--train", "URL", "--label", "y", "--sample", "URL", "--out", "a.csv"],
+        ["plan", "quantify", "--train", "URL", "--label", "y", "--sample", "URL", "--out", "a.csv"],
         ["history", "list", "URL"],
         ["sketch", "merge", "URL", "b.parquet", "--out", "c.parquet"],
         ["judge", "URL", "--verdict", "v", "--label", "y"],
@@ -151,7 +151,7 @@ def test_a_defect_that_shows_a_password_is_hidden_too(monkeypatch, capsys):
     def fail(*arguments, **options):
         raise RuntimeError(f"cannot use {URLS[0]!r} or 's3cret'")
 
-    monkeypatch.setattr("quantshift.cli.commands.quantify.check_standard_input", fail)
+    monkeypatch.setattr("quantshift.cli.commands.answers.quantify.check_standard_input", fail)
     line = told(["quantify", "--sample", URLS[0]], monkeypatch, capsys, code=1)
     assert "RuntimeError: cannot use 'postgresql://localhost:1/db' or '...'" in line
 

@@ -34,7 +34,6 @@ HEAVY = {
     *(
         "start",
         "guides/is-it-true",
-        "guides/add-your-method",
         "quantifiers/ensembles",
         "gallery/judge",
     ),

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import quantshift
+import quantshift.lab
 from quantshift.quantifiers.base import catalogue
 
 PACKAGES = sorted(
     f"quantshift.{package.name}"
-    for package in pkgutil.iter_modules(quantshift.__path__)
-    if package.ispkg and package.name != "cli"
+    for folders, prefix in ((quantshift.__path__, ""), (quantshift.lab.__path__, "lab."))
+    for package in pkgutil.iter_modules(folders, prefix)
+    if package.ispkg and package.name not in {"cli", "lab"}
 )
 
 
@@ -40,7 +41,7 @@ def test_the_package_imports_no_frames_and_no_files():
     assert _imported("quantshift", {"polars", "pydantic", "matplotlib", "jinja2", "typer"}) == set()
 
 
-@pytest.mark.parametrize("package", ["quantshift.report", "quantshift.quantifying"])
+@pytest.mark.parametrize("package", ["quantshift.lab.report", "quantshift.quantifying"])
 def test_figures_are_drawn_by_those_who_ask_for_them(package):
     assert _imported(package, {"matplotlib"}) == set()
 
@@ -48,7 +49,8 @@ def test_figures_are_drawn_by_those_who_ask_for_them(package):
 def test_the_catalogue_imports_nothing_and_misses_nothing():
     code = (
         "from quantshift.quantifiers.base import catalogue\n"
-        "catalogue.quantifiers(); catalogue.shifts()"
+        "from quantshift.lab.shifts.catalogue import protocols\n"
+        "catalogue.quantifiers(); protocols()"
     )
     assert _imported("quantshift", {"polars", "pydantic"}, code) == set()
     base = quantshift.AbstractQuantifier
@@ -79,7 +81,7 @@ def _imported(module: str, heavy: set[str], code: str = "") -> set[str]:
 def test_guides_and_examples_import_no_deeper_than_a_package():
     root = Path(__file__).parent.parent
     pages = [*root.glob("docs/**/*.md"), *root.glob("examples/**/*.py"), root / "README.md"]
-    deep = re.compile(r"^(?:from|import) (quantshift\.\w+\.\w[\w.]*)", re.MULTILINE)
+    deep = re.compile(r"^(?:from|import) (quantshift\.(?:lab\.\w+|(?!lab\b)\w+)\.\w[\w.]*)", re.M)
     assert {
         page.name: deep.findall(page.read_text()) for page in pages if deep.search(page.read_text())
     } == {}

@@ -13,11 +13,11 @@ ROOT = Path(quantshift.__file__).parent
 METHODS = set(catalogue.quantifiers())
 
 IMPORTED = {
-    "adapting/evidence.py": {"GuardedSLD", "SLD"},
+    "measuring/adapting/evidence.py": {"GuardedSLD", "SLD"},
     "quantifying/training/methods.py": {"CC", "GuardedSLD", "PACC", "PCC", "SLD"},
-    "experiments/label_running.py": {"MLPE", "PACC", "PCC", "SLD"},
+    "lab/experiments/label_running.py": {"MLPE", "PACC", "PCC", "SLD"},
     "labelling/audit.py": {"PACC"},
-    "diagnosis/accuracy.py": {"SLD"},
+    "measuring/performances.py": {"SLD"},
     "multilabel/label_by_label.py": {"SLD"},
     "multilabel/regressed_shares.py": {"PCC"},
     "multilabel/sets_as_classes.py": {"SLD"},
@@ -26,14 +26,13 @@ IMPORTED = {
 """The only modules that import methods: they say what is used if the user names none."""
 
 NAMED = {
-    "analysis/methods.py": "the methods of the paper, and the order of rows in tables",
-    "analysis/worst.py": "the default of one analysis",
-    "cli/commands/example.py": "commands to try, which name methods",
+    "lab/analysis/methods.py": "the methods of the paper, and the order of rows in tables",
+    "cli/commands/first_steps/example.py": "commands to try, which name methods",
     "cli/demonstration.py": "the method that the demonstration adds to those of the paper",
-    "leaderboard/published.py": "what other publications call the same methods",
-    "paper/findings.py": "what the paper claims about its six methods",
-    "report/figures/collection.py": "a figure of the paper shows two methods",
-    "report/style.py": "colours and markers of the paper's methods",
+    "lab/leaderboard/published.py": "what other publications call the same methods",
+    "lab/paper/findings.py": "what the paper claims about its six methods",
+    "lab/report/figures/collection.py": "a figure of the paper shows two methods",
+    "lab/report/style/marks.py": "colours and markers of the paper's methods",
 }
 """The only modules that have names of methods as text, and why."""
 

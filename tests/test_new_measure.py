@@ -6,12 +6,12 @@ import pytest
 
 from quantshift import CC, evaluate
 from quantshift.errors import UserError
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.leaderboard import build_leaderboard
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.leaderboard import build_leaderboard
+from quantshift.lab.report import build_report
+from quantshift.lab.results.store import ResultStore
+from quantshift.lab.shifts import PriorShift
 from quantshift.metrics import MEASURES, Measure, register_measure, withdraw_measure
-from quantshift.report import build_report
-from quantshift.results.store import ResultStore
-from quantshift.shifts import PriorShift
 
 
 def worst(p_true, p_hat):

@@ -4,13 +4,14 @@ import errno
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from quantshift.base.storage import files
-from quantshift.data import DataFolder, new_reviews
 from quantshift.errors import UserError
+from quantshift.lab.data import DataFolder, new_reviews
 
 PAGE = b'<!doctype html><meta name="generator" content="quantshift 1.0">'
 
@@ -235,3 +236,55 @@ def test_the_files_of_a_data_set_cannot_become_its_successor(tmp_path):
     (out / "more.csv").write_text("stars,text\n")
     write_reviews(out, overwrite=True, inputs=[out / "more.csv"])
     assert (out / "more.csv").exists()
+
+
+def left_by(process, folder, host=None):
+    path = folder / f".tmp-{process}-0123abcd-{host or files.this_host()}"
+    path.write_bytes(b"half")
+    return path
+
+
+def test_what_killed_processes_left_beside_an_output_goes(tmp_path):
+    """It stayed for ever after kill -9."""
+    killed = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, time\n"
+            "from pathlib import Path\n"
+            "from quantshift.base.storage import files\n"
+            "files.temporary_path(Path(sys.argv[1])).write_bytes(b'half')\n"
+            "print(flush=True)\n"
+            "time.sleep(100)\n",
+            str(tmp_path),
+        ],
+        stdout=subprocess.PIPE,
+    )
+    killed.stdout.readline()
+    (left,) = tmp_path.iterdir()
+    # Its writer is alive.
+    files.write_output(tmp_path / "out.csv", b"a\n")
+    assert left.exists()
+    killed.kill()
+    killed.wait()
+    killed.stdout.close()
+    files.write_output(tmp_path / "out.csv", b"a\n", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_what_others_may_still_write_stays(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    mine = tmp_path / ".tmp-notes"
+    mine.write_bytes(b"")
+    stay = [left_by(gone.pid, tmp_path, "another-host-0"), left_by(os.getpid(), tmp_path), mine]
+    # In a folder that others share, age says nothing about what they do.
+    os.utime(stay[0], (0, 0))
+    # The number of a process that ended long ago, of which this is another one, and of none.
+    others = tmp_path / f".tmp-{os.getpid()}-89abcdef-{files.this_host()}"
+    others.write_bytes(b"half")
+    os.utime(others, (0, 0))
+    go = [others, left_by(gone.pid, tmp_path), left_by(10**30, tmp_path)]
+    files.write_output(tmp_path / "out.csv", b"a\n")
+    assert [path.exists() for path in stay] == [True] * 3
+    assert [path.exists() for path in go] == [False] * 3

@@ -114,10 +114,10 @@ def test_notes_are_the_part_of_the_version():
 
 
 def test_links_of_the_notes_work_outside_the_site():
-    text = "[a](guides/judge.md), [b](start.md#less-to-install), [c](https://x.org/y.md), [d](#e)"
+    text = "[a](guides/judge.md), [b](start.md#what-is-installed), [c](https://x.org/y.md), [d](#e)"
     text += ", [f](suites/index.md)"
     assert release_notes.with_addresses(text, "https://docs/1.2") == (
-        "[a](https://docs/1.2/guides/judge/), [b](https://docs/1.2/start/#less-to-install), "
+        "[a](https://docs/1.2/guides/judge/), [b](https://docs/1.2/start/#what-is-installed), "
         "[c](https://x.org/y.md), [d](#e), [f](https://docs/1.2/suites/)"
     )
 
@@ -139,7 +139,7 @@ def test_the_changelog_has_the_present_version_and_its_date(capsys):
     assert release_notes.main(f"v{quantshift.__version__}") is None
     assert len(capsys.readouterr().out.splitlines()) > 1
     about = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    title = f"## {quantshift.__version__} ({about['date-released']})"
+    title = f"## {quantshift.__version__} ({about.get('date-released', 'not released yet')})"
     assert title in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
 
 
@@ -208,9 +208,7 @@ def test_the_recipe_has_the_dependencies_of_the_package():
         (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
     )
     extras = PROJECT["optional-dependencies"]
-    wanted = PROJECT["dependencies"] + [
-        each for extra in ("parquet", "quantify", "report") for each in extras[extra]
-    ]
+    wanted = PROJECT["dependencies"] + extras["report"]
     # conda-forge calls matplotlib without its windows matplotlib-base.
     named = {
         each.replace("matplotlib>", "matplotlib-base>").replace(">=", " >=") for each in wanted
@@ -238,6 +236,35 @@ def test_the_container_runs_the_command_as_an_ordinary_user():
     last = dict(instructions)
     assert (last["USER"], last["ENTRYPOINT"]) == ("quantshift", '["quantshift"]')
     assert set(PROJECT["optional-dependencies"]) >= set(re.findall(r"EXTRAS=\[(\w+)\]", text))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["Dockerfile", "examples/ops/Dockerfile"])
+def test_a_container_has_compiled_what_answers_need(place, tmp_path):
+    """What the image runs when it is built, and then as its users do: nothing is compiled again."""
+    text = (ROOT / place).read_text(encoding="utf-8").replace("\\\n", " ")
+    (build,) = re.findall(r"^RUN (.*quantshift example.*)$", text, flags=re.MULTILINE)
+    folder = Path(sys.executable).parent
+    surroundings = {
+        **os.environ,
+        **dict(re.findall(r"(NUMBA_CPU_NAME)=(\w+)", text)),
+        "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+        "TMPDIR": str(tmp_path),
+    }
+    subprocess.run(["bash", "-c", build], env=surroundings, check=True)
+    subprocess.run(["quantshift", "example"], cwd=tmp_path, env=surroundings, check=True)
+    for name, label in (("reviews", "sentiment"), ("customers", "left")):
+        tables = ["--train", f"{name}.csv", "--sample", f"new-{name}.csv", "--label", label]
+        done = subprocess.run(
+            ["quantshift", "quantify", *tables],
+            cwd=tmp_path / "examples",
+            env=surroundings,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode in (0, 4), done.stderr
+        assert "compiling" not in done.stderr
 
 
 def test_updates_are_asked_for_python_actions_and_the_container():

@@ -7,7 +7,6 @@ blocks      marked blocks, written from the registries and schemas (commands, sc
 measured    tables of measured figures, from a run to CSV files to Markdown
 examples    the code blocks: runs them, and compares or fills in the outputs shown
 notebooks   the notebooks: runs them, keeps their outputs, writes their pages
-pretrained  figures and pictures of the pre-trained quantifier
 overview    the picture of the errors of methods
 pictures    the decision figure and the illustrations
 three_kinds the picture of the three kinds of answer

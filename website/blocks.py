@@ -16,7 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from quantshift import judging, metrics, quantifying
-from quantshift.experiments.documents.loading import library
+from quantshift.answers.conditions import DECIDED_BY, FINE, OPEN
+from quantshift.claims import Kind, Reason
+from quantshift.lab.experiments.documents.loading import library
+from quantshift.lab.shifts.catalogue import protocols
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from website import commands, json_layout, json_schemas, schema
@@ -45,7 +48,7 @@ def shifts(page: Path) -> str:
     """Every protocol: class, kind in experiment files, what changes."""
     rows = [
         (code(name), code(cls.name), catalogue.full_name(cls), cls.changes)
-        for name, cls in catalogue.shifts().items()
+        for name, cls in protocols().items()
     ]
     return table(["class", "kind", "full name", "what changes"], rows)
 
@@ -76,6 +79,29 @@ def measures(page: Path) -> str:
     return table(["name", "what it is", "takes `smoothing`"], rows)
 
 
+def kinds(page: Path) -> str:
+    """The kinds of answers: codes, words, first words of summaries, exit codes, conditions."""
+    rows = [
+        (
+            f"[{code(kind.value)}]({os.path.relpath(ROOT / 'docs' / kind.page, page.parent)})",
+            kind.words,
+            code(kind.summary),
+            str(OPEN if kind is Kind.CANNOT else FINE),
+            DECIDED_BY[kind].value,
+        )
+        for kind in Kind
+        if kind in DECIDED_BY
+    ]
+    heads = ["`kind`", "what it is", "`--summary`", "exit code", "a condition is decided by"]
+    return table(heads, rows)
+
+
+def reasons(page: Path) -> str:
+    """Why an answer is of its kind, and what to do about it."""
+    rows = [(code(reason.value), reason.words, reason.cure) for reason in Reason]
+    return table(["`reason`", "because", "what to do"], rows)
+
+
 def gallery_script(page: Path) -> str:
     """The script of a gallery page, as a file that the page's commands can run."""
     script = GALLERY / f"{page.stem.replace('-', '_')}.py"
@@ -86,6 +112,8 @@ def gallery_script(page: Path) -> str:
 BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
     {
         "methods": methods,
+        "kinds": kinds,
+        "reasons": reasons,
         "shifts": shifts,
         "experiments": experiments,
         "metrics": measures,
@@ -93,7 +121,7 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "shift-fields": lambda page: schema.shift_fields(),
         "quantify-options": lambda page: commands.options_table("quantshift quantify"),
         "train-options": lambda page: commands.options_table("quantshift train"),
-        "audit-plan-options": lambda page: commands.options_table("quantshift audit-plan"),
+        "plan-quantify-options": lambda page: commands.options_table("quantshift plan quantify"),
         "run-options": lambda page: commands.options_table("quantshift run"),
         "report-options": lambda page: commands.options_table("quantshift report"),
         "commands": lambda page: commands.reference(),

@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
-from typer.models import ArgumentInfo, OptionInfo, TyperInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from quantshift.cli.app import app_with, options
 from website.tables import code, table
@@ -56,24 +56,17 @@ class Command:
 
 
 def commands() -> list[Command]:
-    """All commands, in the order of a typical workflow."""
+    """All commands, by group."""
     app = app_with()
     listed = [_command("quantshift", options)]
     listed += [_command(f"quantshift {c.name}", c.callback) for c in app.registered_commands]
     for group in app.registered_groups:
         assert group.typer_instance is not None
         listed += [
-            _command(_full_name(group, command.name or ""), command.callback)
+            _command(f"quantshift {group.name} {command.name}", command.callback)
             for command in group.typer_instance.registered_commands
         ]
     return listed
-
-
-def _full_name(group: TyperInfo, name: str) -> str:
-    """The full name of a command, without its own name if it is the default of its group."""
-    assert group.typer_instance is not None
-    default = getattr(group.typer_instance.info.cls, "default", "")
-    return f"quantshift {group.name}" if name == default else f"quantshift {group.name} {name}"
 
 
 def options_table(name: str) -> str:

@@ -1,7 +1,7 @@
 """Docstrings as Markdown, for mkdocstrings: ours are plain text, which Markdown would garble.
 
 Columns (`name   what it is`, continued under the words) become lists, examples after `>>>`
-become code.
+become code, and sections of numpydoc lists under a bold name.
 """
 
 import re
@@ -10,6 +10,7 @@ from typing import Any
 
 import griffe
 
+_LISTED = ("Parameters", "Attributes", "Returns")
 _ENTRY = re.compile(r"(?P<name>\S+(?:, \S+)*)(?P<gap> {2,}|: )(?P<words>\S.*)")
 
 
@@ -25,18 +26,38 @@ def as_markdown(docstring: str) -> str:
     >>> print(as_markdown("n     how many\\n      items\\nname  a name"))
     - `n`: how many items
     - `name`: a name
+    >>> print(as_markdown("Parameters\\n----------\\nn : int\\n    How many\\n    items."))
+    **Parameters**
+    <BLANKLINE>
+    - `n` (int): How many items.
     """
     return "\n\n".join(map(_paragraph, re.split(r"\n\s*\n", docstring)))
 
 
 def _paragraph(text: str) -> str:
     lines = text.splitlines()
+    if len(lines) > 2 and lines[1] and set(lines[1]) == {"-"}:
+        rest = "\n".join(lines[2:])
+        listed = _parameters(lines[2:]) if lines[0] in _LISTED else _paragraph(rest)
+        return f"**{lines[0]}**\n\n{listed}"
     if lines and lines[0].lstrip().startswith(">>> "):
         return "```pycon\n" + text + "\n```"
     entries = list(_entries(lines))
     if not entries:
         return text
     return "\n".join(f"- `{name}`: {words}" for name, words in entries)
+
+
+def _parameters(lines: list[str]) -> str:
+    """The parameters of a section as a list, each with its type and its indented words."""
+    listed: list[str] = []
+    for line in lines:
+        if line.startswith(" ") and listed:
+            listed[-1] += f" {line.strip()}"
+        else:
+            name, _, kind = line.partition(" : ")
+            listed.append(f"- `{name}`" + (f" ({kind}):" if kind else ":"))
+    return "\n".join(entry.removesuffix(":") for entry in listed)
 
 
 def _entries(lines: list[str]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,10 @@ from website.tables import code, table
 
 
 def layout(schema: dict[str, Any], *names: str) -> str:
-    """A table of fields for every object (or those with these names), the outermost first."""
+    """A table of fields for every object (or those with these names), the outermost first.
+
+    Of codes, a table with what each of them means.
+    """
     definitions = schema["$defs"]
     named = {name: definitions[name] for name in names or definitions}
     objects = {"The whole": schema, **named}
@@ -14,6 +17,9 @@ def layout(schema: dict[str, Any], *names: str) -> str:
 
 
 def _section(name: str, schema: dict[str, Any]) -> str:
+    if "properties" not in schema:
+        meanings = [(code(str(one["const"])), one["description"]) for one in schema["oneOf"]]
+        return f"**{name}**\n\n{table(['code', 'meaning'], meanings)}"
     fields = schema["properties"].items()
     rows = [(code(field), _type(definition)) for field, definition in fields]
     return f"**{name}**\n\n{table(['field', 'type'], rows)}"

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from quantshift import history, judging, quantifying
-from quantshift.data.description import Listed
+from quantshift.lab.data.description import Listed
 from website.pages import DOCS
 from website.tables import code, table
 

@@ -9,10 +9,12 @@ experiments, `findings.csv` the verdicts on the paper's findings, `published.csv
 the published ones by degree of shift, `agreement.csv` how well the two agree. `tables.csv`, from
 the leaderboard of a benchmark on tables, has the mean absolute errors by suite; for the suites on
 tables of other packages, `SUITE.csv` has the errors by data set and `SUITE-ranks.csv` the mean
-ranks (from the results beside the leaderboard). In a page, a table is between
-`<!-- measured: NAME -->` and `<!-- end -->`.
+ranks (from the results beside the leaderboard). The files in `as-shown` are figures of other
+scripts, with the command beside each table; they are shown as they are. In a page, a table is
+between `<!-- measured: NAME -->` and `<!-- end -->`.
 """
 
+import csv
 import math
 import re
 import statistics
@@ -23,17 +25,19 @@ from typing import TypeAlias
 
 import polars as pl
 
-from quantshift.analysis import order_methods, part_of, rank_stability, summarise
-from quantshift.analysis.methods import ORDER
-from quantshift.paper import against_published, verdicts
+from quantshift.lab.analysis import order_methods, part_of, rank_stability, summarise
+from quantshift.lab.analysis.methods import ORDER
+from quantshift.lab.paper import against_published, verdicts
+from quantshift.lab.report.style.wording import UNSEEN
+from quantshift.lab.results.store import ResultStore
 from quantshift.quantifiers.base import catalogue
-from quantshift.report.wording import UNSEEN
-from quantshift.results.store import ResultStore
 from website.pages import DOCS, page_of_method, pages
-from website.pretrained import pretrained_blocks
 from website.tables import table
 
 FIGURES = DOCS / "figures"
+
+AS_SHOWN = "as-shown"
+"""The folder of figures that are shown as they are."""
 
 RARE = "prior-rare"
 """Prior shift after training sets with 2% of a class."""
@@ -232,8 +236,15 @@ def measured_blocks(folder: Path) -> dict[str, str]:
             f"published-{part}": published_table(published.filter(pl.col("part") == part))
             for part in published["part"].unique(maintain_order=True)
         },
-        **pretrained_blocks(folder),
+        **{path.stem: _as_shown(path) for path in sorted((folder / AS_SHOWN).glob("*.csv"))},
     }
+
+
+def _as_shown(path: Path) -> str:
+    """The cells of a CSV file as a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    return table(header, rows)
 
 
 def fill_blocks(text: str, tables: Mapping[str, str]) -> str:

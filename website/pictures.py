@@ -12,8 +12,8 @@ from html import escape
 
 from PIL import Image
 
-from quantshift.report.figures.canvas import save_figure
-from quantshift.report.illustrations import (
+from quantshift.lab.report.figures.canvas import save_figure
+from quantshift.lab.report.illustrations import (
     concept_illustration,
     covariate_illustration,
     local_illustration,
@@ -156,7 +156,7 @@ JUDGE_LABELS_HEAD = Box(("Which items have labels", "by people?"), QUESTION, bol
 JUDGE_LABELS = (
     Step(
         situation("None yet"),
-        method("judge plan", small="says how many, which"),
+        method("plan judge", small="says how many, which"),
     ),
     Step(
         situation("Random ones", small="best, if you can choose"),
@@ -180,7 +180,7 @@ JUDGE_LABELS = (
     ),
     Step(
         situation("you can label more"),
-        labels("100 random items", small="judge plan --how random"),
+        labels("100 random items", small="plan judge --how random"),
         depends=True,
     ),
     Step(
@@ -199,7 +199,7 @@ JUDGE_LABELS = (
     ),
     Step(
         situation("neither is known"),
-        labels("100 random items", small="judge plan --how random"),
+        labels("100 random items", small="plan judge --how random"),
         depends=True,
     ),
 )

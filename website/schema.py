@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from pydantic.fields import FieldInfo
 
 from quantshift import metrics
-from quantshift.experiments.documents.toml_tables import (
+from quantshift.lab.experiments.documents.toml_tables import (
     ClassifierTable,
     DataTable,
     ExperimentTable,
@@ -20,7 +20,7 @@ from quantshift.experiments.documents.toml_tables import (
     SelectionTable,
     TomlTable,
 )
-from quantshift.quantifiers.base import catalogue
+from quantshift.lab.shifts.catalogue import protocols
 from website.tables import code, table
 
 TABLES: Mapping[str, type[TomlTable]] = {
@@ -124,7 +124,7 @@ def spec_fields() -> str:
 
 def shift_fields() -> str:
     """The keys of `[shift]`, with the kinds that have them and their defaults."""
-    kinds = sorted(catalogue.shifts().values(), key=lambda cls: cls.name)
+    kinds = sorted(protocols().values(), key=lambda cls: cls.name)
     fields: dict[str, dict[str, dataclasses.Field[Any]]] = {}
     for cls in kinds:
         for item in cls.option_fields():

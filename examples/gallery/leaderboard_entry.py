@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
 from quantshift import ACC, CC, PACC, PCC, SLD, CovariateShift, PriorShift, evaluate
-from quantshift.data import generate
+from quantshift.lab.data import generate
 from quantshift.quantifiers import AbstractAggregative, Tags, sample_means
 
 

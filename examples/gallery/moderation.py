@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 
-from quantshift.judging import judge, plan_labels
+from quantshift.judging import judge, plan_judge
 
 rng = np.random.default_rng(1)
 n = 20_000
@@ -28,7 +28,7 @@ by_chance = judge(
 )
 
 # Reviewers label the 500 posts that a plan chooses, with known probabilities.
-plan = plan_labels(posts, score="score", label="violation", n_labels=500)
+plan = plan_judge(posts, score="score", label="violation", n_labels=500)
 plan.write(Path("sheet.csv"), overwrite=True)
 sheet = pl.read_csv("sheet.csv")
 chosen = pl.Series(truth).gather(sheet["item"] - 1)

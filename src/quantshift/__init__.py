@@ -6,8 +6,8 @@
 ['no', 'yes']
 """
 
-from quantshift.base.extras import attach
+import lazy_loader
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 __version__ = "1.0.0"

@@ -1,18 +1,12 @@
 from . import metrics as metrics
-from .adapting import ShiftedClassifier as ShiftedClassifier
 from .checks.every_quantifier import check_quantifier as check_quantifier
-from .diagnosis.accuracy import estimate_accuracy as estimate_accuracy
 from .diagnosis.which_shift import shift_test as shift_test
-from .experiments import load_experiment as load_experiment, run_experiments as run_experiments
-from .experiments.evaluation import evaluate as evaluate
+from .lab.experiments import load_experiment as load_experiment, run_experiments as run_experiments
+from .lab.experiments.evaluation import evaluate as evaluate
 from .history import History as History, watch as watch
-from .intervals.prediction import (
-    aggregate_interval as aggregate_interval,
-    predict_interval as predict_interval,
-)
-from .intervals.regions import predict_region as predict_region
+from .items import Items as Items
 from .judging import judge as judge
-from .measuring import performance as performance
+from .measuring import ShiftedClassifier as ShiftedClassifier, performance as performance
 from .prevalence.binarisation import binarise as binarise
 from .quantifiers import (
     ACC as ACC,
@@ -41,7 +35,6 @@ from .quantifiers import (
     HDx as HDx,
     HDy as HDy,
     IBU as IBU,
-    Items as Items,
     KDEyCS as KDEyCS,
     KDEyHD as KDEyHD,
     KDEyML as KDEyML,
@@ -62,7 +55,6 @@ from .quantifiers import (
     PACC as PACC,
     PCC as PCC,
     PQ as PQ,
-    PretrainedQuantifier as PretrainedQuantifier,
     QuaDapt as QuaDapt,
     RLLS as RLLS,
     RUN as RUN,
@@ -72,17 +64,30 @@ from .quantifiers import (
     SubclassSLD as SubclassSLD,
     T50 as T50,
     Tags as Tags,
+    load as load,
+    save as save,
     wrap as wrap,
 )
 from .quantifying import (
     load_model as load_model,
+    probabilities as probabilities,
     quantify as quantify,
     save_model as save_model,
-    score as score,
     train as train,
 )
-from .results import ResultStore as ResultStore
-from .shifts import (
+from .lab.displays import (
+    BiasDisplay as BiasDisplay,
+    DiagonalDisplay as DiagonalDisplay,
+    ErrorByShiftDisplay as ErrorByShiftDisplay,
+    IntervalDisplay as IntervalDisplay,
+    RegionDisplay as RegionDisplay,
+)
+from .lab.results import ResultStore as ResultStore
+from .lab.tuning import (
+    PrevalenceScorer as PrevalenceScorer,
+    PrevalenceSearchCV as PrevalenceSearchCV,
+)
+from .lab.shifts import (
     AbstractProtocol as AbstractProtocol,
     AbstractShift as AbstractShift,
     ConceptShift as ConceptShift,

@@ -4,9 +4,10 @@ Each of them is a `ValueError`, which library users can catch as usual. The comm
 message as one line and exits with code 2.
 """
 
+import contextlib
 import difflib
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from numbers import Real
 
 from quantshift.credentials import without_credentials
 
@@ -54,13 +55,18 @@ LARGEST_SEED = 2**32 - 1
 """The largest seed that every library takes."""
 
 
-def check_seed(seed: object) -> None:
-    """Refuse a seed that some library would not take."""
-    if isinstance(seed, Integral) and 0 <= int(seed) <= LARGEST_SEED:
-        return
-    raise UserError(
-        f"a seed is a whole number from 0 to {LARGEST_SEED:,}, got {seed!r}", arguments=["seed"]
-    )
+def check_utf8(name: object) -> None:
+    """Refuse a name that is not text: answers, which are UTF-8, could not say what they are of."""
+    text = str(name)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Python keeps bytes that are not UTF-8 as characters of their own.
+        stored = text.encode("utf-8", "backslashreplace")
+        with contextlib.suppress(UnicodeEncodeError):
+            stored = text.encode("utf-8", "surrogateescape")
+        shown = stored.decode("utf-8", "backslashreplace")
+        raise UserError(f"{shown}: this name is not UTF-8; rename the file or folder") from None
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UserError:

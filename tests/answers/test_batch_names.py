@@ -1,8 +1,10 @@
 """What several batches of one call are to each other."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from quantshift.answers.batch_names import batches_in_order, in_sequence
+from quantshift.answers.batch_names import batches_in_order, in_sequence, newest_batch
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,9 @@ def test_names_that_are_dates_are_in_the_order_of_time():
     """Groups of `judge` and batches of sketches used to be in alphabetical order."""
     names = ["01/02/2026", "(missing)", "28/01/2026", "02/02/2026"]
     assert batches_in_order(names) == ["28/01/2026", "01/02/2026", "02/02/2026", "(missing)"]
+
+
+def test_the_newest_batch_is_the_last_one_with_a_name():
+    first, second, nameless = (SimpleNamespace(name=name) for name in ("1", "2", "(missing)"))
+    assert newest_batch([first, second, nameless]) is second
+    assert newest_batch([nameless]) is nameless

@@ -6,7 +6,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from quantshift.base.compiled import ANNOUNCEMENT, announced
+from quantshift.base.compiled import ANNOUNCEMENT, NOT_KEPT, announced, compiled
 
 
 def test_the_first_compilation_is_announced_once() -> None:
@@ -14,10 +14,23 @@ def test_the_first_compilation_is_announced_once() -> None:
     told: list[str] = []
     with announced(told.append):
         assert (one(1), other(1), one(2)) == (2, 3, 3)
-    assert told == [ANNOUNCEMENT]
+    assert told == [NOT_KEPT]
     with announced(told.append):
         assert one(3) == 4
+    assert told == [NOT_KEPT]
+
+
+def test_whether_machine_code_is_kept_is_said(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    double, told = compiled(twice), list[str]()
+    with announced(told.append):
+        assert double(2) == 4
     assert told == [ANNOUNCEMENT]
+    assert list(tmp_path.rglob("*.nbi"))
+
+
+def twice(x: int) -> int:
+    return 2 * x
 
 
 CALLER = """

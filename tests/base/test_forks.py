@@ -14,12 +14,12 @@ import polars as pl
 from quantshift.tables.reading import open_table
 from quantshift.errors import UserError
 from quantshift.quantifying import load_model, quantify
-from quantshift import analysis
-from quantshift.experiments.evaluation import evaluate
-from quantshift.judging import judge, plan_labels
+from quantshift.lab import analysis
+from quantshift.lab.experiments.evaluation import evaluate
+from quantshift.judging import judge, plan_judge
 from quantshift.quantifiers import PACC, SLD
-from quantshift.quantifying import draw_audit_sheet, train
-from quantshift.shifts import UniformPrevalence
+from quantshift.quantifying import plan_quantify, train
+from quantshift.lab.shifts import UniformPrevalence
 from quantshift.sketches import load_sketch, quantify_sketch, sketch
 
 rng = np.random.default_rng(0)
@@ -39,14 +39,14 @@ for name, call in {
     "quantify": lambda: quantify(frame, model="nowhere"),
     "model": lambda: load_model("nowhere"),
     "train": lambda: train("nowhere.csv", label="y"),
-    "audit": lambda: draw_audit_sheet("nowhere.csv", model="nowhere"),
+    "audit": lambda: plan_quantify("nowhere.csv", model="nowhere"),
     "sketch": lambda: sketch("nowhere.csv", score="p"),
     "load_sketch": lambda: load_sketch("nowhere.parquet"),
     "quantify_sketch": lambda: quantify_sketch("a.parquet", train_sketch="b.parquet"),
     "judge": lambda: judge("nowhere.csv", verdict="judge", **judged),
     "judge_frame": lambda: judge(pl.DataFrame({"judge": said}), verdict="judge", **judged),
     "judge_arrays": lambda: judge(verdict=said, **judged),
-    "plan": lambda: plan_labels("nowhere.csv", verdict="judge", n_labels=20),
+    "plan": lambda: plan_judge("nowhere.csv", verdict="judge", n_labels=20),
     "evaluate": lambda: evaluate(fitted, draws, X, y),
     "analysis": lambda: analysis.mean_ranks(pl.DataFrame({"ae": [0.1]})),
 }.items():
@@ -87,7 +87,7 @@ def answers(before):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_process_forked_after_tables_were_read_refuses_tables():
-    """`quantify`, `judge`, `plan_labels` and others waited forever for the threads of polars."""
+    """`quantify`, `judge`, `plan_judge` and others waited forever for the threads of polars."""
     assert answers("used") == dict.fromkeys(TABLES, REFUSED)
 
 

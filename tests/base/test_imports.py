@@ -7,8 +7,13 @@ import pytest
 
 from quantshift.base import imports
 from quantshift.base.imports import extra_needed
+from quantshift.classify.named import named_classifier
 from quantshift.errors import UserError
-from quantshift.report.build import build_report
+from quantshift.lab.report.build import build_report
+from quantshift.lab.results.failures import Failure
+from quantshift.lab.shifts.catalogue import protocol_class
+from quantshift.quantifiers.base.catalogue import quantifier_class
+from quantshift.quantifiers.base.citations import works_of
 
 
 @pytest.fixture
@@ -27,6 +32,53 @@ def test_what_has_another_form_is_refused(text):
     assert not imports.is_import_path(text)
     with pytest.raises(UserError, match=r"is not of the form package.module:name"):
         imports.imported(text)
+
+
+OWN = """
+from sklearn.linear_model import LogisticRegression
+from quantshift import CC, PriorShift
+
+class Mine(CC):
+    "Mine: counts."
+
+class MyShift(PriorShift):
+    name = "mine"
+
+class Fails(CC):
+    "Fails: always."
+
+    def _solve(self, representation, index, weights=None):
+        raise RuntimeError("no way")
+
+model = LogisticRegression(C=3.0)
+"""
+
+
+def test_a_file_is_named_wherever_a_module_is(tmp_path, monkeypatch):
+    """Only `quantify --method` and `bench --add` took files."""
+    (tmp_path / "own methods.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    assert quantifier_class("own methods.py:Mine").__name__ == "Mine"
+    assert protocol_class("own methods.py:MyShift").name == "mine"
+    assert named_classifier("own methods.py:model").C == 3.0
+    assert works_of(["own methods.py:Mine"]) == []
+    for wrong in ("own methods.py:Min", "own methods.py:mode"):
+        with pytest.raises(UserError, match="did you mean"):
+            imports.imported(wrong)
+    with pytest.raises(UserError, match="there is no Python file"):
+        imports.imported_class("others.py:Mine")
+
+
+def test_a_failure_names_the_file_and_line_of_a_user_s_method(tmp_path, monkeypatch):
+    (tmp_path / "failing.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    method = quantifier_class("failing.py:Fails")().fit([[0.0], [1.0]] * 10, [0, 1] * 10)
+    with pytest.raises(RuntimeError) as raised:
+        method.predict([[0.0]])
+    line = OWN.splitlines().index('        raise RuntimeError("no way")') + 1
+    failure = Failure.of({"Fails": "0"}, raised.value)
+    # The frame of this test is outside the package, too, and not the last.
+    assert failure.message == f"no way (failing.py, line {line})"
 
 
 def test_names_may_have_dots(module):

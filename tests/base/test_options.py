@@ -10,17 +10,17 @@ import typer
 from quantshift.base.options import as_names
 from quantshift.cli.app import app_with
 from quantshift.errors import UserError
-from quantshift.judging import judge, plan_labels
-from quantshift.quantifying import draw_audit_sheet, quantify, train
+from quantshift.judging import judge, plan_judge
+from quantshift.quantifying import plan_quantify, quantify, train
 from quantshift.sketches import quantify_sketch
 
 # Conditions are only checked by the functions; the options --fail-if decide on the exit code.
 DOORS = [
     (quantify, ["quantify"], {"conditions"}),
     (train, ["train"], {"source"}),
-    (draw_audit_sheet, ["audit-plan"], set()),
-    (judge, ["judge", "table"], set()),
-    (plan_labels, ["judge", "plan"], set()),
+    (plan_quantify, ["plan", "quantify"], set()),
+    (judge, ["judge"], set()),
+    (plan_judge, ["plan", "judge"], set()),
     # The columns of the audit are --label and --by.
     (quantify_sketch, ["quantify"], {"audit_columns", "conditions"}),
 ]
@@ -35,7 +35,7 @@ def test_arguments_are_called_what_the_options_are_called(
     command: typer.core.TyperGroup = typer.main.get_command(app_with([verb[0]]))  # type: ignore[assignment]
     found: object = command.commands[verb[0]]
     if len(verb) > 1:
-        found = found.commands.get(verb[1]) or found.commands[found.default]  # type: ignore[attr-defined]
+        found = found.commands[verb[1]]  # type: ignore[attr-defined]
     options = {
         option.removeprefix("--").replace("-", "_") for p in found.params for option in p.opts
     }  # type: ignore[attr-defined]
@@ -67,11 +67,11 @@ def test_names_may_be_any_sequence_of_texts() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"by": ["region"]}, "'by' must be a text, got list"),
-        ({"weights": np.ones(3)}, "'weights' must be a text, got ndarray"),
-        ({"classifier": object()}, "'classifier' must be a text, got object"),
-        ({"positive": True}, "'positive' must be a text, got bool"),
-        ({"replicates": "100"}, "'replicates' must be a whole number, got str"),
+        ({"by": ["region"]}, "'by' must be a text or None, got \\['region'\\]"),
+        ({"weights": np.ones(3)}, "'weights' must be a text or None, got an array of shape"),
+        ({"classifier": object()}, "'classifier' must be a text, got <object object"),
+        ({"positive": True}, "'positive' must be a text or None, got True"),
+        ({"replicates": "100"}, "'replicates' must be a whole number, got '100'"),
     ],
 )
 def test_an_argument_of_another_type_is_named(wrong: dict[str, object], message: str) -> None:

@@ -22,9 +22,16 @@ def test_seeds_differ() -> None:
     assert (stratified_folds(codes, 5, seed=0) != stratified_folds(codes, 5, seed=1)).any()
 
 
+def test_a_small_class_makes_fewer_folds() -> None:
+    codes = np.array([0] * 9 + [1] * 2)
+    folds = stratified_folds(codes, 5, seed=0)
+    assert (folds == stratified_folds(codes, 2, seed=0)).all()
+    assert sorted(folds[codes == 1].tolist()) == [0, 1]
+
+
 def test_impossible_folds_are_refused() -> None:
-    with pytest.raises(UserError, match="only 2 training items, fewer than cv=5"):
-        stratified_folds(np.array([0] * 9 + [1] * 2), 5, seed=0)
+    with pytest.raises(UserError, match="only 1 training item, and none can be held out"):
+        stratified_folds(np.array([0] * 9 + [1]), 5, seed=0)
     with pytest.raises(UserError, match="at least 2 folds"):
         stratified_folds(np.array([0, 1]), 1, seed=0)
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from quantshift import SLD, SubclassSLD, aggregate_interval
+from quantshift import SLD, SubclassSLD
 
 
 def _posteriors(how: str, codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -37,7 +37,7 @@ def test_posteriors_that_are_all_but_the_same(how: str, n_classes: int, n_items:
         SubclassSLD().fit_posteriors(posteriors, codes),
         SubclassSLD().fit_posteriors(posteriors, codes, clusters=clusters),
     ):
-        found = aggregate_interval(quantifier, posteriors, n_bootstrap=20)
+        found = quantifier.aggregate_interval(posteriors, n_bootstrap=20)
         assert found.prevalence.sum() == pytest.approx(1)
         if how != "always right":
             assert not found.informative.any()

@@ -15,8 +15,10 @@ import typer
 
 from quantshift import __version__
 from quantshift.cli.app import VERBS, app_with, main
-from quantshift.cli.commands import doctor
+from quantshift.cli.commands.first_steps import doctor
+from quantshift.lab.shifts.catalogue import protocols
 from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.catalogue import quantifiers, recommended
 
 COMMAND = [sys.executable, "-c", "from quantshift.cli.app import main; main()"]
 
@@ -42,7 +44,7 @@ def test_python_runs_the_package_as_the_command() -> None:
 @pytest.mark.parametrize(
     ("line", "completion"),
     [
-        ("quantshift aud", "audit-plan"),
+        ("quantshift pla", "plan"),
         ("quantshift --ver", "--version"),
         ("quantshift doctor --he", "--help"),
     ],
@@ -75,7 +77,7 @@ def test_bash_completes_the_options_of_a_verb() -> None:
     ("arguments", "line"),
     [
         ("judge", "missing argument 'TABLE'; see quantshift judge --help"),
-        ("judge plan", "missing argument 'TABLE'; see quantshift judge plan --help"),
+        ("plan judge", "missing argument 'TABLE'; see quantshift plan judge --help"),
         ("judge a.csv b.csv", r".*extra argument.*\(b\.csv\); see quantshift judge --help"),
         (
             "quantify --sample a.csv b.csv",
@@ -132,10 +134,21 @@ def test_no_library_is_imported_for_a_line(arguments: tuple[str, ...]) -> None:
 def test_list_has_a_line_for_everything(quantshift) -> None:
     code, told, _ = quantshift("list")
     assert code == 0
-    for name in (*catalogue.quantifiers(), *catalogue.shifts(), "concept-forced"):
+    for name in (*catalogue.quantifiers(), *protocols(), "concept-forced"):
         assert any(line.split()[:1] == [name] for line in told.splitlines()), name
     assert "Saerens-Latinne-Decaestecker" in told
     assert "PriorShift" not in quantshift("list", "quantifiers")[1]
+
+
+def test_the_quantifiers_to_begin_with_are_listed_first(quantshift):
+    _, told, _ = quantshift("list", "quantifiers")
+    first, _, others = told.partition("Other quantifiers")
+    for name, cls in quantifiers().items():
+        listed, rest = (first, others) if name in recommended() else (others, first)
+        assert f"\n{name} " in listed
+        assert f"\n{name} " not in rest
+        assert cls.recommended == recommended().get(name, cls.recommended)
+    assert len(recommended()) == 12
 
 
 def test_doctor_tells_versions_and_missing_parts(quantshift) -> None:
@@ -213,8 +226,8 @@ def test_an_error_names_the_options_of_the_verb_that_cure_it(
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        ("status.ResultStore.open", ("status", "out")),
-        ("data.import_columns", ("data", "import", "a.csv", "--label", "y", "--out", "d")),
+        ("research.status.ResultStore.open", ("status", "out")),
+        ("research.data.import_columns", ("data", "import", "a.csv", "--label", "y", "--out", "d")),
     ],
 )
 def test_ctrl_c_is_one_line_and_exit_code_130(function, arguments, monkeypatch, capsys) -> None:
@@ -224,7 +237,7 @@ def test_ctrl_c_is_one_line_and_exit_code_130(function, arguments, monkeypatch, 
 
 def test_memory_that_is_not_enough_is_one_line(monkeypatch, capsys) -> None:
     error = MemoryError("Unable to allocate 7.28 TiB")
-    code = called("status.ResultStore.open", error, ("status", "out"), monkeypatch)
+    code = called("research.status.ResultStore.open", error, ("status", "out"), monkeypatch)
     said, wrong = capsys.readouterr()
     assert (code, said, wrong.count("\n")) == (2, "", 1)
     assert wrong.startswith("error: not enough memory on this machine")
@@ -249,7 +262,7 @@ class PanicException(BaseException):
 )
 def test_every_error_is_one_line(error, code, said, monkeypatch, capsys) -> None:
     """They were tracebacks, "Aborted.", or nothing at all with the exit code of the loaded code."""
-    ended = called("status.ResultStore.open", error, ("status", "out"), monkeypatch)
+    ended = called("research.status.ResultStore.open", error, ("status", "out"), monkeypatch)
     out, wrong = capsys.readouterr()
     assert (ended, out, wrong.count("\n")) == (code, "", 1)
     assert said in wrong
@@ -258,7 +271,7 @@ def test_every_error_is_one_line(error, code, said, monkeypatch, capsys) -> None
 
 def test_debug_shows_the_traceback_of_an_unexpected_error(monkeypatch, capsys) -> None:
     arguments = ("--debug", "status", "x")
-    assert called("status.ResultStore.open", PanicException(), arguments, monkeypatch) == 1
+    assert called("research.status.ResultStore.open", PanicException(), arguments, monkeypatch) == 1
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
@@ -320,12 +333,18 @@ def test_the_library_names_no_options() -> None:
     """Errors of the library are for Python too; whole commands in backticks may be quoted.
 
     One module writes commands to run next, which is what options are for; where options are
-    declared, their help may name others.
+    declared, their help may name others. What nobody has said about labels is asked for with the
+    option of each answer.
     """
     source = Path(__file__).parents[2] / "src" / "quantshift"
+    may = {
+        source / "quantifying" / "output" / "commands.py",
+        source / "judging" / "answering" / "judged_batches.py",
+        source / "judging" / "findings.py",
+    }
     option = re.compile(r"(?<![\w-])--[a-z]+(?![a-z]|-->)")
     for path in source.rglob("*.py"):
-        if path == source / "quantifying" / "output" / "commands.py" or path.name == "options.py":
+        if path in may or path.name == "options.py":
             continue
         if "cli" not in path.parts:
             text = re.sub(r"`(quantshift|dask) [^`]*`", "", path.read_text())

@@ -7,7 +7,7 @@ import sys
 import polars as pl
 import pytest
 
-from quantshift.data import DataFolder
+from quantshift.lab.data import DataFolder
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def content(folder):
 
 TRAIN = ("--train", "labelled.csv", "--label", "y", "--features", "x")
 QUANTIFY = ("quantify", *TRAIN, "--sample", "new.csv", "--method", "PACC", "--replicates", 100)
-PLAN = ("audit-plan", *TRAIN, "--sample", "new.csv", "--precision", 0.2)
+PLAN = ("plan", "quantify", *TRAIN, "--sample", "new.csv", "--precision", 0.2)
 SYNTHETIC = ("data", "synthetic", "--documents", 50)
 REVIEWS = ("data", "import", "--layout", "reviews", "A=reviews.txt", "--min-chars", 0)
 IMPORT = ("data", "import", "labelled.csv", "--label", "y")

@@ -4,11 +4,13 @@ import csv
 import dataclasses
 import html
 import json
+import re
 
 import pytest
 
-from quantshift.cli.commands import quantify as verb
-from quantshift.cli.commands import train as train_verb
+from quantshift.claims import Explanation
+from quantshift.cli.commands.answers import quantify as verb
+from quantshift.cli.commands.answers import train as train_verb
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.options import (
     AuditOptions,
@@ -19,10 +21,12 @@ from quantshift.quantifying.options import (
     Sources,
     TrainingOptions,
 )
-from quantshift.quantifying.output.result import Shift
+from quantshift.quantifying.result import Shift
+from tests.claims.made import RANGED as A_RANGE
 from tests.quantifying.made import BATCH, FOUND, UNKNOWN
 
-CALM = dataclasses.replace(BATCH, shift=Shift(False, "prior", 0.4))
+CALM = dataclasses.replace(BATCH, shift=Shift(False, Explanation.PRIOR, 0.4))
+RANGED = dataclasses.replace(CALM, grounds=A_RANGE)
 ASKED = ("quantify", "--sample", "new.csv", "--model", "m")
 
 
@@ -129,7 +133,16 @@ def test_without_options_the_job_has_its_defaults(job, quantshift):
             "condition: new.csv: neg.low<0.6 (50.0%)\n",
         ),
         ((UNKNOWN,), (), 4, ""),
-        ((CALM, UNKNOWN), ("--fail-if", "pos>0.4"), 4, "condition: new.csv: pos>0.4 (43.0%)\n"),
+        (
+            (CALM, UNKNOWN),
+            ("--fail-if", "pos>0.4"),
+            3,
+            "condition: new.csv: pos>0.4 (43.0%)\nopen: new.csv: pos>0.4 (0.0 to 100.0%)\n",
+        ),
+        ((RANGED,), ("--fail-if", "pos>0.4"), 4, "open: new.csv: pos>0.4 (37.5 to 50.0%)\n"),
+        ((RANGED,), ("--fail-if", "pos>0.6"), 0, ""),
+        ((RANGED,), ("--fail-if", "pos>0.3"), 3, "condition: new.csv: pos>0.3 (37.5 to 50.0%)\n"),
+        ((RANGED,), ("--fail-if", "pos.high>0.4"), 3, "condition: new.csv: pos.high>0.4 (50.0%)\n"),
     ],
 )
 def test_exit_codes(job, quantshift, batches, options, code, said):
@@ -185,11 +198,25 @@ def test_json_alone_on_standard_output(job, quantshift):
 
 
 def test_the_help_teaches(quantshift):
-    code, out, _ = quantshift("quantify", "--help")
+    code, out, _ = quantshift("quantify", "--help-all")
     assert code == 0
     for taught in ("Tables", "Columns", "Estimate", "Output", "In scripts", "unreliable"):
         assert taught in out
     assert "zcat new.csv.gz | quantshift quantify --model model/ --sample - --json" in out
+
+
+@pytest.mark.parametrize("verb", ["quantify", "judge"])
+def test_the_help_is_one_screen_of_daily_options(quantshift, verb):
+    """It was 273 lines with 52 options."""
+    code, out, _ = quantshift(verb, "--help")
+    assert code == 0
+    shown = set(re.findall(r"│ (?:\*\s+)?(--[a-z-]+)", out))
+    assert {"--help", "--help-all", "--label", "--html"} <= shown
+    assert len(shown - {"--help", "--help-all"}) == 14
+    assert out.count(f"quantshift {verb} ") == 1 + 2  # how it is called, and two examples
+    assert len(out.splitlines()) <= 55
+    _, everything, _ = quantshift(verb, "--help-all")
+    assert shown < set(re.findall(r"│ (?:\*\s+)?(--[a-z-]+)", everything))
 
 
 def test_train_looks_at_its_place_before_the_work(monkeypatch, quantshift, tmp_path):

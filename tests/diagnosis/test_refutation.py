@@ -23,7 +23,7 @@ def drawn(counts, seed):
 @pytest.fixture(scope="module")
 def trained():
     X, y = drawn([600, 400], 0)
-    return SubclassSLD(seed=0).fit(X, y), X
+    return SubclassSLD(random_state=0).fit(X, y), X
 
 
 @pytest.mark.slow
@@ -82,15 +82,17 @@ def test_many_samples_are_tested_as_each_is_alone(trained):
     X, _ = drawn([300, 300], 6)
     X[:150] += 1.0
     samples = [np.arange(200), np.arange(100, 400), np.arange(250, 600)]
-    together = refutation_tests(quantifier, X_train, quantifier.items(X), X, samples, seed=2)
+    together = refutation_tests(
+        quantifier, X_train, quantifier.items(X), X, samples, random_state=2
+    )
     for rows, found in zip(samples, together, strict=True):
-        alone = refutation_test(quantifier, X_train, X[rows], seed=2)
+        alone = refutation_test(quantifier, X_train, X[rows], random_state=2)
         assert (alone.refuted, alone.auc) == (found.refuted, pytest.approx(found.auc))
 
 
 def test_any_number_of_classes_and_sparse_features():
     X, y = drawn([300, 300, 300], 0)
-    quantifier = SubclassSLD(seed=0).fit(csr_array(X), y)
+    quantifier = SubclassSLD(random_state=0).fit(csr_array(X), y)
     new, _ = drawn([50, 100, 350], 1)
     assert not refutation_test(quantifier, csr_array(X), csr_array(new)).refuted
     moved = csr_array(new + np.array([0.0, 0.0, 1.5]))
@@ -99,7 +101,7 @@ def test_any_number_of_classes_and_sparse_features():
 
 def test_a_model_without_clusters_is_tested_as_prior_shift():
     X, y = drawn([500, 300], 0)
-    plain = SubclassSLD(n_clusters=1, seed=0).fit(X, y)
+    plain = SubclassSLD(n_clusters=1, random_state=0).fit(X, y)
     new, _ = drawn([100, 400], 1)
     assert not refutation_test(plain, X, new).refuted
     assert refutation_test(plain, X, new + 1.0).refuted
@@ -120,7 +122,7 @@ def test_prior_shift_alone_is_refuted_where_subgroups_have_moved():
         return X, y
 
     X, y = items(0.5, 2000, 1)
-    quantifier = SubclassSLD(n_clusters=2, seed=0).fit(X, y)
+    quantifier = SubclassSLD(n_clusters=2, random_state=0).fit(X, y)
     new, _ = items(0.2, 800, 2)
     assert not refutation_test(quantifier, X, new).refuted
     assert refutation_test(quantifier, X, new, family="prior").refuted
@@ -135,7 +137,7 @@ def test_weights_of_the_sample_count(trained):
     X[::2] += 1.5
     weights = np.where(np.arange(600) % 2 == 0, 0.0, 1.0)
     assert refutation_test(quantifier, X_train, X).refuted
-    assert not refutation_test(quantifier, X_train, X, weights=weights).refuted
+    assert not refutation_test(quantifier, X_train, X, sample_weight=weights).refuted
 
 
 def test_other_training_items_are_refused(trained):

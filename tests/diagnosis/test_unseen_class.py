@@ -9,6 +9,8 @@ import pytest
 
 from quantshift.diagnosis.unseen_class import unlike_every_class
 from quantshift.quantifying import quantify, train
+from quantshift.quantifying.findings import Advice, BatchFindings
+from tests.found import codes_of, numbers_of
 
 FAST = {"replicates": 100}
 
@@ -97,12 +99,16 @@ def test_an_answer_begins_with_the_share_of_none_of_these():
     found = quantify(new, model=model, **FAST)
     (batch,) = found.batches
     assert 0.05 < batch.none_of_these <= 60 / 460
-    assert found.to_text().startswith("none of these: at least ")
-    assert not any("No action needed" in advice for advice in batch.advice)
+    assert found.to_text(details=True).splitlines()[0].startswith(f"{found.headline}: ")
+    assert "perhaps because they are of a class that it does not have" in found.to_text(
+        details=True
+    )
+    assert Advice.AUDIT_WOULD_CONFIRM not in codes_of(batch.findings)
+    assert numbers_of(batch.findings, BatchFindings.NONE_OF_THESE)["share"] == batch.none_of_these
     assert (batch.reason, batch.kind) == ("refuted", "range")
     halves = quantify([new[:200], new[200:]], model=model, **FAST)
     assert halves.batches[0].none_of_these is None
-    assert "sample 2: none of these: at least" in halves.to_text().splitlines()[0]
+    assert "sample 2: at least" in halves.to_text(details=True)
     (same,) = quantify(frame({"a": (300, 500), "b": (300, 500)}), model=model, **FAST).batches
     assert same.none_of_these is None
 

@@ -13,10 +13,10 @@ from quantshift.diagnosis.which_shift import (
     NullModel,
     min_p_values,
     shift_test,
-    shift_test_posteriors,
     shift_tests,
 )
 from quantshift.errors import DataError, UserError
+from quantshift.items.items import Items
 from quantshift.quantifiers.likelihood.subclass_sld import SubclassSLD
 
 Counts = dict[tuple[int, int], int]
@@ -59,11 +59,22 @@ def test_the_kind_of_shift_is_named(quantifier: SubclassSLD, counts: Counts, kin
 def test_equal_weights_are_none(quantifier: SubclassSLD) -> None:
     X = items(LOCAL, 1)[0]
     plain, same = (
-        shift_test(quantifier, X, n_bootstrap=50, weights=weights)
+        shift_test(quantifier, X, n_bootstrap=50, sample_weight=weights)
         for weights in (None, np.full(len(X), 3.0))
     )
     assert str(plain) == str(same)
     assert plain.statistic == same.statistic
+
+
+def test_items_of_almost_no_weight_are_as_if_they_were_not_there(quantifier: SubclassSLD) -> None:
+    X, others = items(PRIOR, 1)[0], items(LOCAL, 2)[0]
+    weights = np.repeat([1.0, 1e-9], [len(X), len(others)])
+    alone = shift_test(quantifier, X, n_bootstrap=100)
+    beside = shift_test(quantifier, np.vstack([X, others]), n_bootstrap=100, sample_weight=weights)
+    assert beside.kind == alone.kind == "prior"
+    assert beside.p_value == pytest.approx(alone.p_value, abs=0.1)
+    for name, p in alone.prevalence.items():
+        assert beside.prevalence[name] == pytest.approx(p, abs=1e-4)
 
 
 @pytest.mark.slow
@@ -74,7 +85,7 @@ def test_weights_can_make_a_shift_and_undo_one(quantifier: SubclassSLD) -> None:
         factor = np.array([other[key] / counts[key] for key in counts])
         weights = np.repeat(factor, list(counts.values()))
         assert shift_test(quantifier, X, n_bootstrap=400).kind != kind
-        assert shift_test(quantifier, X, n_bootstrap=400, weights=weights).kind == kind
+        assert shift_test(quantifier, X, n_bootstrap=400, sample_weight=weights).kind == kind
 
 
 @pytest.mark.slow
@@ -85,7 +96,7 @@ def test_weights_alone_raise_no_alarm(quantifier: SubclassSLD) -> None:
     for seed in range(12):
         X, _ = items(PRIOR, 100 + seed)
         weights = rng.exponential(size=len(X)) ** 2
-        p_values.append(shift_test(quantifier, X, n_bootstrap=100, weights=weights).p_value)
+        p_values.append(shift_test(quantifier, X, n_bootstrap=100, sample_weight=weights).p_value)
     # Uniform: 12 p-values below .1 more than four times has a probability of .4%.
     assert np.sum(np.array(p_values) < 0.1) <= 4
     assert np.mean(p_values) > 0.25
@@ -112,10 +123,12 @@ def test_items_unlike_training_are_reported(quantifier: SubclassSLD) -> None:
 
 def test_the_same_seed_gives_the_same_answer(quantifier: SubclassSLD) -> None:
     X = items(PRIOR, 2)[0]
-    first = shift_test(quantifier, X, n_bootstrap=100, seed=3)
-    assert shift_test(quantifier, X, n_bootstrap=100, seed=3).p_value == first.p_value
+    first = shift_test(quantifier, X, n_bootstrap=100, random_state=3)
+    assert shift_test(quantifier, X, n_bootstrap=100, random_state=3).p_value == first.p_value
     shuffled = np.random.default_rng(0).permutation(X)
-    assert shift_test(quantifier, shuffled, n_bootstrap=100, seed=3).p_value == first.p_value
+    assert (
+        shift_test(quantifier, shuffled, n_bootstrap=100, random_state=3).p_value == first.p_value
+    )
 
 
 def test_posteriors_and_clusters_serve_as_well_as_features(quantifier: SubclassSLD) -> None:
@@ -125,9 +138,8 @@ def test_posteriors_and_clusters_serve_as_well_as_features(quantifier: SubclassS
     posteriors = quantifier.classifier_.predict_proba(X)
     committee = [model.predict_proba(X) for model in quantifier.committee_]
     by_features = shift_test(quantifier, X, n_bootstrap=100)
-    by_posteriors = shift_test_posteriors(
-        quantifier, posteriors, clusters, committee=committee, n_bootstrap=100
-    )
+    known = Items(posteriors, np.stack(committee), clusters)
+    (by_posteriors,) = shift_tests(quantifier, known, [np.arange(len(X))], n_bootstrap=100)
     assert by_posteriors.p_value == by_features.p_value
     assert_allclose(by_posteriors.statistic, by_features.statistic)
     assert_allclose(by_posteriors.prevalence["local"], by_features.prevalence["local"])
@@ -211,6 +223,13 @@ def test_min_p_is_uniform_under_the_null_whatever_the_dependence() -> None:
     assert min_p_values(np.array([[9.0, 0.0]]), values)[0] < 0.002
 
 
+def test_min_p_of_a_few_replicates_by_hand() -> None:
+    """The smallest p-value of each replicate is .25, .25, .5 and 1; a tie is as small."""
+    null = np.array([[4.0, 1.0], [3.0, 4.0], [2.0, 2.0], [1.0, 1.0]])
+    observed = np.array([[5.0, 0.0], [4.0, 0.0], [0.0, 3.0], [0.0, 2.0], [1.0, 1.0]])
+    assert_allclose(min_p_values(observed, null), [1 / 5, 3 / 5, 3 / 5, 4 / 5, 1.0])
+
+
 def test_what_cannot_be_tested_is_refused(quantifier: SubclassSLD) -> None:
     X = items(PRIOR, 1)[0]
     with pytest.raises(UserError, match="level of a test must be between 0 and 1"):
@@ -219,8 +238,9 @@ def test_what_cannot_be_tested_is_refused(quantifier: SubclassSLD) -> None:
     with pytest.raises(DataError, match="single cluster"):
         shift_test(alone, X)
     plain = SubclassSLD().fit_posteriors(np.full((4, 2), 0.5), [0, 1, 0, 1])
+    known = Items(np.full((4, 2), 0.5), None, Clusters.known([0, 0, 0, 0]))
     with pytest.raises(DataError, match="single cluster"):
-        shift_test_posteriors(plain, np.full((4, 2), 0.5), Clusters.known([0, 0, 0, 0]))
+        shift_tests(plain, known, [np.arange(4)])
 
 
 @pytest.mark.slow

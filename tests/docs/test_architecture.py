@@ -46,7 +46,7 @@ def is_named(path: Path, entry: str) -> bool:
 
 def test_the_map_is_in_the_order_of_the_layers(entries: dict[str, str]) -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (contract,) = settings["tool"]["importlinter"]["contracts"]
+    contract = settings["tool"]["importlinter"]["contracts"][0]
     layers = [re.findall(r"quantshift\.(\w+)", layer) for layer in reversed(contract["layers"])]
     height = {room: i for i, layer in enumerate(layers) for room in layer}
     heights = [height[room] for room in entries]
@@ -56,5 +56,5 @@ def test_the_map_is_in_the_order_of_the_layers(entries: dict[str, str]) -> None:
 def test_no_folder_has_too_many_modules() -> None:
     levels = Counter(path.parent.as_posix() for path in MODULES)
     wide = {folder for folder, n in levels.items() if n > MOST_MODULES}
-    assert wide <= {"cli/commands"}
+    assert not wide
     assert levels["."] <= MOST_LOOSE

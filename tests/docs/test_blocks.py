@@ -2,7 +2,8 @@
 
 import pytest
 
-from quantshift.experiments.documents.loading import library_names
+from quantshift.lab.experiments.documents.loading import library_names
+from quantshift.lab.shifts.catalogue import protocols
 from quantshift.quantifiers.base import catalogue
 from website import blocks, commands, schema
 from website.pages import DOCS
@@ -19,7 +20,7 @@ def test_every_method_shift_and_experiment_has_a_row():
     for name, cls in catalogue.quantifiers().items():
         assert f"[{name}](../quantifiers/" in methods
         assert cls.tags.assumption.replace("|", r"\|") in methods
-    for name in catalogue.shifts():
+    for name in protocols():
         assert f"| `{name}` |" in shifts
     for name in library_names():
         assert f"| `{name}` |" in experiments
@@ -58,7 +59,8 @@ def test_a_malformed_block_is_refused(text, problem):
 
 def test_the_command_line_is_complete():
     names = [command.name for command in commands.commands()]
-    assert names[:3] == ["quantshift", "quantshift quantify", "quantshift train"]
+    assert names[:3] == ["quantshift", "quantshift example", "quantshift demo"]
+    assert {"quantshift judge", "quantshift plan judge"} <= set(names)
     assert "quantshift data import" in names
     reference = commands.reference()
     for name in names[1:]:

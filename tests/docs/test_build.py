@@ -75,7 +75,7 @@ def test_names_without_a_place_in_the_reference_are_found(tmp_path):
     page = tmp_path / "reference" / "metrics" / "index.html"
     page.parent.mkdir(parents=True)
     page.write_text(
-        '<h2 id="quantshift.metrics.ae">ae</h2><h2 id="quantshift.shifts.Draw">', "utf-8"
+        '<h2 id="quantshift.metrics.ae">ae</h2><h2 id="quantshift.lab.shifts.Draw">', "utf-8"
     )
     missing = reference.missing(tmp_path)
     assert "quantshift.metrics.ae" not in missing

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quantshift.paper import against_published
+from quantshift.lab.paper import against_published
 from tests.outcomes import as_results
 from website.measured import (
     FIGURES,

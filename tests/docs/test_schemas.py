@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from quantshift import History, judge, quantify, watch
-from quantshift.data.description import describe, find_embedded, render, render_list
-from quantshift.data.embedded.embedded import embedded_set
+from quantshift.lab.data.description import describe, find_embedded, render, render_list
+from quantshift.lab.data.embedded.embedded import embedded_set
 from website import json_schemas
 from website.pages import ROOT
 
@@ -205,7 +205,7 @@ def test_what_agents_are_told_is_what_the_schemas_have():
         for definition in schema["$defs"].values():
             fields |= set(definition["properties"])
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)*)`", SKILL))
-    answers = {"kind", "estimate", "low", "high", "advice", "warnings", "batches", "overall"}
+    answers = {"kind", "estimate", "low", "high", "findings", "severity", "batches", "overall"}
     answers |= {"no_estimate_reason", "none_of_these", "shares", "label", "labels", "guessed"}
     answers |= {"judges", "kappa"}
     assert answers <= named

@@ -9,7 +9,7 @@ from website.build import navigation, problems_after, problems_before
 SEEN = 10
 """Results that somebody who searches looks at."""
 
-PAGES = ("", "start/", "reference/command-line/", "reference/quantifiers/", "synthetic/")
+PAGES = ("", "start/", "reference/command-line/", "reference/quantifiers/", "reference/synthetic/")
 
 
 @pytest.mark.slow
@@ -84,10 +84,16 @@ def test_pictures_are_there(visit):
     assert shown == [True] * 3  # one for each way to start
 
 
+def search(page, words):
+    """Open the search and type; the dialog has the same label as the field in it."""
+    page.get_by_role("button", name="Search").first.click()
+    field = page.locator("input").and_(page.get_by_label("Search"))
+    field.locator("visible=true").last.fill(words)
+
+
 def test_the_search_finds_a_method(visit):
     page = visit("")
-    page.get_by_role("button", name="Search").first.click()
-    page.get_by_label("Search").locator("visible=true").last.fill("PACC")
+    search(page, "PACC")
     page.get_by_role("option").filter(has_text="Probabilistic Adjusted").first.click()
     page.wait_for_url("**/quantifiers/pacc/**")
     # The address changes before the page of that address is shown.
@@ -99,8 +105,7 @@ def test_the_search_finds_a_method(visit):
 def test_the_search_finds_what_people_look_for(visit, words):
     """One of the pages that answer the question is among the first results."""
     page = visit("")
-    page.get_by_role("button", name="Search").first.click()
-    page.get_by_label("Search").locator("visible=true").last.fill(words)
+    search(page, words)
     options, first = page.get_by_role("option"), []
     for _ in range(100):  # the list is filled while the search goes on
         addresses = options.evaluate_all(
@@ -114,7 +119,7 @@ def test_the_search_finds_what_people_look_for(visit, words):
 
 
 def test_formulas_are_drawn_by_the_browser(visit):
-    page = visit("synthetic/")
+    page = visit("reference/synthetic/")
     formula = page.locator("p.formula math").first
     box = formula.bounding_box()
     assert box["width"] > 100

@@ -13,10 +13,21 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.end_to_end.frozen import Frozen
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """For `test_products_stay.py`, if it is named on the command line."""
-    parser.addoption("--write-digests", action="store_true", help="write its fixture anew")
+    """For tests of this folder that are named on the command line."""
+    parser.addoption("--write-frozen", action="store_true", help="store what they compare anew")
+
+
+@pytest.fixture(scope="session")
+def frozen(request: pytest.FixtureRequest) -> Frozen:
+    """What the library gave when it was last stored."""
+    write = request.config.getoption("--write-frozen", default=False)
+    if write and "PYTEST_XDIST_WORKER" in os.environ:
+        raise pytest.UsageError("--write-frozen needs -n 0: two workers would write one file")
+    return Frozen(write=write)
 
 
 SIZES: Mapping[str, str] = {

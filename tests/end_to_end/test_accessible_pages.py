@@ -1,7 +1,7 @@
 """Pages of several labels, histories, left-out groups and the leaderboard, for everybody.
 
 The other pages are checked where they are made: `tests/quantifying/output/test_page.py`,
-`tests/judging/output/test_page.py` and `tests/report/page/test_browser.py`.
+`tests/judging/output/test_page.py` and `tests/lab/report/page/test_browser.py`.
 """
 
 from pathlib import Path
@@ -13,12 +13,12 @@ from quantshift import judge, quantify, train
 from quantshift.answers.conditions import Condition
 from quantshift.history import render_page
 from quantshift.judging.labels.label_rates_page import render_page as render_rates
-from quantshift.leaderboard.build import build_leaderboard
+from quantshift.lab.leaderboard.build import build_leaderboard
 from quantshift.quantifying.labels.label_page import render_page as render_labels
 from tests.accessibility import unreachable, violations
 from tests.history.test_judges import kept, week
 from tests.judging.labels.test_label_judging import PAIRS, POSTS
-from tests.leaderboard.conftest import make_store
+from tests.lab.leaderboard.conftest import make_store
 from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled
 from tests.quantifying.training.test_left_out_groups import FAST, LEARN, causes, regions
 

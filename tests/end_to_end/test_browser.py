@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from quantshift.cli.demonstration import EXPERIMENTS
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.experiments.executors import executor
-from quantshift.experiments.planning import planned
-from quantshift.experiments.runner import Run, run_experiments
-from quantshift.experiments.sources import sources_of
-from quantshift.report.build import build_report
-from quantshift.results import ResultStore
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.experiments.executors import executor
+from quantshift.lab.experiments.planning import planned
+from quantshift.lab.experiments.runner import Run, run_experiments
+from quantshift.lab.experiments.sources import sources_of
+from quantshift.lab.report.build import build_report
+from quantshift.lab.results import ResultStore
 
 SMALL = {
     "shift.train_size": 200,

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.data import ImportOptions, import_table, open_source
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.experiments.executors import SerialExecutor
-from quantshift.experiments.runner import Run, run_experiments
-from quantshift.experiments.sources import sources_of
-from quantshift.quantifiers.base import catalogue
-from quantshift.results import ResultStore
+from quantshift.lab.data import ImportOptions, import_table, open_source
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.experiments.executors import SerialExecutor
+from quantshift.lab.experiments.runner import Run, run_experiments
+from quantshift.lab.experiments.sources import sources_of
+from quantshift.lab.results import ResultStore
+from quantshift.lab.shifts.catalogue import protocols
 from website.schema import TABLES
 
 SIZES = {"train_size": "150", "test_size": "40", "train_repeats": "1", "test_repeats": "2"}
@@ -88,7 +88,6 @@ OTHERS: Mapping[str, str] = {
     "seed": "seed = 3",
     "quantifiers": 'quantifiers = ["CC"]',
     "data.sets": '[data]\nsets = ["set"]',
-    "data.wanted": '[data]\nsets = ["set"]\nwanted = "items of a set"',
     "data.cut_point": '[data]\nfeatures = "x.npy"\nlabels = "stars.npy"\ncut_point = 2.5',
     "data.train_share": '[data]\nfeatures = "x.npy"\nlabels = "y.npy"\ntrain_share = 0.5',
     "data.max_test_documents": '[data]\nfeatures = "x.npy"\nlabels = "y.npy"\n'
@@ -167,8 +166,7 @@ def test_every_key_of_the_documentation_is_here() -> None:
     } - {"shift", *TABLES}
     assert set(OTHERS) == documented
     fields = {
-        cls.name: {field.name for field in cls.option_fields()}
-        for cls in catalogue.shifts().values()
+        cls.name: {field.name for field in cls.option_fields()} for cls in protocols().values()
     }
     assert {kind: set(keys) for kind, keys in SHIFTS.items()} == fields
 

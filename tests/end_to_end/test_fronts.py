@@ -6,13 +6,10 @@ from dataclasses import fields
 import pytest
 
 from quantshift.base.options import option_texts
-from quantshift.data import import_reviews, import_table
-from quantshift.data.importing.options import ImportedColumns, ReadingOptions, ReviewLimits
-from quantshift.experiments.options import QUICK, ExperimentOptions
 from quantshift.history import watch
-from quantshift.history.options import AlarmOptions, WatchOptions
-from quantshift.judging import judge, plan_labels
-from quantshift.judging.options import (
+from quantshift.history.watching.options import AlarmOptions, WatchOptions
+from quantshift.judging import judge, plan_judge
+from quantshift.judging.reading.options import (
     ComparisonOptions,
     JudgeOptions,
     LabelOptions,
@@ -20,9 +17,14 @@ from quantshift.judging.options import (
     PlanOptions,
     RateOptions,
 )
-from quantshift.leaderboard import plan_benchmark
-from quantshift.leaderboard.options import EntrantOptions
-from quantshift.quantifying import draw_audit_sheet, quantify, train
+from quantshift.lab.data import import_reviews, import_table
+from quantshift.lab.data.importing.options import ImportedColumns, ReadingOptions, ReviewLimits
+from quantshift.lab.experiments.options import QUICK, ExperimentOptions
+from quantshift.lab.leaderboard import plan_benchmark
+from quantshift.lab.leaderboard.options import EntrantOptions
+from quantshift.lab.report import build_report
+from quantshift.lab.report.options import ReportOptions
+from quantshift.quantifying import plan_quantify, quantify, train
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.options import (
     AuditOptions,
@@ -33,8 +35,6 @@ from quantshift.quantifying.options import (
     Sources,
     TrainingOptions,
 )
-from quantshift.report import build_report
-from quantshift.report.options import ReportOptions
 from quantshift.sketches import sketch
 from quantshift.sketches.options import CountedColumns, CountingOptions
 
@@ -48,10 +48,10 @@ FRONTS = {
         Declaration,
     ),
     train: (ColumnOptions, TrainingOptions, Declaration),
-    draw_audit_sheet: (SheetOptions,),
+    plan_quantify: (SheetOptions,),
     watch: (WatchOptions, AlarmOptions),
     judge: (JudgeOptions, LabelOptions, ComparisonOptions, RateOptions, LevelOptions),
-    plan_labels: (PlanOptions, LevelOptions),
+    plan_judge: (PlanOptions, LevelOptions),
     sketch: (CountedColumns, CountingOptions),
     import_table: (ImportedColumns, ReadingOptions),
     import_reviews: (ReviewLimits, ReadingOptions),

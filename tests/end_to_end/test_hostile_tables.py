@@ -12,12 +12,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from threadpoolctl import threadpool_limits
 
 from quantshift import quantify
+from quantshift.answers.findings import RowFindings
 from quantshift.cli.app import main
 from quantshift.errors import UserError
-from tests.data.made_workbooks import workbook
+from quantshift.quantifying.findings import TrainingFindings
+from quantshift.tables.columns.findings import TableFindings
+from tests.found import recorded
+from tests.lab.data.made_workbooks import workbook
 
 Quantshift = Callable[..., tuple[int, str, str]]
 
@@ -35,11 +38,10 @@ def quantshift(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(sys, "argv", ["quantshift", *map(str, arguments)])
         capfd.readouterr()
         code = 0
-        with threadpool_limits(1):
-            try:
-                main()
-            except SystemExit as stop:
-                code = int(stop.code or 0)
+        try:
+            main()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
         said = capfd.readouterr()
         return code, said.out, said.err
 
@@ -161,14 +163,15 @@ def test_ragged_training_rows_are_said_first(quantshift, files):
     assert code == 0
     assert told["training"]["rows"]["used"] == 453
     assert sum(told["training"]["rows"]["left_out"].values()) == 147
-    assert "147" in told["warnings"][0]
+    assert told["findings"][0]["code"] == "many_rows_left_out"
+    assert told["findings"][0]["numbers"]["n"] == 147
 
 
 def test_a_sample_of_ragged_rows_alone_tells_their_number(quantshift, files):
     lines_with(files / "new.csv", {i: (lambda line: line + ",7") for i in range(1, 301)})
     code, out, err = quantshift(*asked(files, *LOGISTIC))
     assert code == 4, err
-    assert "300" in " ".join(json.loads(out)["warnings"])
+    assert recorded(json.loads(out)["findings"], RowFindings.MANY_ROWS_LEFT_OUT)["n"] == 300
 
 
 # Columns
@@ -273,7 +276,8 @@ def test_a_column_that_gives_the_label_away_is_named(quantshift, files):
     new = pl.read_csv(files / "new.csv")
     new.with_columns(outcome=pl.lit("open")).write_csv(files / "new.csv")
     _, out, _ = quantshift(*asked(files, *LOGISTIC))
-    assert any("outcome" in warning for warning in json.loads(out)["warnings"])
+    (told,) = (f for f in json.loads(out)["findings"] if f["code"] == "revealing_column")
+    assert told["about"]["column"] == "outcome"
 
 
 # Labels
@@ -307,8 +311,10 @@ def test_classes_that_differ_in_case_are_named(quantshift, files):
     y = ["YES" if v == "yes" and i % 2 else v for i, v in enumerate(frame["y"])]
     frame.with_columns(y=pl.Series(y)).write_csv(files / "train.csv")
     _, out, _ = quantshift(*asked(files, *LOGISTIC))
-    warning = next(w for w in json.loads(out)["warnings"] if "YES" in w)
-    assert "yes" in warning
+    told = recorded(json.loads(out)["findings"], TableFindings.RESPELT_LABELS)
+    (spelling,) = told["spellings"]
+    assert "YES" in spelling
+    assert "yes" in spelling
 
 
 def test_copies_are_reported_and_share_a_fold(quantshift, tmp_path):
@@ -317,7 +323,7 @@ def test_copies_are_reported_and_share_a_fold(quantshift, tmp_path):
     _, out, _ = quantshift(*asked(tmp_path, "--text", "text"))
     told = json.loads(out)
     assert told["training"]["accuracy"] < 1
-    assert any("cop" in w and "1,140" in w for w in told["warnings"])
+    assert recorded(told["findings"], TrainingFindings.COPIED_ROWS)["n"] == 1140
 
 
 # Answers that cannot be had
@@ -353,7 +359,8 @@ def test_posteriors_that_say_nothing_give_no_certainty(quantshift, tmp_path, giv
         assert code == 4, err
         assert (yes(told)["low"], yes(told)["high"]) == (0, 1)
     else:
-        assert any("100" in w for w in told["warnings"]), told["warnings"]
+        codes = [finding["code"] for finding in told["findings"]]
+        assert "too_accurate" in codes, codes
         assert yes(told)["high"] - yes(told)["low"] > 0
 
 
@@ -375,7 +382,7 @@ def test_all_items_of_one_class_leave_the_interval_a_width(quantshift, tmp_path)
 
 def planned(files: Path, *more: object) -> tuple[object, ...]:
     return (
-        *("audit-plan", "--train", files / "train.csv", "--sample", files / "new.csv"),
+        *("plan", "quantify", "--train", files / "train.csv", "--sample", files / "new.csv"),
         *("--label", "y", "--precision", 0.08, *more),
     )
 
@@ -487,7 +494,7 @@ def test_a_seed_that_a_library_would_not_take(quantshift, files, seed):
     code, _, error = quantshift(*asked(files, *LOGISTIC, "--seed", seed))
     assert code == 2
     assert "invalid value for '--seed': it should be" in one_line(error)
-    with pytest.raises(UserError, match="a seed is a whole number from 0 to 4,294,967,295, got"):
+    with pytest.raises(UserError, match="must be a whole number from 0 to 4,294,967,295, got"):
         quantify(files / "new.csv", train=files / "train.csv", label="y", seed=seed)
 
 

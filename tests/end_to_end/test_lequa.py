@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 from quantshift import metrics
-from quantshift.analysis import with_errors
-from quantshift.results import ResultStore
-from tests.data.lequa_folders import TASKS, make_task
+from quantshift.lab.analysis import with_errors
+from quantshift.lab.results import ResultStore
+from tests.lab.data.lequa_folders import TASKS, make_task
 
 EXPERIMENT = """
 name = "lequa"

@@ -10,7 +10,14 @@ MODULE = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from quantshift.shifts import AbstractShift, Coordinate, Recipe, Words, class_strata, grid_values
+from quantshift.lab.shifts import (
+    AbstractShift,
+    Coordinate,
+    Recipe,
+    Words,
+    class_strata,
+    grid_values,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import check_quantifier, predict_interval, quantify, quantify_sketch, sketch, train
+from quantshift import check_quantifier, quantify, quantify_sketch, sketch, train
 from quantshift.base.imports import imported_class
 from quantshift.errors import UserError
 from quantshift.quantifying import save_model
@@ -35,10 +35,10 @@ class Sharpened(AbstractAggregative):
     )
     diagnostics = ACC.diagnostics
 
-    def __init__(self, classifier=None, *, cv=5, seed=0):
+    def __init__(self, classifier=None, *, cv=5, random_state=0):
         self.classifier = classifier
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(self, posteriors, codes, weights=None):
         self.rates_ = class_means(self._represent(posteriors).T, codes, weights)
@@ -155,7 +155,7 @@ def test_it_has_an_interval(mine):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 900)
     X = rng.normal(1.6 * y[:, np.newaxis], 1.0, (900, 2))
-    found = predict_interval(mine(LogisticRegression()).fit(X[:500], y[:500]), X[500:])
+    found = mine(LogisticRegression()).fit(X[:500], y[:500]).predict_interval(X[500:])
     assert found.low[1] < y[500:].mean() < found.high[1]
     assert found.high[1] - found.low[1] < 0.2
 
@@ -166,8 +166,8 @@ def test_quantify_names_it_and_says_its_assumption_in_words(module, tables):
     (batch,) = found.batches
     assert (found.method, found.reason) == ("Sharpened", "chosen by you")
     assert batch.shares[1].low < 0.2 < batch.shares[1].high
-    assert [a.method for a in batch.assumptions] == ["Sharpened", "SLD", "PCC"]
-    text = found.to_text()
+    assert [a.method for a in batch.alternatives] == ["Sharpened", "SLD", "PCC"]
+    text = found.to_text(details=True)
     assert "assumes: a yes still looks like a yes" in text
     assert "P(X|Y)" not in text
     told = json.loads(found.to_json())

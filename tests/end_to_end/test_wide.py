@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.data import ImportOptions, import_table
-from quantshift.results import ResultStore
+from quantshift.lab.data import ImportOptions, import_table
+from quantshift.lab.results import ResultStore
 
 SHIFTS = {
     "prior": "train_prevalences = [[0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]\n"
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
 from quantshift import PriorShift
-from quantshift.shifts import Coordinate, Words
+from quantshift.lab.shifts import Coordinate, Words
 
 @dataclass(frozen=True, kw_only=True)
 class Mislabelled(PriorShift):

@@ -1,10 +1,6 @@
-"""A file of every format that quantshift writes, at every version: what later versions must read.
+"""A file of every format that quantshift writes, made anew, and what is read of it.
 
-    pytest tests/formats/test_formats.py --write-formats
-
-writes those of versions that have none yet, with what is read of them (`answer.json`). Files that
-are there are never written again. Everything in them is made up. From 1.0 on, every version of the
-same major number reads them all, except models, which only versions of their minor number read.
+Everything in them is made up, and the same every time.
 """
 
 import json
@@ -16,74 +12,44 @@ from typing import Any
 
 import polars as pl
 
-from quantshift import History, __version__, judge, load_sketch, quantify
-from quantshift.data import DataFolder, describe
-from quantshift.data.description import find_embedded, render, render_list
-from quantshift.data.embedded.embedded import embedded_set
-from quantshift.data.folder import DATA_SET
-from quantshift.history import store as history_store
-from quantshift.history.record import FORMAT as CALL_VERSION
-from quantshift.judging.labels.label_judgement import FORMAT as LABEL_JUDGEMENT_VERSION
-from quantshift.judging.result import FORMAT as JUDGEMENT_VERSION
-from quantshift.leaderboard.bundle import VERSION as BUNDLE_VERSION
-from quantshift.leaderboard.bundle import open_bundle, write_bundle
-from quantshift.multilabel import LabelData, import_labelled_items
-from quantshift.multilabel.data.label_data import LABEL_DATA
+from quantshift import History, judge, load_sketch, quantify
+from quantshift.answers.show.answer import FORMAT as ANSWER_VERSION
+from quantshift.history.kept.record import FORMAT as CALL_VERSION
+from quantshift.lab.data import DataFolder, LabelData, describe, import_labelled_items
+from quantshift.lab.data.description import find_embedded, render, render_list
+from quantshift.lab.data.embedded.embedded import embedded_set
+from quantshift.lab.data.sets.folder import DATA_SET
+from quantshift.lab.data.several_labels.label_data import LABEL_DATA
+from quantshift.lab.results import ResultStore
+from quantshift.lab.results.description import VERSION as RESULTS_VERSION
+from quantshift.lab.results.verification import verify
 from quantshift.quantifying import load_model
 from quantshift.quantifying.labels.label_folder import (
     LABEL_MODELS,
     load_label_models,
     save_label_models,
 )
-from quantshift.quantifying.labels.label_result import FORMAT as LABEL_QUANTIFICATION_VERSION
 from quantshift.quantifying.labels.label_training import train_label_models
-from quantshift.quantifying.output.result import FORMAT as QUANTIFICATION_VERSION
 from quantshift.quantifying.training.folder import FORMAT as MODEL_VERSION
-from quantshift.results import ResultStore
-from quantshift.results.description import VERSION as RESULTS_VERSION
-from quantshift.results.verification import verify
 from quantshift.sketches.about import VERSION as SKETCH_VERSION
 from tests.fuzz import histories, kinds, several_labels
 from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled
 
-FILES = Path(__file__).parent / "files"
-ANSWER = "answer.json"
-SERIES = __version__.rpartition(".")[0]
-"""Major and minor number of this version."""
-
-HISTORY_VERSION = f"{history_store.VERSION}.{CALL_VERSION}"
-"""That of the folder and that of a call."""
-
 ONLY_VERSION = "1"
-"""Of what names no version. Another layout would have to be told from this one."""
+"""Of what names no version."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format, at the version that is written now.
+    """A format, at the version that is written.
 
     make: writes files into a folder. read: what is read of a folder that has them, as JSON.
-    of_series: whether only versions with the same minor number read them.
     """
 
     name: str
     version: str
     make: Callable[[Path], None]
     read: Callable[[Path], Any]
-    of_series: bool = False
-
-    @property
-    def folder(self) -> Path:
-        """Where its files are."""
-        by = f"-by-{SERIES}" if self.of_series else ""
-        return FILES / f"{self.name}-{self.version}{by}"
-
-    def write(self) -> None:
-        """Write files of this version, and what is read of them."""
-        self.folder.mkdir(parents=True)
-        self.make(self.folder)
-        answer = json.dumps(self.read(self.folder), indent=1, ensure_ascii=False)
-        (self.folder / ANSWER).write_text(f"{answer}\n", encoding="utf-8")
 
 
 def read_model(folder: Path) -> Any:
@@ -127,8 +93,7 @@ def read_sketches(folder: Path) -> Any:
 
 
 def read_query_results(folder: Path) -> Any:
-    paths = sorted(path for path in folder.iterdir() if path.name != ANSWER)
-    return {path.name: load_sketch(path).n_rows for path in paths}
+    return {path.name: load_sketch(path).n_rows for path in sorted(folder.iterdir())}
 
 
 def read_data_sets(folder: Path) -> Any:
@@ -149,19 +114,6 @@ def read_results(folder: Path) -> Any:
     assert list(verify(store)) == []
     rows = store.read().collect().sort("cell", "method", "sample")
     return {"rows": rows.height, "first": json.loads(rows.head(3).write_json())}
-
-
-def make_bundle(folder: Path) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        kinds.make_store(Path(place))
-        write_bundle(Path(place) / "r", folder / "b.zip", command="quantshift run made-up")
-
-
-def read_bundle(folder: Path) -> Any:
-    with open_bundle(folder / "b.zip") as bundle:
-        rows = bundle.store.read().collect().sort("cell", "method", "sample")
-        first = json.loads(rows.head(3).write_json())
-        return {"command": bundle.record["command"], "rows": rows.height, "first": first}
 
 
 def read_history(folder: Path) -> Any:
@@ -279,16 +231,19 @@ def make_judgement(folder: Path) -> None:
 
 def read_json(folder: Path) -> Any:
     """What scripts take from an answer; its layout is checked against the schema."""
-    content = json.loads(next(p for p in folder.iterdir() if p.name != ANSWER).read_text("utf-8"))
+    content = json.loads(next(folder.iterdir()).read_text("utf-8"))
     batches = content.get("batches") or [content["overall"]]
     return {"format": content["format"], "shares": [batch["shares"] for batch in batches]}
 
 
 def read_json_of_labels(folder: Path) -> Any:
     """The same of an answer about several labels."""
-    content = json.loads(next(p for p in folder.iterdir() if p.name != ANSWER).read_text("utf-8"))
-    fields = ("label", "estimate", "low", "high", "kind")
-    shares = [[label[name] for name in fields] for label in content["batches"][0]["labels"]]
+    content = json.loads(next(folder.iterdir()).read_text("utf-8"))
+    fields = ("label", "estimate", "low", "high")
+    shares = [
+        [*(label[name] for name in fields), label["grounds"]["kind"]]
+        for label in content["batches"][0]["labels"]
+    ]
     return {"format": content["format"], "labels": content["labels"], "shares": shares}
 
 
@@ -312,12 +267,11 @@ def read_label_data(folder: Path) -> Any:
 
 
 FORMATS = (
-    Format("model", str(MODEL_VERSION), kinds.make_model, read_model, of_series=True),
+    Format("model", str(MODEL_VERSION), kinds.make_model, read_model),
     Format(
         *("label-models", str(LABEL_MODELS.version)),
         make_label_models,
         read_label_models,
-        of_series=True,
     ),
     Format("sketch", str(SKETCH_VERSION), kinds.make_sketches, read_sketches),
     Format("query-result", str(SKETCH_VERSION), kinds.make_query_results, read_query_results),
@@ -325,24 +279,23 @@ FORMATS = (
     Format("reviews", str(DATA_SET.version), kinds.make_reviews, read_data_sets),
     Format("label-data", str(LABEL_DATA.version), make_label_data, read_label_data),
     Format("results", str(RESULTS_VERSION), kinds.make_store, read_results),
-    Format("bundle", str(BUNDLE_VERSION), make_bundle, read_bundle),
-    Format("history", HISTORY_VERSION, kinds.make_history, read_history),
-    Format("judge-history", HISTORY_VERSION, histories.make_judge_history, read_judge_history),
-    Format("label-history", HISTORY_VERSION, histories.make_label_history, read_label_history),
+    Format("history", str(CALL_VERSION), kinds.make_history, read_history),
+    Format("judge-history", str(CALL_VERSION), histories.make_judge_history, read_judge_history),
+    Format("label-history", str(CALL_VERSION), histories.make_label_history, read_label_history),
     Format("sheets", ONLY_VERSION, make_sheets, read_sheets),
 )
-"""Files that a later version reads."""
+"""Files that are read again."""
 
 OUTPUTS = (
-    Format("quantify", str(QUANTIFICATION_VERSION), make_quantification, read_json),
+    Format("quantify", str(ANSWER_VERSION), make_quantification, read_json),
     Format(
-        *("quantify-labels", str(LABEL_QUANTIFICATION_VERSION)),
+        *("quantify-labels", str(ANSWER_VERSION)),
         make_label_quantification,
         read_json_of_labels,
     ),
-    Format("judge", str(JUDGEMENT_VERSION), make_judgement, read_json),
+    Format("judge", str(ANSWER_VERSION), make_judgement, read_json),
     Format(
-        *("judge-labels", str(LABEL_JUDGEMENT_VERSION)),
+        *("judge-labels", str(ANSWER_VERSION)),
         make_label_judgement,
         read_json_of_labels,
     ),

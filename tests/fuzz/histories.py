@@ -12,10 +12,10 @@ import numpy as np
 from quantshift import History, judge, quantify, watch
 from quantshift.base.storage.integrity import checksum
 from quantshift.history import render_page
-from quantshift.history.archive import alarms_of
-from quantshift.history.rendering import render_series
-from quantshift.history.store import Problem
-from quantshift.quantifying.labels.label_result import LabelQuantification
+from quantshift.history.charts.alarms import alarms_of
+from quantshift.history.kept.store import Problem
+from quantshift.history.output.rendering import render_series
+from quantshift.quantifying.labels.label_quantification import LabelQuantification
 from tests.fuzz.kind import said
 from tests.fuzz.mutations import VALUES
 from tests.history.made import days, filled

@@ -8,7 +8,6 @@ checksums are right, has one too. Of these the answer must only be one, or a ref
 import io
 import json
 from dataclasses import asdict
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quantshift import judge, load_sketch, quantify, sketch, sketch_sql, train
-from quantshift.base.storage.integrity import SEAL, checksum, sealed, table_checksum
-from quantshift.data import (
+from quantshift.base.storage.integrity import SEAL, sealed, table_checksum
+from quantshift.judging.plans.sheet import plan_judge
+from quantshift.lab.data import (
     DataFile,
     DataFolder,
     ImportOptions,
@@ -28,15 +28,12 @@ from quantshift.data import (
     import_table,
     write_synthetic,
 )
-from quantshift.experiments import load_experiment
-from quantshift.judging.plans.sheet import plan_labels
-from quantshift.multilabel.data.mulan import load_mulan
-from quantshift.quantifiers.pretrained import trained
-from quantshift.quantifying import draw_audit_sheet, load_model, save_model
-from quantshift.results import ResultStore
-from quantshift.results.verification import verify
+from quantshift.lab.data.several_labels.mulan import load_mulan
+from quantshift.lab.experiments import load_experiment
+from quantshift.lab.results import ResultStore
+from quantshift.lab.results.verification import verify
+from quantshift.quantifying import load_model, plan_quantify, save_model
 from quantshift.sketches.about import CHECKED_BITS, CHECKSUM
-from tests.fuzz.bundles import answer_of_bundle, forge_bundle, make_bundle
 from tests.fuzz.histories import (
     answer_of_history,
     answer_of_judge_history,
@@ -55,7 +52,7 @@ from tests.fuzz.several_labels import (
     make_tags,
 )
 from tests.judging.made import verdicts
-from tests.results import conftest as results
+from tests.lab.results import conftest as results
 from tests.sketches.made import batches, labelled
 
 # Models
@@ -276,17 +273,6 @@ def answer_of_mulan(folder: Path) -> Any:
     return items.X.tolist(), items.labels.has.tolist(), items.features
 
 
-def make_weights(folder: Path) -> None:
-    shipped = files("quantshift.quantifiers.pretrained").joinpath(trained.FILE)
-    (folder / trained.FILE).write_bytes(shipped.read_bytes())
-
-
-def answer_of_weights(path: Path) -> Any:
-    """The file in place of the one of the package."""
-    weights = trained.shipped_weights(path.read_bytes())
-    return {name: checksum(array.tobytes()) for name, array in weights.items()}
-
-
 def make_arrays(folder: Path) -> None:
     table = scored_table(30)
     np.save(folder / "x.npy", table.select("p", "size").to_numpy())
@@ -309,7 +295,7 @@ def answer_of_arrays(folder: Path) -> Any:
 def make_audit(folder: Path) -> None:
     table = scored_table(80)
     table.drop("y").write_csv(folder / "new.csv")
-    sheet = draw_audit_sheet(folder / "new.csv", posteriors=["p"], label="y", labels=20)
+    sheet = plan_quantify(folder / "new.csv", posteriors=["p"], label="y", n_labels=20)
     sheet.write(folder / "sheet.csv")
     blank = pl.read_csv(folder / "sheet.csv", infer_schema=False)
     blank.with_columns(pl.Series("y", ["not p", "p"] * 10)).write_csv(folder / "sheet.csv")
@@ -325,7 +311,7 @@ def answer_of_audit(folder: Path) -> Any:
 def make_plan(folder: Path) -> None:
     table = verdicts(80)
     table.drop("truth").write_csv(folder / "new.csv")
-    sheet = plan_labels(folder / "new.csv", verdict="judge", id="id", n_labels=20)
+    sheet = plan_judge(folder / "new.csv", verdict="judge", id="id", n_labels=20)
     sheet.write(folder / "sheet.csv")
     planned = pl.read_csv(folder / "sheet.csv", infer_schema=False)
     empty = [name for name in planned.columns if planned[name].null_count() == planned.height]
@@ -383,13 +369,6 @@ KINDS: tuple[Kind, ...] = (
         share=0.5,
     ),
     Kind("configuration", make_configuration, answer_of_configuration, ours=False, together=True),
-    Kind("bundle", make_bundle, answer_of_bundle, quick=False),
-    Kind(
-        *("forged bundle", make_bundle, answer_of_bundle),
-        ours=False,
-        mutate=forge_bundle,
-        quick=False,
-    ),
     Kind("judge history", make_judge_history, answer_of_judge_history, quick=False),
     Kind(
         *("forged judge call", make_judge_history, answer_of_judge_history),
@@ -402,6 +381,5 @@ KINDS: tuple[Kind, ...] = (
     Kind("table of tags", make_tags, answer_of_tags, ours=False, quick=False, share=0.5),
     Kind("ARFF", make_arff, answer_of_training, ours=False, quick=False, share=0.5),
     Kind("Mulan", make_mulan, answer_of_mulan, ours=False, together=True, quick=False),
-    Kind("weights", make_weights, answer_of_weights, quick=False, share=0.5),
 )
 """All kinds."""

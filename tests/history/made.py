@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from quantshift.answers.shares import Share
-from quantshift.history import History, HistoryEntry, store
-from quantshift.quantifying.output.result import Quantification
+from quantshift.history import History, HistoryEntry
+from quantshift.history.kept import store
+from quantshift.quantifying.output.quantification import Quantification
 from tests.quantifying.made import BATCH, FOUND
 
 DAY = date(2026, 1, 1)
@@ -51,9 +52,12 @@ def filled(folder: Path, answers: list[Quantification]) -> History:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """The files of a folder with what is in them."""
-    return {
+    """The files of a folder with what is in them; of the list of calls, which there are."""
+    files = {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+    if store.NAMES in files:
+        files[store.NAMES] = b"".join(sorted(set(files[store.NAMES].splitlines(keepends=True))))
+    return files

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from quantshift.answers.kinds import CANNOT
+from quantshift.claims import decide
 from quantshift.errors import DataError
 from quantshift.history import HistoryEntry, render_page
-from quantshift.history.record import ACCURACY
-from quantshift.history.rendering import render_series
-from quantshift.quantifying.output.result import ClassifierAccuracy
+from quantshift.history.kept.record import ACCURACY
+from quantshift.history.output.rendering import render_series
+from quantshift.quantifying.result import ClassifierAccuracy
+from tests.claims.made import TOO_WIDE
 from tests.history.made import days, filled, time_of
 
 
@@ -19,7 +20,7 @@ def with_accuracy(answers, accuracies):
     """The answers, with an accuracy of the classifier in their only batch."""
     found = []
     for answer, p in zip(answers, accuracies, strict=True):
-        accuracy = ClassifierAccuracy(p, p - 0.02, p + 0.02, 0.8, "")
+        accuracy = ClassifierAccuracy("accuracy", p, p - 0.02, p + 0.02, 0.8, "")
         found.append(replace(answer, batches=(replace(answer.batches[0], accuracy=accuracy),)))
     return found
 
@@ -38,14 +39,14 @@ def test_a_drop_of_the_accuracy_alarms_while_shares_are_as_usual(tmp_path):
     )
     # The table of the share has no alarm, and did not say a word about the other one.
     text = render_series(history, history.limits())
-    assert f"{ACCURACY}: alarm in 2026-01-30" in text
+    assert f"{ACCURACY}: alarm in 2026-01-29, 2026-01-30" in text
     assert f"within its limits. Beyond the limits: {ACCURACY}." in render_page(history)
 
 
 def test_the_accuracy_is_charted_where_the_shares_cannot_be_estimated(tmp_path):
     """A drop was not seen as long as the shares of those batches were unknown."""
     answers = with_accuracy(days(30), 0.8 - 0.1 * (np.arange(30) >= 25))
-    unknown = {"can_be_estimated": False, "kind": CANNOT}
+    unknown = {"grounds": decide(TOO_WIDE)}
     for i in range(25, 30):
         batch = answers[i].batches[0]
         shares = tuple(replace(share, estimate=None) for share in batch.shares)

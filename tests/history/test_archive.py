@@ -4,14 +4,16 @@ import csv
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from quantshift import History
 from quantshift.errors import UserError
 from quantshift.history import HistoryEntry, Limits
-from quantshift.history.rendering import render_series
-from quantshift.quantifying.output.result import Audited
+from quantshift.history.charts.archive import _about_judge
+from quantshift.history.output.rendering import render_series
+from quantshift.quantifying.result import Audited
 from tests.history.made import answer, days, filled, time_of, tree
 from tests.quantifying.made import FOUND, SHIFTED, UNKNOWN
 
@@ -266,3 +268,10 @@ def test_an_empty_history_is_told(tmp_path):
         History.open(tmp_path / "h").to_frame()
     with pytest.raises(UserError, match="does not exist"):
         History.open(tmp_path / "h", must_exist=True)
+
+
+def test_a_batch_of_a_score_has_no_judge_and_no_kappa():
+    judged = SimpleNamespace(judges=())
+    found = _about_judge(SimpleNamespace(judged=judged), ("fail", "pass"), "pass")
+    assert set(found.values()) == {None}
+    assert len(found) == 4

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from quantshift.errors import UserError
-from quantshift.history.dates import dated, moment_of
+from quantshift.history.kept.dates import dated, moment_of
 
 
 @pytest.mark.parametrize(

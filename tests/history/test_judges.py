@@ -1,7 +1,6 @@
 """A judge over time: what a history keeps of `judge`, pooled labels, drift, alarms, one line."""
 
 import json
-from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -11,8 +10,8 @@ from scipy import special, stats
 
 from quantshift.errors import UserError
 from quantshift.history import History, HistoryEntry, Limits, watch
-from quantshift.history.judges import judges_over_time
-from quantshift.history.record import ACCURACY, MEAN
+from quantshift.history.charts.judges import judges_over_time
+from quantshift.history.kept.record import ACCURACY, MEAN
 from quantshift.judging import judge
 from quantshift.labelling.sequence import counted_sequence
 from tests.history.made import answer
@@ -79,6 +78,30 @@ def test_the_labels_of_all_weeks_are_pooled(steady):
     assert found.kappa[1] < found.kappa[0] < found.kappa[2]
 
 
+def test_a_class_that_two_verdicts_say_has_no_single_rate(tmp_path):
+    def said(table):
+        second = (pl.int_range(pl.len()) % 2 == 0) & (pl.col("judge") == "pass")
+        return table.with_columns(judge=pl.when(second).then(pl.lit("fine")).otherwise("judge"))
+
+    weeks = [said(week(i)) for i in range(2)]
+    history, _ = kept(tmp_path / "h", weeks, map={"fine": "pass"})
+    ((found,),) = history.judges()
+    assert [rate.label for rate in found.rates] == ["fail"]
+    known = pl.concat(weeks).drop_nulls("human").filter(pl.col("human") == "fail")
+    assert found.rates[0].estimate == pytest.approx((known["judge"] == "fail").mean())
+
+
+def test_drift_is_tested_once_the_baseline_is_complete(tmp_path):
+    weeks = [week(i) for i in range(8)]
+    history, _ = kept(tmp_path / "h", weeks[:7])
+    ((early,),) = history.judges()
+    assert (early.n_batches, early.drifts) == (7, ())
+    assert early.reason
+    history, _ = kept(tmp_path / "h", weeks)
+    ((complete,),) = history.judges()
+    assert (complete.n_batches, complete.reason) == (8, "")
+
+
 def test_labels_by_verdict_stand_for_their_part_of_the_items(tmp_path):
     weeks = [week(i, by_verdict=True) for i in range(9)]
     history, _ = kept(tmp_path / "h", weeks, labels="by-verdict")
@@ -119,7 +142,7 @@ def test_a_judge_that_changes_is_seen_and_one_that_does_not_is_not(steady, drift
     assert last.exit_code == 3
     assert last.summary_line().startswith("ALARM 2026-04-06: pass ")
     assert text in last.summary_line()
-    assert text in last.to_text()
+    assert text in last.to_text(details=True)
     assert json.loads(last.to_json())["history"]["drifts"] == [text]
 
 
@@ -155,7 +178,7 @@ def test_what_is_shown_and_exported(steady):
     assert first["labelled"][0] == 60
     assert 0 < first["kappa_low"][0] < first["kappa"][0] < first["kappa_high"][0] < 1
     assert "kappa" in repr(last.summary_line())
-    from quantshift.history.rendering import render_series
+    from quantshift.history.output.rendering import render_series
 
     text = render_series(history, history.limits())
     assert "right about fail" in text
@@ -185,7 +208,7 @@ def test_histories_of_quantify_and_judge_are_kept_apart(tmp_path):
     named = week(1).with_columns(pl.col("judge", "human").replace({"fail": "neg", "pass": "pos"}))
     with pytest.raises(UserError, match="history of `quantify`, and this is an answer of `judge`"):
         watch(judge(named, **ASKED, by="week"), history=tmp_path / "q")
-    with pytest.raises(UserError, match="can fail on 'alarm', not on 'shift'"):
+    with pytest.raises(UserError, match="can fail on 'alarm' or 'declared', not on 'shift'"):
         watch(first, fail_on="shift")
 
 
@@ -249,30 +272,6 @@ def test_items_of_a_cluster_are_not_taken_for_independent_ones(tmp_path):
     assert entry.accuracy is None
 
 
-def test_a_history_without_the_rates_of_clusters_is_not_tested(tmp_path):
-    tables = [pl.concat([week(i, n=100, k=40).with_row_index("question")] * 2) for i in range(9)]
-    history, _ = kept(tmp_path / "h", tables, cluster="question")
-    (series,) = history.series()
-    old = [
-        replace(
-            point,
-            batch=replace(
-                point.batch,
-                judged=replace(
-                    point.batch.judged,
-                    judges=tuple(
-                        replace(judge, cluster_rates=None) for judge in point.batch.judged.judges
-                    ),
-                ),
-            ),
-        )
-        for point in series.points
-    ]
-    (found,) = judges_over_time(replace(series, points=tuple(old)), Limits(baseline=8))
-    assert found.drifts == ()
-    assert "earlier versions" in found.reason
-
-
 @pytest.mark.slow
 def test_rates_of_clusters_ever_leave_their_limits_seldom():
     """Clusters of five that are mostly right or mostly wrong, looked at after every one."""
@@ -332,7 +331,7 @@ def test_levels_lead_with_their_mean_and_its_chart(grades):
 
 def test_the_mean_is_in_the_text_the_page_and_the_plot(grades):
     from quantshift.history import render_page
-    from quantshift.history.rendering import render_series
+    from quantshift.history.output.rendering import render_series
 
     (history, _), weeks = grades
     found = judge(weeks[-1], **ASKED, classes="12345").overall.mean

@@ -9,7 +9,7 @@ import pytest
 from quantshift import History, quantify, watch
 from quantshift.errors import UserError
 from quantshift.quantifying.labels.label_folder import label_folder_name
-from quantshift.quantifying.labels.label_result import LabelQuantification
+from quantshift.quantifying.labels.label_quantification import LabelQuantification
 from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled
 
 
@@ -42,7 +42,7 @@ def test_each_label_has_a_history_of_its_own(found: LabelQuantification, tmp_pat
     assert History(tmp_path / "h" / "hate").calls()[0].conditions == ()
     assert watched.exit_code == (3 if watched.can_be_estimated else 4)
     assert any("spam>1%" in line for line in watched.conditions)
-    assert "histories of 3 labels" in watched.to_text()
+    assert "histories of 3 labels" in watched.to_text(details=True)
     about = json.loads(watched.to_json())["history"]
     assert set(about) == set(LABELS)
 
@@ -52,7 +52,7 @@ def test_without_a_history_events_are_told_with_the_label(selected: LabelQuantif
     expected = [
         label
         for label, answer in selected.answers.items()
-        if answer.batches[0].reason in ("no evidence", "refuted")
+        if answer.batches[0].reason in ("no_evidence", "refuted")
     ]
     assert expected
     assert [line.split(":")[0] for line in watched.conditions] == expected

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from quantshift import History
-from quantshift.answers.kinds import RANGE
 from quantshift.errors import UserError
 from quantshift.history import render_page
-from quantshift.quantifying.output.result import Audited
+from quantshift.history.charts.series import controls_of
+from quantshift.history.output.page import _numbers
+from quantshift.quantifying.result import Audited
+from tests.claims.made import RANGED
 from tests.history.made import answer, days, filled, time_of
 from tests.quantifying.made import FOUND, SHIFTED, UNKNOWN
 
@@ -27,7 +29,7 @@ def history(tmp_path_factory):
     batch = found[28].batches[0]
     audit = Audited(60, 0.5, batch.shares, batch.shares, False)
     found[28] = replace(found[28], batches=(replace(batch, audit=audit),))
-    found[29] = replace(found[29], batches=(replace(found[29].batches[0], kind=RANGE),))
+    found[29] = replace(found[29], batches=(replace(found[29].batches[0], grounds=RANGED),))
     other = replace(FOUND.training, n_items=1200)
     found[26:] = [replace(one, training=other) for one in found[26:]]
     history = filled(tmp_path_factory.mktemp("page") / "h", found[:-1])
@@ -96,3 +98,17 @@ def test_it_fits_a_phone(open_quietly, path):
         path, ready=READY, viewport={"width": 390, "height": 800}, color_scheme="dark"
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_numbers_are_those_of_the_newest_batch(history):
+    series, calls = history.series(), history.calls()
+    charts = controls_of(series, history.limits())
+    numbers = dict(_numbers(series, charts, calls[-1], len(calls)))
+    (newest,) = (value for name, value in numbers.items() if name.startswith("newest"))
+    share = calls[-1].batches[-1].shares[1]
+    assert newest == f"{100 * share.estimate:.1f}%"
+    (chart,) = (c for c in charts[0] if c.label == "pos")
+    assert numbers["usual"] == f"{100 * chart.centre:.1f}%"
+    assert numbers["calls"] == str(len(calls))
+    assert numbers["batches that alarm"] == str(sum(sum(c.alarms) for c in charts[0]))
+    assert int(numbers["batches that alarm"]) > 0

@@ -17,6 +17,7 @@ from quantshift.answers.shares import Share
 from quantshift.base.storage import files
 from quantshift.base.storage.integrity import checksum
 from quantshift.errors import DataError, UserError
+from quantshift.history.kept import store
 from tests.history.made import days, filled, time_of, tree
 
 
@@ -166,18 +167,14 @@ def flip(path: Path) -> None:
 
 def rewritten(path: Path, version: bytes) -> None:
     """A call of another version, whole in itself."""
-    from quantshift.history.store import _digest
+    from quantshift.history.kept.store import _digest
 
-    content = path.read_bytes().replace(b'"format": 3', b'"format": ' + version)
+    content = path.read_bytes().replace(b'"format": 1', b'"format": ' + version)
     path.with_name(f"{path.name[:22]}-{_digest(content)}.json").write_bytes(content)
     path.unlink()
 
 
 def newer(path: Path) -> None:
-    rewritten(path, b"4")
-
-
-def older(path: Path) -> None:
     rewritten(path, b"2")
 
 
@@ -190,8 +187,7 @@ def renamed(path: Path) -> None:
     [
         (truncate, "is damaged: its content is not what its name says"),
         (flip, "is damaged: its content is not what its name says"),
-        (newer, "has format 4, this is 3; upgrade quantshift"),
-        (older, "has format 2, this is 3; start a new history in another folder"),
+        (newer, "has format 2, this is 1; upgrade quantshift"),
         (renamed, "is damaged: its time is not what its name says"),
     ],
 )
@@ -387,3 +383,23 @@ def test_calls_of_other_classes_that_two_writers_mixed_are_named(tmp_path, answe
     for path in second.path.glob("calls/*.json"):
         (first.path / "calls" / path.name).write_bytes(path.read_bytes())
     assert [problem.what for problem in first.problems()] == ["is of other classes (neg, pos)"]
+
+
+def test_a_deleted_call_is_named_and_a_pruned_one_is_not(tmp_path, answers):
+    history = filled(tmp_path / "h", answers)
+    n = len(history.calls())
+    store.remove(store.read(history.path)[0][0])
+    assert history.problems() == []
+    victim = min(history.path.glob("calls/*.json"))
+    content = victim.read_bytes()
+    victim.unlink()
+    (problem,) = history.problems()
+    assert (len(history.calls()), problem.path) == (n - 2, victim)
+    assert "is missing" in str(problem)
+    victim.write_bytes(content)
+    assert history.problems() == []
+    # The list itself: a call writes it again.
+    (history.path / store.NAMES).unlink()
+    assert [found.path.name for found in history.problems()] == [store.NAMES]
+    history.append(answers[0], at=time_of(0))
+    assert history.problems() == []

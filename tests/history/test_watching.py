@@ -4,19 +4,25 @@ from dataclasses import replace
 
 import pytest
 
-from quantshift.answers.rows import Rows
-from quantshift.history.rendering import worse_elsewhere
-from quantshift.history.watching import Watched
-from quantshift.quantifying.output.result import Quantification, Shift
+from quantshift.answers.rows import Rows, rows_left_out
+from quantshift.claims import Explanation, Reason, decide
+from quantshift.history.watching.watched import Watched, worse_elsewhere
+from quantshift.quantifying.findings import BatchFindings, TrainingFindings
+from quantshift.quantifying.output.quantification import Quantification
+from quantshift.quantifying.result import Shift
+from tests.claims.made import EVIDENT, GROUNDS, RANGED, TOO_WIDE
 from tests.history.made import answer
+from tests.quantifying.made import Made
 
-EVIDENT = {"kind": "confidence interval", "reason": "evidence", "warnings": ()}
+DECLARED = GROUNDS[Reason.DECLARED]
+
+CALM = {"grounds": EVIDENT, "findings": ()}
 
 
 def calm(**changed) -> Quantification:
-    """An answer without warnings; changed: fields of its batch."""
-    found = answer(("2026-01-01", 0.1), **{**EVIDENT, **changed})
-    return replace(found, warnings=(), declared="", sample_rows=())
+    """An answer without findings; changed: fields of its batch."""
+    found = answer(("2026-01-01", 0.1), **{**CALM, **changed})
+    return replace(found, findings=(), declared="", sample_rows=())
 
 
 def first_word(found: Quantification) -> str:
@@ -25,26 +31,29 @@ def first_word(found: Quantification) -> str:
 
 def test_ok_is_for_confidence_intervals_without_warnings():
     assert first_word(calm()) == "ok"
-    assert first_word(calm(kind="range", reason="refuted")) == "RANGE"
-    assert first_word(calm(kind="range", reason="no evidence", warnings=("odd",))) == "RANGE"
-    line = Watched(calm(warnings=("a half-empty column", "another"))).summary_line()
+    assert first_word(calm(grounds=GROUNDS[Reason.REFUTED])) == "RANGE"
+    assert first_word(calm(grounds=RANGED, findings=(Made.ODD.found(),))) == "RANGE"
+    line = Watched(calm(findings=(Made.ODD.found(), Made.OF_TABLE.found()))).summary_line()
     assert line.startswith("WARNING ")
-    assert line.endswith("; a half-empty column (and 1 other warning)")
-    assert first_word(calm(none_of_these=0.07)) == "WARNING"
-    assert Watched(calm(kind="range")).exit_code == 0  # The exit code does not follow the word.
+    assert line.endswith("; W (and 1 other warning)")
+    unlike = BatchFindings.NONE_OF_THESE.found(share=0.07, all=False, classes="open")
+    assert first_word(calm(none_of_these=0.07, findings=(unlike,))) == "WARNING"
+    note = TrainingFindings.TRAINED_ON_A_PART.found(n=1, n_rows=2)
+    assert first_word(calm(findings=(note,))) == "ok"
+    assert Watched(calm(grounds=RANGED)).exit_code == 0  # The exit code does not follow the word.
 
 
 def test_the_line_says_which_batches_are_worse_than_the_newest():
     """The first word was about January, and the rest of the line about February."""
-    months = answer(("2026-01", 0.1), ("2026-02", 0.1), ("2026-03", 0.1), **EVIDENT)
+    months = answer(("2026-01", 0.1), ("2026-02", 0.1), ("2026-03", 0.1), **CALM)
     january, february, march = months.batches
 
     def line(*batches) -> str:
-        found = replace(months, batches=batches, warnings=(), declared="", sample_rows=())
+        found = replace(months, batches=batches, findings=(), declared="", sample_rows=())
         return Watched(found).summary_line()
 
-    a_range = {"kind": "range", "reason": "refuted"}
-    unknown = {"kind": "cannot be estimated", "can_be_estimated": False}
+    a_range = {"grounds": GROUNDS[Reason.REFUTED]}
+    unknown = {"grounds": decide(TOO_WIDE)}
     assert line(january, february, march).startswith("ok 2026-03 (last of 3 batches): ")
     worse = line(replace(january, **a_range), replace(february, **a_range), march)
     assert worse.startswith("RANGE 2026-03 ")
@@ -64,18 +73,20 @@ def test_the_line_says_which_batches_are_worse_than_the_newest():
 
 def test_a_method_whose_assumption_nothing_tests_is_not_ok():
     """CC was."""
-    line = Watched(calm(reason="declared")).summary_line()
-    assert line.startswith("UNTESTED ")
+    line = Watched(calm(grounds=DECLARED)).summary_line()
+    assert line.startswith("DECLARED ")
     assert line.endswith("; nothing tests what the method assumes")
-    tested = Shift(rejected=False, kind="prior", p_value=0.5)
-    assert first_word(calm(reason="declared", shift=tested)) == "ok"
-    declared = replace(calm(reason="declared"), declared="only the shares changed")
-    assert first_word(declared) == "ok"
+    tested = Shift(rejected=False, kind=Explanation.PRIOR, p_value=0.5)
+    assert first_word(calm(grounds=DECLARED, shift=tested)) == "DECLARED"
+    declared = replace(calm(grounds=DECLARED), declared="only the shares changed")
+    line = Watched(declared).summary_line()
+    assert line.startswith("DECLARED ")
+    assert "you declared: only the shares changed" in line
+    assert Watched(declared).exit_code == 0
 
 
 @pytest.mark.parametrize(("left_out", "word"), [(3, "ok"), (30, "WARNING")])
 def test_a_few_rows_left_out_are_no_warning(left_out: int, word: str):
     rows = Rows("new.csv", 100, 100 - left_out, {"no content": left_out})
-    said = f"new.csv: {left_out} of 100 rows were left out (no content: {left_out})"
-    found = replace(calm(), sample_rows=(rows,), warnings=(said,))
+    found = replace(calm(), sample_rows=(rows,), findings=tuple(rows_left_out(rows)))
     assert first_word(found) == word

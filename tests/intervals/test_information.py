@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm
 
-from quantshift.intervals.information import rank_sum_z, told_apart
+from quantshift.intervals.information import far_surer, rank_sum_z, told_apart
 
 
 @given(
@@ -56,3 +56,28 @@ def test_posteriors_the_wrong_way_round_are_information_and_a_little_worse_than_
     positive = norm.cdf(noise - 0.45 * codes)
     assert -3.5 < rank_sum_z(positive[codes == 1], positive[codes == 0]) < -2
     assert not told_apart(np.stack([1 - positive, positive], axis=1), codes, crisp=False)[0, 1]
+
+
+def of_two(second: list[float]) -> np.ndarray:
+    return np.column_stack([1 - np.array(second), second])
+
+
+def test_far_surer_than_any_training_item() -> None:
+    training = of_two([0.01, 0.4, 0.7, 0.98])  # the least doubt is 0.01
+    sure, ordinary = [0.9995] * 6, [0.5] * 5
+    assert far_surer(of_two(sure + ordinary), training)
+    assert far_surer(of_two([1 - p for p in sure]), training)
+    # As sure as ten times less doubt is a matter of degree.
+    assert not far_surer(of_two([0.998] * 6), training)
+    assert not far_surer(of_two(sure + ordinary + [0.5]), training)
+    assert not far_surer(of_two(sure[:4]), training)
+    # A classifier that was certain in training may be so again; without training nothing is known.
+    assert not far_surer(of_two([1.0] * 9), of_two([0.3, 1.0]))
+    assert not far_surer(of_two(sure), None)
+
+
+def test_rows_stand_for_as_many_items_as_they_count() -> None:
+    training, rows = of_two([0.05, 0.9]), of_two([0.999, 0.6])
+    assert far_surer(rows, training, np.array([7.0, 6.0]))
+    assert not far_surer(rows, training, np.array([6.0, 6.0]))
+    assert not far_surer(rows, training, np.array([4.0, 0.0]))

@@ -26,8 +26,6 @@ from quantshift.intervals.engine import training_replicate
 from quantshift.intervals.limits import around, expansion, limits
 from quantshift.intervals.prediction import (
     Replicates,
-    aggregate_interval,
-    predict_interval,
 )
 from quantshift.intervals.replicates import Members
 from quantshift.quantifiers.base import catalogue
@@ -78,7 +76,7 @@ def fitted() -> dict[str, AbstractQuantifier]:
 @pytest.mark.parametrize("name", each(WITH_INTERVAL))
 def test_every_quantifier_has_an_interval_around_its_estimate(fitted, name):
     X, _ = draw(200, 0.3, 1)
-    found = predict_interval(fitted[name], X, n_bootstrap=100)
+    found = fitted[name].predict_interval(X, n_bootstrap=100)
     assert found.replicates.shape == (100, 2)
     np.testing.assert_allclose(found.prevalence, fitted[name].predict(X))
     assert np.all(found.low <= found.high)
@@ -90,14 +88,14 @@ def test_every_quantifier_has_an_interval_around_its_estimate(fitted, name):
 def test_the_interval_of_pcc_is_that_of_a_mean(fitted):
     X, _ = draw(400, 0.3, 2)
     posteriors = fitted["PCC"].items(X).posteriors
-    found = predict_interval(fitted["PCC"], X, n_bootstrap=4000)
+    found = fitted["PCC"].predict_interval(X, n_bootstrap=4000)
     low, high = np.quantile(found.replicates[:, 1], [0.025, 0.975])
     expected = 2 * 1.96 * posteriors[:, 1].std() / np.sqrt(len(X))
     assert high - low == pytest.approx(expected, rel=0.06)
 
 
 def test_the_interval_of_mlpe_is_that_of_counted_labels(fitted):
-    found = predict_interval(fitted["MLPE"], np.zeros((5000, 2)), n_bootstrap=2000)
+    found = fitted["MLPE"].predict_interval(np.zeros((5000, 2)), n_bootstrap=2000)
     assert found.high[1] - found.low[1] == pytest.approx(2 * 1.96 * 0.5 / np.sqrt(1000), rel=0.15)
 
 
@@ -106,27 +104,27 @@ def test_a_smaller_training_set_widens_the_interval():
     widths = []
     for n in (100, 2000):
         quantifier = PACC(LogisticRegression()).fit(*draw(n, 0.5, 4))
-        found = predict_interval(quantifier, X, n_bootstrap=200)
+        found = quantifier.predict_interval(X, n_bootstrap=200)
         widths.append(found.high[1] - found.low[1])
     assert widths[0] > 1.3 * widths[1]
 
 
 def test_samples_of_a_pool_have_the_interval_they_have_alone(fitted):
     X, _ = draw(300, 0.4, 5)
-    both = predict_interval(fitted["SLD"], X, [np.arange(100), np.arange(100, 300)], n_bootstrap=50)
-    alone = predict_interval(fitted["SLD"], X[:100], n_bootstrap=50)
+    both = fitted["SLD"].predict_interval(X, [np.arange(100), np.arange(100, 300)], n_bootstrap=50)
+    alone = fitted["SLD"].predict_interval(X[:100], n_bootstrap=50)
     assert both.low.shape == (2, 2)
     np.testing.assert_array_equal(both.replicates[0], alone.replicates)
     padded = np.full((2, 200), -1)
     padded[0, :100], padded[1] = np.arange(100), np.arange(100, 300)
-    again = predict_interval(fitted["SLD"], X, padded, n_bootstrap=50)
+    again = fitted["SLD"].predict_interval(X, padded, n_bootstrap=50)
     np.testing.assert_array_equal(again.replicates, both.replicates)
 
 
 def test_the_seed_decides(fitted):
     X, _ = draw(100, 0.4, 6)
     one, same, other = (
-        predict_interval(fitted["SLD"], X, n_bootstrap=50, seed=s) for s in (1, 1, 2)
+        fitted["SLD"].predict_interval(X, n_bootstrap=50, random_state=s) for s in (1, 1, 2)
     )
     np.testing.assert_array_equal(one.replicates, same.replicates)
     assert np.any(one.replicates != other.replicates)
@@ -138,7 +136,7 @@ def test_posteriors_of_any_model_and_three_classes():
     posteriors = rng.dirichlet(np.ones(3), 600) * 0.3 + 0.7 * np.eye(3)[y] * rng.random((600, 1))
     posteriors /= posteriors.sum(axis=1, keepdims=True)
     quantifier = SLD().fit_posteriors(posteriors[:300], y[:300])
-    found = aggregate_interval(quantifier, posteriors[300:], n_bootstrap=100)
+    found = quantifier.aggregate_interval(posteriors[300:], n_bootstrap=100)
     assert found.low.shape == (3,)
     truth = np.bincount(y[300:]) / 300
     assert np.all((found.low - 0.02 < truth) & (truth < found.high + 0.02))
@@ -251,7 +249,7 @@ def test_the_estimate_is_between_the_limits_however_biased():
 @pytest.mark.parametrize("n", [1, 29, 30, 400])
 def test_samples_are_at_least_as_uncertain_as_counting(fitted, name, n):
     X, _ = draw(n, 0.5, 7)
-    found = predict_interval(fitted[name], X, n_bootstrap=20)
+    found = fitted[name].predict_interval(X, n_bootstrap=20)
     low, high = wilson_limits(found.prevalence, n, Z)
     assert np.all(found.low <= low + 1e-12)
     assert np.all(found.high >= high - 1e-12)
@@ -261,7 +259,7 @@ def test_samples_are_at_least_as_uncertain_as_counting(fitted, name, n):
 def test_an_estimate_at_the_border_has_an_interval(fitted, name):
     # Items far on the side of the first class: the estimate is 0, as at a small true prevalence.
     X = draw(300, 0.0, 11)[0] - np.array([1.0, 0.0])
-    found = predict_interval(fitted[name], X, n_bootstrap=50)
+    found = fitted[name].predict_interval(X, n_bootstrap=50)
     assert found.prevalence[1] == pytest.approx(0.0, abs=1e-6)
     assert found.low[1] == 0
     assert found.high[1] >= wilson_limits(np.zeros(1), 300, Z)[1][0] - 1e-12
@@ -272,7 +270,7 @@ def test_posteriors_that_are_constant_say_nothing(name):
     held_out, y = np.full((200, 2), 0.5), np.repeat([0, 1], 100)
     quantifier = catalogue.quantifiers()[name]().fit_posteriors(held_out, y)
     for sample in (held_out[:50], np.tile([0.3, 0.7], (100, 1))):
-        found = aggregate_interval(quantifier, sample, n_bootstrap=50)
+        found = quantifier.aggregate_interval(sample, n_bootstrap=50)
         np.testing.assert_array_equal(found.low, 0.0)
         np.testing.assert_array_equal(found.high, 1.0)
         assert not found.informative.any()
@@ -283,7 +281,7 @@ def test_a_classifier_no_better_than_chance_says_nothing(name):
     rng = np.random.default_rng(12)
     X, y = rng.normal(size=(400, 2)), np.tile([0, 1], 200)
     quantifier = catalogue.quantifiers()[name]().fit(X, y)
-    found = predict_interval(quantifier, rng.normal(size=(300, 2)), n_bootstrap=20)
+    found = quantifier.predict_interval(rng.normal(size=(300, 2)), n_bootstrap=20)
     np.testing.assert_array_equal((found.low, found.high), ([0.0, 0.0], [1.0, 1.0]))
     assert not found.informative.any()
 
@@ -292,11 +290,11 @@ def test_features_that_tell_nothing_say_nothing_to_hdx():
     """Histograms of noise tell the very items apart that made them, and no others."""
     rng = np.random.default_rng(12)
     X, y = rng.normal(size=(400, 2)), np.tile([0, 1], 200)
-    found = predict_interval(HDx().fit(X, y), rng.normal(size=(300, 2)), n_bootstrap=20)
+    found = HDx().fit(X, y).predict_interval(rng.normal(size=(300, 2)), n_bootstrap=20)
     assert found.low[1] < 0.1
     assert found.high[1] > 0.9
     three = HDx().fit(X, np.arange(400) % 3)
-    wide = predict_interval(three, rng.normal(size=(60, 2)), n_bootstrap=20)
+    wide = three.predict_interval(rng.normal(size=(60, 2)), n_bootstrap=20)
     assert (wide.high - wide.low).min() > 0.25
 
 
@@ -307,12 +305,12 @@ def test_a_classifier_that_never_predicts_a_class_says_nothing_to_acc_and_someth
     positive = np.minimum(positive, 0.49)
     posteriors = np.stack([1 - positive, positive], axis=1)
     acc = ACC().fit_posteriors(posteriors, y)
-    found = aggregate_interval(acc, posteriors[:200], n_bootstrap=50)
+    found = acc.aggregate_interval(posteriors[:200], n_bootstrap=50)
     np.testing.assert_array_equal((found.low, found.high), ([0.0, 0.0], [1.0, 1.0]))
-    found = aggregate_interval(PACC().fit_posteriors(posteriors, y), posteriors[:200])
+    found = PACC().fit_posteriors(posteriors, y).aggregate_interval(posteriors[:200])
     assert found.informative.all()
     assert found.high[1] < 0.3
-    counted = aggregate_interval(CC().fit_posteriors(posteriors, y), posteriors[:200])
+    counted = CC().fit_posteriors(posteriors, y).aggregate_interval(posteriors[:200])
     assert counted.prevalence[1] == 0
     assert not counted.informative.any()
     np.testing.assert_array_equal((counted.low, counted.high), ([0.0, 0.0], [1.0, 1.0]))
@@ -323,8 +321,8 @@ def test_a_classifier_that_never_predicts_a_class_says_nothing_to_acc_and_someth
 def test_posteriors_that_are_always_right_leave_the_uncertainty_of_counting(name, k):
     held_out = np.eye(2)[np.repeat([0, 1], 250)]
     quantifier = catalogue.quantifiers()[name]().fit_posteriors(held_out, held_out[:, 1])
-    found = aggregate_interval(
-        quantifier, np.eye(2)[np.repeat([1, 0], [k, 80 - k])], n_bootstrap=100
+    found = quantifier.aggregate_interval(
+        np.eye(2)[np.repeat([1, 0], [k, 80 - k])], n_bootstrap=100
     )
     exact = binomtest(k, 80).proportion_ci(0.95, method="exact")
     assert found.low[1] == pytest.approx(exact.low, abs=0.02)
@@ -343,7 +341,7 @@ def test_classes_that_look_alike_share_what_they_have_together():
         return np.stack([first, 1 - first - third, third], axis=1)
 
     quantifier = PACC().fit_posteriors(scored(y), y)
-    found = aggregate_interval(quantifier, scored(np.repeat([0, 2], [60, 240])), n_bootstrap=100)
+    found = quantifier.aggregate_interval(scored(np.repeat([0, 2], [60, 240])), n_bootstrap=100)
     assert found.informative.tolist() == [False, False, True]
     assert found.low.tolist()[:2] == [0, 0]
     assert found.high[0] == found.high[1]
@@ -362,7 +360,7 @@ def test_intervals_for_all_classes_at_once_are_wider():
     quantifier = PACC().fit_posteriors(*overlapping(1000, np.full(4, 0.25), 0))
     sample, _ = overlapping(300, [0.1, 0.2, 0.3, 0.4], 1)
     alone, joint = (
-        aggregate_interval(quantifier, sample, n_bootstrap=200, simultaneous=simultaneous)
+        quantifier.aggregate_interval(sample, n_bootstrap=200, simultaneous=simultaneous)
         for simultaneous in (False, True)
     )
     assert (alone.simultaneous, joint.simultaneous) == (False, True)
@@ -375,7 +373,7 @@ def test_intervals_for_all_classes_at_once_are_wider():
 def test_two_classes_have_one_interval(fitted):
     X, _ = draw(100, 0.4, 6)
     one, same = (
-        predict_interval(fitted["PACC"], X, n_bootstrap=50, simultaneous=s) for s in (False, True)
+        fitted["PACC"].predict_interval(X, n_bootstrap=50, simultaneous=s) for s in (False, True)
     )
     np.testing.assert_array_equal((one.low, one.high), (same.low, same.high))
 
@@ -390,8 +388,7 @@ def test_coverage_of_many_classes():
         pool = [overlapping(200, p, 5000 + 100 * repeat + i)[0] for i, p in enumerate(truth)]
         index = np.arange(4000).reshape(20, 200)
         for found, simultaneous in ((alone, False), (together, True)):
-            interval = aggregate_interval(
-                quantifier,
+            interval = quantifier.aggregate_interval(
                 np.concatenate(pool),
                 index,
                 n_bootstrap=200,
@@ -407,14 +404,14 @@ def test_coverage_of_many_classes():
 def test_hdy_refuses_and_names_what_to_use(fitted):
     X, _ = draw(50, 0.5, 8)
     with pytest.raises(UserError, match=r"HDy has no interval: its histograms .* use DyS"):
-        predict_interval(fitted["HDy"], X)
+        fitted["HDy"].predict_interval(X)
 
 
 def test_a_method_that_trusts_posteriors_is_as_uncertain_as_one_that_learns():
     X, y = draw(300, 0.5, 0)
     sample, _ = draw(500, 0.25, 1)
     debias, pacc = (
-        predict_interval(cls(LogisticRegression()).fit(X, y), sample, n_bootstrap=200)
+        cls(LogisticRegression()).fit(X, y).predict_interval(sample, n_bootstrap=200)
         for cls in (DeBias, PACC)
     )
     widths = [float(found.high[1] - found.low[1]) for found in (debias, pacc)]
@@ -452,13 +449,15 @@ def test_a_class_too_rare_for_a_plain_draw_stays():
 def test_wrong_options_are_one_line(fitted):
     X, _ = draw(50, 0.5, 8)
     with pytest.raises(UserError, match=r"between 0 and 1, such as 0\.95, got 95"):
-        predict_interval(fitted["PCC"], X, level=95, n_bootstrap=10)
-    with pytest.raises(UserError, match="at least 2 bootstrap replicates, got 1"):
-        predict_interval(fitted["PCC"], X, n_bootstrap=1)
+        fitted["PCC"].predict_interval(X, level=95, n_bootstrap=10)
+    with pytest.raises(
+        UserError, match="'n_bootstrap' must be a whole number of at least 2, got 1"
+    ):
+        fitted["PCC"].predict_interval(X, n_bootstrap=1)
     with pytest.raises(DataError, match="the sample is empty"):
-        predict_interval(fitted["PCC"], X[:0])
+        fitted["PCC"].predict_interval(X[:0])
     with pytest.raises(DataError, match=r"\(n_items, n_classes\)"):
-        aggregate_interval(fitted["PCC"], np.full((2, 3, 2), 0.5))
+        fitted["PCC"].aggregate_interval(np.full((2, 3, 2), 0.5))
 
 
 def test_models_keep_the_weights_of_the_sample_in_its_replicates():
@@ -474,7 +473,7 @@ def test_models_keep_the_weights_of_the_sample_in_its_replicates():
     assert not quantifier.divided_  # for that reason; as if it were:
     quantifier.divided_ = True
     X = drawn(400, 0.1, 1)[0]
-    found = predict_interval(quantifier, X, n_bootstrap=200)
+    found = quantifier.predict_interval(X, n_bootstrap=200)
     items, rows = quantifier.items(X), [np.arange(400)]
     drawn = Replicates(quantifier, items, rows, level=0.95, n_bootstrap=200, seed=0)
     own = np.concatenate([estimate.prevalence[:, 1] for _, estimate in drawn.estimates()])
@@ -485,8 +484,8 @@ def test_models_keep_the_weights_of_the_sample_in_its_replicates():
 @pytest.mark.parametrize("name", ["CC", "MLPE", "PACC", "SLD", "SubclassSLD", "HDx"])
 def test_equal_weights_leave_an_interval_as_it_is(fitted, name):
     X, _ = draw(80, 0.3, 3)
-    plain = predict_interval(fitted[name], X, n_bootstrap=10)
-    same = predict_interval(fitted[name], X, n_bootstrap=10, weights=np.full(80, 4.0))
+    plain = fitted[name].predict_interval(X, n_bootstrap=10)
+    same = fitted[name].predict_interval(X, n_bootstrap=10, sample_weight=np.full(80, 4.0))
     np.testing.assert_array_equal([plain.low, plain.high], [same.low, same.high])
 
 
@@ -494,7 +493,7 @@ def test_the_interval_of_a_weighted_mean_is_that_of_its_effective_size(fitted):
     X, _ = draw(400, 0.3, 2)
     weights = np.random.default_rng(0).exponential(size=400)
     posteriors = fitted["PCC"].items(X).posteriors[:, 1]
-    found = predict_interval(fitted["PCC"], X, n_bootstrap=4000, weights=weights)
+    found = fitted["PCC"].predict_interval(X, n_bootstrap=4000, sample_weight=weights)
     assert found.prevalence[1] == pytest.approx(np.average(posteriors, weights=weights))
     low, high = np.quantile(found.replicates[:, 1], [0.025, 0.975])
     residual = weights * (posteriors - found.prevalence[1])
@@ -516,8 +515,8 @@ def test_items_of_no_weight_are_no_part_of_a_replicate(fitted, name):
     X, _ = draw(40, 0.3, 3)
     weights = np.zeros(40)
     weights[[5, 9, 20]] = 1.0, 2.0, 1.0
-    found = predict_interval(fitted[name], X, n_bootstrap=30, weights=weights)
-    alone = predict_interval(fitted[name], X[[5, 9, 20]], n_bootstrap=30, weights=[1, 2, 1])
+    found = fitted[name].predict_interval(X, n_bootstrap=30, sample_weight=weights)
+    alone = fitted[name].predict_interval(X[[5, 9, 20]], n_bootstrap=30, sample_weight=[1, 2, 1])
     np.testing.assert_allclose([found.low, found.high], [alone.low, alone.high], atol=1e-12)
 
 
@@ -525,10 +524,10 @@ def test_items_of_no_weight_are_no_part_of_a_replicate(fitted, name):
 def test_weighted_samples_have_wider_intervals_that_hold_the_weighted_share(fitted, name):
     X, y = draw(600, 0.5, 11)
     weights = np.where(y == 1, 0.25, 1.0)
-    found = predict_interval(fitted[name], X, n_bootstrap=200, weights=weights)
+    found = fitted[name].predict_interval(X, n_bootstrap=200, sample_weight=weights)
     share = np.average(y, weights=weights)
     assert found.low[1] < share < found.high[1]
-    plain = predict_interval(fitted[name], X[(y == 0) | (np.arange(600) % 4 == 0)], n_bootstrap=200)
+    plain = fitted[name].predict_interval(X[(y == 0) | (np.arange(600) % 4 == 0)], n_bootstrap=200)
     assert found.high[1] - found.low[1] == pytest.approx(plain.high[1] - plain.low[1], rel=0.4)
 
 
@@ -538,7 +537,7 @@ def test_weighted_training_items_have_intervals_too(name):
     weights = np.where(np.arange(500) % 2 == 0, 3.0, 1.0)
     quantifier = catalogue.quantifiers()[name]().fit(X, y, weights)
     sample, truth = draw(300, 0.3, 13)
-    found = predict_interval(quantifier, sample, n_bootstrap=100)
+    found = quantifier.predict_interval(sample, n_bootstrap=100)
     assert found.low[1] < truth.mean() < found.high[1]
     assert found.high[1] - found.low[1] < 0.4
 
@@ -553,7 +552,7 @@ def test_coverage_under_prior_shift(name):
         for p in (0.02, 0.5, 0.98):
             pool = [draw(200, p, 10_000 + 100 * repeat + s)[0] for s in range(10)]
             index = np.arange(2000).reshape(10, 200)
-            found = predict_interval(quantifier, np.concatenate(pool), index, n_bootstrap=400)
+            found = quantifier.predict_interval(np.concatenate(pool), index, n_bootstrap=400)
             covered.append((found.low[:, 1] <= p) & (p <= found.high[:, 1]))
     # 600 samples, 20 training sets: .95 give or take about two standard errors; near 0 and 1 the
     # limits of a count cover more.
@@ -589,8 +588,47 @@ def test_intervals_do_not_collapse_where_nearly_all_items_are_of_one_class(
         quantifier = method(cv=20).fit(*draw(1000, 0.5))  # type: ignore[call-arg]
         pool = np.vstack([draw(300, p)[0] for _ in range(20)])
         rows = np.arange(len(pool)).reshape(20, -1)
-        found = predict_interval(quantifier, pool, rows, n_bootstrap=200, seed=repeat)
+        found = quantifier.predict_interval(pool, rows, n_bootstrap=200, random_state=repeat)
         width = found.high[:, 1] - found.low[:, 1]
         assert (width >= least[1][0] - least[0][0] - 1e-9).all()
         covered += ((found.low[:, 1] <= p) & (p <= found.high[:, 1])).tolist()
     assert np.mean(covered) >= 0.88  # .95 less three standard errors
+
+
+@pytest.mark.parametrize("of", ["population", "items"])
+def test_items_of_which_the_classifier_is_far_surer_than_in_training_tell_nothing(of):
+    """A feature in another unit: every probability is 0 or 1, and nothing shows that it holds."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = rng.normal(size=(400, 2)) + 1.5 * y[:, np.newaxis] - 0.75
+    fitted = SLD().fit(X, y)
+    ordinary = fitted.predict_interval(X[:100], n_bootstrap=50, of=of)
+    assert ordinary.high[1] - ordinary.low[1] < 0.3
+    found = fitted.predict_interval(X[:100] * 1e5, n_bootstrap=50, of=of)
+    assert (found.low.tolist(), found.high.tolist()) == ([0, 0], [1, 1])
+    assert not found.informative.any()
+
+
+def test_an_interval_shows_itself_in_one_line_and_as_a_table():
+    fitted = SLD().fit(np.arange(40.0)[:, None], ["<no>"] * 20 + ["yes"] * 20)
+    X = np.arange(10.0, 30.0)[:, None]
+    one = fitted.predict_interval(X, n_bootstrap=20)
+    assert repr(one).startswith("PrevalenceInterval(<no>: ")
+    assert "\n" not in repr(one)
+    assert "<th>&lt;no&gt;</th>" in one._repr_html_()
+    several = fitted.predict_interval(X, [[0, 1, 2], [3, 4, 5]], n_bootstrap=20)
+    assert repr(several) == "PrevalenceInterval(2 samples, 2 classes; level=0.95)"
+    frame = several.to_frame()
+    assert frame.columns == ["sample", "class", "share", "low", "high"]
+    assert frame["low"].to_numpy().reshape(2, 2).tolist() == several.low.tolist()
+    region = fitted.predict_region(X, n_bootstrap=20)
+    assert repr(region).startswith("Region('ellipse', centre=[")
+
+
+def test_a_frame_names_the_classes():
+    fitted = SLD().fit(np.arange(40.0)[:, None], [0] * 20 + [1] * 20)
+    X, samples = np.arange(9.0, 31.0)[:, None], [[0, 1, 2], [3, 4]]
+    frame = fitted.predict_frame(X, samples)
+    assert frame.columns == ["0", "1"]
+    assert (frame.to_numpy() == fitted.predict(X, samples)).all()
+    assert fitted.predict_frame(X).shape == (1, 2)

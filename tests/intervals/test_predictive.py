@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from quantshift import ACC, CC, PACC, PCC, SLD, BayesianCC, SubclassSLD, aggregate_interval
+from quantshift import ACC, CC, PACC, PCC, SLD, BayesianCC, SubclassSLD
 from quantshift.errors import UserError
 from quantshift.intervals.predictive import label_draws, share_draws
-from quantshift.quantifiers.base.simulation import ClassMembers
+from quantshift.items.simulation import ClassMembers
 
 FAST = {"n_bootstrap": 200}
 
@@ -87,7 +87,7 @@ def test_of_the_items_is_nowhere_wider_than_of_the_population(method):
     rng = np.random.default_rng(4)
     quantifier = method().fit_posteriors(*items(500, 500, rng))
     pool, y = items(90, 210, rng)
-    by = {of: aggregate_interval(quantifier, pool, of=of, **FAST) for of in ("items", "population")}
+    by = {of: quantifier.aggregate_interval(pool, of=of, **FAST) for of in ("items", "population")}
     assert (by["items"].low >= by["population"].low - 0.01).all()
     assert (by["items"].high <= by["population"].high + 0.01).all()
     width = {of: found.high[1] - found.low[1] for of, found in by.items()}
@@ -99,8 +99,8 @@ def test_more_classes_than_two():
     rng = np.random.default_rng(8)
     quantifier = SLD().fit_posteriors(*three_classes([300, 300, 300], rng))
     pool, y = three_classes([200, 80, 20], rng)
-    of_items = aggregate_interval(quantifier, pool, of="items", **FAST)
-    population = aggregate_interval(quantifier, pool, **FAST)
+    of_items = quantifier.aggregate_interval(pool, of="items", **FAST)
+    population = quantifier.aggregate_interval(pool, **FAST)
     assert (of_items.high - of_items.low < population.high - population.low).all()
     truth = np.bincount(y) / len(y)
     assert ((of_items.low <= truth) & (truth <= of_items.high)).all()
@@ -113,7 +113,7 @@ def test_no_limit_of_several_classes_is_beyond_that_of_the_population(method):
     pools = [three_classes(counts, rng)[0] for counts in ([60, 40, 0], [98, 1, 1], [30, 30, 40])]
     samples = np.arange(300).reshape(3, 100)
     of_items, population = (
-        aggregate_interval(quantifier, np.concatenate(pools), samples, of=of, n_bootstrap=60)
+        quantifier.aggregate_interval(np.concatenate(pools), samples, of=of, n_bootstrap=60)
         for of in ("items", "population")
     )
     assert (of_items.low >= population.low).all()
@@ -129,7 +129,7 @@ def test_methods_beyond_prior_shift_allow_for_the_training_side_in_the_items_too
     training = three_classes([60, 60, 60], rng)
     pool = three_classes([400, 300, 300], rng)[0]
     found = [
-        aggregate_interval(method().fit_posteriors(*training), pool, of="items", n_bootstrap=300)
+        method().fit_posteriors(*training).aggregate_interval(pool, of="items", n_bootstrap=300)
         for method in (SubclassSLD, SLD)
     ]
     width, as_sld = (interval.high - interval.low for interval in found)
@@ -139,7 +139,7 @@ def test_methods_beyond_prior_shift_allow_for_the_training_side_in_the_items_too
 def test_an_unknown_whole_is_refused():
     quantifier = SLD().fit_posteriors(*items(50, 50, np.random.default_rng(6)))
     with pytest.raises(UserError, match="unknown value of `of` 'rows'"):
-        aggregate_interval(quantifier, np.array([[0.5, 0.5]]), of="rows")
+        quantifier.aggregate_interval(np.array([[0.5, 0.5]]), of="rows")
 
 
 @pytest.mark.slow
@@ -156,8 +156,8 @@ def test_coverage_among_the_items(n_classes):
             training = three_classes([300, 300, 300], rng)
             pool, y = three_classes(rng.multinomial(300, rng.dirichlet(np.ones(3) * 2)), rng)
         quantifier = SLD().fit_posteriors(*training)
-        found = aggregate_interval(quantifier, pool, of="items", **FAST)
-        population = aggregate_interval(quantifier, pool, **FAST)
+        found = quantifier.aggregate_interval(pool, of="items", **FAST)
+        population = quantifier.aggregate_interval(pool, **FAST)
         truth = np.bincount(y, minlength=n_classes) / len(y)
         covered.append((found.low[1] <= truth[1]) & (truth[1] <= found.high[1]))
         narrower.append((found.high - found.low)[1] / (population.high - population.low)[1])
@@ -183,7 +183,7 @@ def test_with_many_training_items_the_width_is_that_of_known_posteriors(apart):
     for number in range(4):
         pool, _ = items(n // 2, n // 2, np.random.default_rng([11, number]), apart=apart)
         for of, found in widths.items():
-            interval = aggregate_interval(quantifier, pool, of=of, seed=number, **FAST)
+            interval = quantifier.aggregate_interval(pool, of=of, random_state=number, **FAST)
             found.append(interval.high[1] - interval.low[1])
     assert np.mean(widths["population"]) == pytest.approx(population, rel=0.12)
     assert np.mean(widths["items"]) == pytest.approx(np.sqrt(rho) * population, rel=0.12)

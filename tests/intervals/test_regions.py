@@ -1,14 +1,16 @@
 """Regions: what they hold, how much of the simplex, and that they are what predict_region gives."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from quantshift import SLD, BayesianCC, predict_interval, predict_region
+from quantshift import SLD, BayesianCC
 from quantshift.errors import DataError, UserError
 from quantshift.intervals.regions import (
-    KINDS,
+    RegionKind,
     region,
     region_of,
     with_bias,
@@ -19,7 +21,7 @@ def replicates(n: int = 2000, n_classes: int = 3) -> np.ndarray:
     return np.random.default_rng(0).dirichlet(20 * np.arange(1, n_classes + 1), n)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", get_args(RegionKind))
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_about_the_level_of_the_replicates_is_inside(kind: str, n_classes: int) -> None:
     values = replicates(n_classes=n_classes)
@@ -65,8 +67,8 @@ def test_regions_of_samples_are_of_their_replicates() -> None:
     X = rng.normal(size=(300, 3)) + 2 * np.eye(3)[y]
     for quantifier in (SLD(), BayesianCC()):
         quantifier.fit(X, y)
-        one = predict_region(quantifier, X[:100], n_bootstrap=60)
-        two = predict_region(quantifier, X, [np.arange(100), np.arange(300)], n_bootstrap=60)
+        one = quantifier.predict_region(X[:100], n_bootstrap=60)
+        two = quantifier.predict_region(X, [np.arange(100), np.arange(300)], n_bootstrap=60)
         assert one.contains(np.bincount(y[:100]) / 100)
         assert_allclose(two[0].centre, one.centre, atol=1e-12)
 
@@ -93,16 +95,16 @@ def test_the_region_of_an_interval_is_that_of_predict_region() -> None:
     y = rng.integers(3, size=300)
     X = rng.normal(size=(300, 3)) + 2 * np.eye(3)[y]
     quantifier = SLD().fit(X, y)
-    found = predict_interval(quantifier, X[:100], n_bootstrap=60)
+    found = quantifier.predict_interval(X[:100], n_bootstrap=60)
     assert_allclose(found.bias.sum(), 0.0, atol=1e-12)
-    own, same = region_of(found), predict_region(quantifier, X[:100], n_bootstrap=60)
+    own, same = region_of(found), quantifier.predict_region(X[:100], n_bootstrap=60)
     assert_allclose(own.centre, found.prevalence, atol=1e-12)
     assert_allclose(own.precision, same.precision)
     assert_allclose(region_of(found, kind="clr").centre, found.replicates.mean(axis=0))
 
 
 def test_constant_replicates_hold_their_point_alone() -> None:
-    for kind in KINDS:
+    for kind in get_args(RegionKind):
         found = region(np.tile([0.2, 0.3, 0.5], (50, 1)), kind=kind)
         assert found.contains([0.2, 0.3, 0.5])
         assert not found.contains([0.21, 0.29, 0.5])
@@ -111,7 +113,7 @@ def test_constant_replicates_hold_their_point_alone() -> None:
 
 def test_a_share_that_is_always_zero_is_zero_in_the_region() -> None:
     first = np.random.default_rng(0).normal(0.4, 0.02, 200)
-    for kind in KINDS:
+    for kind in get_args(RegionKind):
         found = region(np.column_stack([first, 1 - first, np.zeros(200)]), kind=kind)
         assert found.contains([0.4, 0.6, 0.0])
         assert not found.contains([0.39, 0.59, 0.02])
@@ -127,3 +129,11 @@ def test_what_cannot_be_is_refused() -> None:
         region(np.ones(3))
     with pytest.raises(DataError, match="do not fit 3 classes"):
         region(replicates()).contains([0.5, 0.5])
+
+
+def test_a_notebook_shows_a_table_of_the_region():
+    replicates = np.random.default_rng(0).dirichlet([4.0, 3.0, 2.0], size=200)
+    box, ellipse = (region(replicates, kind=kind)._repr_html_() for kind in ("box", "ellipse"))
+    assert box.count("<tr>") == ellipse.count("<tr>") == 4
+    assert ("<th>low</th>" in box, "<th>low</th>" in ellipse) == (True, False)
+    assert f"<td>{100 * replicates[:, 0].mean():.1f}%</td>" in ellipse

@@ -10,8 +10,11 @@ import pytest
 import quantshift
 from quantshift.errors import DataError, UserError
 from quantshift.judging import Judgement, json_schema, judge
-from quantshift.judging.plans.sheet import plan_labels
+from quantshift.judging.findings import JudgeFindings, JudgeTableFindings
+from quantshift.judging.plans.sheet import plan_judge
 from quantshift.statistics.multiple_tests import holm
+from quantshift.tables.columns.findings import TableFindings
+from tests.found import codes_of, numbers_of
 from tests.judging.made import drawn, halves, labelled, verdicts
 from tests.quantifying.output.test_result import check
 
@@ -55,7 +58,7 @@ def test_the_answer(found, table):
     assert found.rows[0].read == found.rows[0].used == 400
     rates = {(r.label, r.verdict): r for r in quality.rates}
     assert rates["pass", "pass"].low < 0.95 < rates["pass", "pass"].high
-    assert quality.agreement.low <= quality.agreement.kappa <= quality.agreement.high
+    assert quality.agreement.low <= quality.agreement.estimate <= quality.agreement.high
 
 
 def test_arrays_and_frames_give_what_a_file_gives(found, table, tmp_path):
@@ -96,15 +99,17 @@ def test_arrays_of_different_lengths_are_refused():
 
 @pytest.mark.parametrize(("column", "design"), [("judge", "by-verdict"), ("truth", "by-label")])
 def test_halves_are_recognised_and_a_contradiction_is_one_line(table, column, design):
-    chosen = halves(table, column, 45)
+    chosen = halves(table, column, 60)
     guess = judge(chosen, verdict="judge", label="human")
     assert guess.overall.labels.design == design
     assert not guess.overall.labels.stated
-    assert any("Say how" in advice for advice in guess.overall.advice)
+    assert (guess.overall.kind, guess.overall.reason) == ("conditional", "guessed")
     line = refused(chosen, verdict="judge", label="human", labels="random")
     assert f"it looks like {design}" in line
     insisted = judge(chosen, verdict="judge", label="human", labels="random", insist=True)
     assert not insisted.overall.labels.ok
+    assert (insisted.overall.kind, insisted.overall.reason) == ("conditional", "declared")
+    assert insisted.overall.condition.endswith("chosen at random, which the data contradict")
 
 
 def test_labels_of_another_table_are_joined_by_id(found, table):
@@ -131,14 +136,16 @@ def test_items_labelled_elsewhere(table):
     assert answer.overall.labels.design == "elsewhere"
     # It was "as you say" where the user had said nothing.
     assert not answer.overall.labels.stated
-    assert "labelled elsewhere, for another purpose (they are in a table" in answer.to_text()
+    assert "labelled elsewhere, for another purpose (they are in a table" in answer.to_text(
+        details=True
+    )
     told = judge(
         table.drop("truth"), verdict="judge", label="human", labelled=other, labels="elsewhere"
     )
-    assert "labelled elsewhere, for another purpose (as stated)" in told.to_text()
+    assert "labelled elsewhere, for another purpose (as stated)" in told.to_text(details=True)
     assert answer.overall.n_items == 400
     assert share(answer).low <= (table["truth"] == "pass").mean() <= share(answer).high
-    assert len(answer.overall.if_verdicts_mean_the_same) == 2
+    assert len(answer.overall.alternatives) == 2
     assert "labelled elsewhere" in refused(
         table.drop("truth"), verdict="judge", label="human", labelled=other, labels="random"
     )
@@ -148,12 +155,12 @@ def test_labels_of_both_kinds_are_joined_if_the_judge_treats_them_alike(table):
     same = verdicts(200, share=0.4, seed=9).rename({"truth": "human"})
     both = judge(drawn(table), verdict="judge", label="human", labelled=same)
     assert both.overall.n_labelled == 280
-    assert any("treats both kinds of items alike" in w for w in both.overall.warnings)
+    assert JudgeFindings.ELSEWHERE_USED in codes_of(both.overall.findings)
     assert both.overall.labels.design == "random"
     worse = verdicts(300, sensitivity=0.5, specificity=0.5, seed=9).rename({"truth": "human"})
     alone = judge(drawn(table), verdict="judge", label="human", labelled=worse)
     assert alone.overall.n_labelled == 80
-    assert any("their labels are not used" in w for w in alone.overall.warnings)
+    assert JudgeFindings.TREATED_DIFFERENTLY in codes_of(alone.overall.findings)
 
 
 def test_scores_and_several_judges(table):
@@ -176,10 +183,11 @@ def test_three_classes_and_a_verdict_of_its_own():
     (quality,) = answer.overall.judges
     assert quality.says == ("a", "b", "tie", None)
     assert quality.naive is None
-    assert any("that fit no label: 'tie (?)';" in w for w in answer.warnings)
+    unfit = numbers_of(answer.findings, JudgeTableFindings.VERDICTS_WITHOUT_LABEL)
+    assert unfit["verdicts"] == ("tie (?)",)
     mapped = judge(verdict=said, label=labels, labels="random", map={"tie (?)": "tie"})
     assert sum(mapped.overall.judges[0].naive.values()) == pytest.approx(1)
-    assert "tie (?)" in mapped.to_text()
+    assert "tie (?)" in mapped.to_text(details=True)
 
 
 @pytest.mark.parametrize(
@@ -256,6 +264,9 @@ def test_several_systems_are_compared_in_pairs_with_adjusted_p_values():
     options = {"verdict": "judge", "label": "human", "labels": "random", "by": "system", "id": "q"}
     table = three_systems()
     answer = judge(table, **options, compare="all")
+    leading = next(d for d in answer.differences if d.label == answer.headline)
+    assert f"{100 * leading.estimate:+.1f} points" in answer.to_text()
+    assert "larger mean" not in answer.to_text()
     found = [d for d in answer.differences if d.label == "pass"]
     assert [(d.system, d.other) for d in found] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert [d.p_adjusted for d in found] == pytest.approx(holm([d.p_value for d in found]))
@@ -267,10 +278,12 @@ def test_several_systems_are_compared_in_pairs_with_adjusted_p_values():
     )
     assert pair.p_adjusted == pair.p_value
     assert pair.labels_to_decide > 200
-    text = answer.to_text()
+    text = answer.to_text(details=True)
     assert "Compared shares of pass in 3 pairs, p-values adjusted for their number (Holm):" in text
     assert "A minus C" in text
-    assert f"about {pair.labels_to_decide:,} labels in all would decide" in alone.to_text()
+    assert f"about {pair.labels_to_decide:,} labels in all would decide" in alone.to_text(
+        details=True
+    )
     assert "A minus C" in answer.page()
     assert judge(table, **options, compare="A,B,C").differences == answer.differences
     assert "name two groups or more" in refused(table, **options, compare="A")
@@ -296,7 +309,7 @@ def test_means_of_grades_are_compared():
     assert found.estimate == pytest.approx(means[0].estimate - means[1].estimate)
     assert found.naive == pytest.approx(means[0].naive - means[1].naive)
     assert found.low < found.estimate < found.high
-    assert f"mean {found.estimate:+.2f} ({found.low:+.2f} to" in answer.to_text()
+    assert f"mean {found.estimate:+.2f} ({found.low:+.2f} to" in answer.to_text(details=True)
     assert json.loads(answer.to_json())["mean_differences"][0]["estimate"] == found.estimate
     assert found.probability > 0.975
     assert found.more_than_chance
@@ -316,7 +329,7 @@ def test_the_mean_of_grades_comes_first():
     line = (
         f"mean: {mean.estimate:.2f} over the 300 items in the table (95% interval {mean.low:.2f} to"
     )
-    assert answer.to_text().startswith(line)
+    assert answer.to_text(details=True).startswith(line)
     assert repr(answer).startswith(line)
     assert f">The mean of the 300 items in the table is {mean.estimate:.2f}</h1>" in answer.page()
 
@@ -378,7 +391,7 @@ def test_known_rates_instead_of_labels(table):
 def test_a_judge_with_one_verdict(table):
     answer = judge(drawn(table).with_columns(judge=pl.lit("pass")), verdict="judge", label="human")
     assert share(answer).high - share(answer).low > 0.15
-    assert any("verdicts are the same" in w for w in answer.overall.warnings)
+    assert JudgeFindings.ONE_VERDICT in codes_of(answer.overall.findings)
 
 
 def test_labels_of_one_class(table):
@@ -387,7 +400,7 @@ def test_labels_of_one_class(table):
     )
     answer = judge(frame, verdict="judge", label="human", labels="by-label")
     assert share(answer, "fail").high - share(answer, "fail").low > 0.3
-    assert any("one class" in w for w in answer.overall.warnings)
+    assert JudgeFindings.ONE_CLASS_LABELLED in codes_of(answer.overall.findings)
 
 
 def test_labels_that_equal_the_verdicts(table):
@@ -397,7 +410,7 @@ def test_labels_that_equal_the_verdicts(table):
     answer = judge(frame, verdict="judge", label="human", labels="random")
     own = share(answer)
     assert own.low < own.estimate < own.high
-    assert any("agree with the verdicts" in w for w in answer.overall.warnings)
+    assert JudgeFindings.PERFECT_AGREEMENT in codes_of(answer.overall.findings)
 
 
 def test_three_labels(table):
@@ -418,8 +431,8 @@ def test_rows_are_never_lost_silently(table, tmp_path):
     assert rows.left_out == {"no verdict": 40, "too many or too few cells": 1}
     assert rows.read == rows.used + 41 == 401
     lost = frame[:40]["human"].is_not_null().sum()
-    assert any(f"{lost} of the rows left out have a label" in w for w in answer.warnings)
-    assert answer.to_text().startswith("v.csv: 41 of 401 rows were left out")
+    assert numbers_of(answer.findings, JudgeTableFindings.LABELLED_BUT_LEFT_OUT) == {"n": lost}
+    assert answer.to_text(details=True).startswith("v.csv: 41 of 401 rows were left out")
 
 
 def test_missing_labels_are_those_of_quantify(table):
@@ -439,7 +452,7 @@ def test_labels_that_differ_in_case_are_one_and_slips_are_pointed_out(table):
     assert {c.casefold() for c in answer.classes} == set(plain.classes)
     assert len(answer.classes) == len(plain.classes)
     assert answer.overall.shares[0].low == pytest.approx(plain.overall.shares[0].low)
-    assert any("only in case or blanks" in w for w in answer.warnings)
+    assert TableFindings.RESPELT_LABELS in codes_of(answer.findings)
     assert (
         judge(frame, verdict="judge", label="human", labels="random", classes=plain.classes).classes
         == plain.classes
@@ -487,7 +500,7 @@ def test_frames_charts_and_short_texts(found, tmp_path):
 
 
 def test_the_text_has_the_rate_first(found):
-    lines = found.to_text().splitlines()
+    lines = found.to_text(details=True).splitlines()
     assert lines[0].startswith("pass: ")
     assert "of the 400 items" in lines[0]
     assert lines[1].startswith("counting the verdicts of judge alone: ")
@@ -510,7 +523,7 @@ def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
     pl.DataFrame({"post": np.arange(4000), "score": rng.normal(3.0 * y, 1.0)}).write_csv(posts)
     filled = None
     for number, total in enumerate((200, 350)):
-        planned = plan_labels(
+        planned = plan_judge(
             posts, score="score", label="breaks", labelled=filled, n_labels=total - 200 * number
         )
         planned.write(tmp_path / f"sheet{number}.csv")
@@ -523,15 +536,13 @@ def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
     low, high = (getattr(found.overall.shares[1], end) for end in ("low", "high"))
     assert low < 0.01 < high
     with pytest.raises(UserError, match="were drawn by another plan"):
-        plan_labels(
-            posts, score="score", label="breaks", labelled=filled, n_labels=50, how="random"
-        )
+        plan_judge(posts, score="score", label="breaks", labelled=filled, n_labels=50, how="random")
 
 
 def test_a_group_that_a_plan_left_out_is_still_planned(table, tmp_path):
     """It was said to be chosen by verdict."""
     bare = table.drop("truth")
-    plan_labels(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
+    plan_judge(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
     sheet = pl.read_csv(tmp_path / "sheet.csv").filter(pl.col("system") == "A")
     filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
     found = judge(bare, verdict="judge", label="label", labelled=filled, by="system")
@@ -541,7 +552,7 @@ def test_a_group_that_a_plan_left_out_is_still_planned(table, tmp_path):
 
 def test_what_is_stated_beside_the_sheet_of_a_plan_is_refused(table, tmp_path):
     bare = table.drop("truth")
-    plan_labels(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
+    plan_judge(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
     sheet = pl.read_csv(tmp_path / "sheet.csv")
     filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
     asked = {"verdict": "judge", "label": "label", "labelled": filled}
@@ -552,7 +563,7 @@ def test_what_is_stated_beside_the_sheet_of_a_plan_is_refused(table, tmp_path):
 
 def test_a_sheet_whose_items_have_one_verdict_by_now(table, tmp_path):
     bare = table.drop("truth")
-    plan_labels(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
+    plan_judge(bare, verdict="judge", n_labels=60).write(tmp_path / "sheet.csv")
     sheet = pl.read_csv(tmp_path / "sheet.csv").drop("judge")
     filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
     judged_again = bare.with_columns(judge=pl.lit("pass"))
@@ -562,7 +573,7 @@ def test_a_sheet_whose_items_have_one_verdict_by_now(table, tmp_path):
 
 
 def test_a_sheet_has_no_two_columns_of_one_name(table, tmp_path):
-    sheet = plan_labels(table.drop("truth"), verdict="judge", label="item", n_labels=60)
+    sheet = plan_judge(table.drop("truth"), verdict="judge", label="item", n_labels=60)
     with pytest.raises(UserError, match="a sheet has a column 'item' of its own"):
         sheet.write(tmp_path / "sheet.csv")
     assert not (tmp_path / "sheet.csv").exists()
@@ -573,7 +584,9 @@ def test_weighted_shares_say_so_and_labels_without_weight_are_refused(table):
     views = table.with_columns(views=pl.Series(range(len(table))))
     asked = {"verdict": "judge", "label": "human", "weights": "views", "insist": True}
     answer = judge(views, **asked, labels="random")
-    assert f"items in the table, weighted by views ({100 * answer.level:g}%" in answer.to_text()
+    assert f"items in the table, weighted by views ({100 * answer.level:g}%" in answer.to_text(
+        details=True
+    )
     assert answer.overall.weights == "views"
     none = table.with_columns(views=pl.col("human").is_null().cast(int))
     assert "all labelled items have the weight 0" in refused(none, **asked)
@@ -616,7 +629,8 @@ def test_ids_of_other_items_are_noticed_by_their_verdicts(table):
     otherwise = pl.when(pl.col("judge") == "pass").then(pl.lit("fail")).otherwise(pl.lit("pass"))
     changed = sheet.with_columns(judge=pl.when(first).then(otherwise).otherwise("judge"))[:100]
     answer = judge(bare, labelled=changed, **asked)
-    assert any("1 of 100 labelled items has another verdict" in note for note in answer.warnings)
+    changed = numbers_of(answer.findings, JudgeTableFindings.CHANGED_VERDICTS)
+    assert (changed["n"], changed["n_items"]) == (1, 100)
     without = judge(bare, labelled=sheet[:100].drop("judge"), **asked)
     assert without.overall.shares == same.overall.shares == answer.overall.shares
 
@@ -640,7 +654,7 @@ def test_gaps_of_every_kind_of_array_are_gaps(table):
 def test_all_items_labelled(table):
     """Nothing is guessed, assumed or advised."""
     every = drawn(table).with_columns(human=pl.col("human").fill_null("pass"))
-    text = judge(every, verdict="judge", label="human").to_text()
+    text = judge(every, verdict="judge", label="human").to_text(details=True)
     assert f"Labels   {len(table):,}, of all items\nAssumed  Nothing.\nNeeded   all items" in text
     assert "guess" not in text.casefold()
     assert "Next" not in text
@@ -650,8 +664,10 @@ def test_few_labels_are_no_surprise_and_have_a_singular(table):
     table = drawn(table)
     known = table.filter(pl.col("human") == pl.col("judge")).head(1)
     few = pl.concat([known, table.filter(pl.col("human").is_null()).head(5)])
-    text = judge(few, verdict="judge", label="human", classes=["pass", "fail"]).to_text()
-    assert "With 1 label the interval" in text
+    text = judge(few, verdict="judge", label="human", classes=["pass", "fail"]).to_text(
+        details=True
+    )
+    assert "with 1 label the interval" in text
     assert "without seeing them" not in text
     assert "Needed   labels of all items, since these are few" in text
 
@@ -666,5 +682,18 @@ def test_lower_case_gaps_are_no_class(table):
 def test_a_label_that_may_mean_none_is_pointed_out(table):
     frame = drawn(table).with_columns(pl.col("human").fill_null("-"))
     options = {"verdict": "judge", "label": "human", "labels": "random"}
-    assert "the label '-' (320 of 400) counts as a class" in judge(frame, **options).warnings[0]
-    assert judge(frame, missing=["-"], **options).warnings == ()
+    placeholder = numbers_of(judge(frame, **options).findings, TableFindings.PLACEHOLDER_LABEL)
+    assert placeholder == {"label": "-", "n": 320, "n_labels": 400}
+    assert judge(frame, missing=["-"], **options).findings == ()
+
+
+def test_of_three_classes_the_headline_is_the_first_unless_one_is_named(table):
+    asked = {"verdict": "judge", "label": "human", "labels": "random", "insist": True}
+    letters = {"pass": "a", "fail": "b"}
+    plain = drawn(table).with_columns(
+        pl.col("judge").replace(letters), pl.col("human").replace(letters)
+    )
+    assert judge(plain, **asked).headline == "b"
+    more = judge(plain, **asked, classes=("c", "a", "b"))
+    assert (more.headline, more.classes[0]) == ("a", "a")
+    assert judge(plain, **asked, classes=("c", "a", "b"), positive="b").headline == "b"

@@ -7,13 +7,16 @@ from scipy import stats
 from quantshift.errors import DataError, PoolTooSmallError, UserError
 from quantshift.labelling.audit import (
     FEWEST_LABELS,
+    _spread_of_residuals,
     audit_interval,
     count_interval,
+    labelled_shares,
     plan_audit,
     reweigh,
 )
 
 Z = 1.959963984540054
+TARGETS = ("sample", "population")
 
 
 def world(p, separation, bias, shape, seed):
@@ -336,3 +339,45 @@ def test_wrong_input_is_one_line():
         plan_audit(f, 0.1, held_out=(f, np.zeros(50, int)))
     with pytest.raises(DataError, match="3 columns but there are 2 classes"):
         plan_audit(f, 0.1, held_out=(np.full((50, 3), 1 / 3), np.zeros(50, int)))
+
+
+def test_rows_that_stand_for_several_items_count_as_often():
+    """Counts of posteriors are those posteriors repeated."""
+    rng = np.random.default_rng(9)
+    f, counts = rng.dirichlet([1.0, 2.0], 30), rng.integers(1, 9, 30)
+    labels = np.eye(2)[rng.integers(0, 2, 12)]
+    given = (labels, f[:12], np.full((12, 1), 1 / 12), 0.7)
+    spread = _spread_of_residuals(*given, f, counts.astype(float))
+    repeated = _spread_of_residuals(*given, np.repeat(f, counts, axis=0))
+    once = _spread_of_residuals(*given, f)
+    for end in ("top", "bottom"):
+        np.testing.assert_allclose(getattr(spread, end), getattr(repeated, end))
+        assert np.abs(getattr(spread, end) - getattr(once, end)).max() > 1e-3
+
+
+def test_where_the_heaviest_items_are_labelled_little_is_open_about_these_items():
+    """60 of 360 items, which have nine tenths of the weight."""
+    y, f = world(0.4, 1.0, 0.0, 360, 10)
+    rows, weights = np.arange(60), np.where(np.arange(360) < 60, 45.0, 1.0)
+    given = {"sample_weight": weights, "label_weights": weights[rows]}
+    sample, population = (
+        audit_interval(f, rows, y[:60], target=target, **given) for target in TARGETS
+    )
+    assert ((sample.high - sample.low) < 0.5 * (population.high - population.low)).all()
+    equal = audit_interval(f, rows, y[:60], target="sample")
+    assert (equal.high - equal.low > sample.high - sample.low).all()
+
+
+def test_positions_of_audited_items_end_before_the_number_of_items():
+    f = np.full((30, 2), 0.5)
+    last = np.arange(30 - FEWEST_LABELS, 30)
+    codes = np.arange(FEWEST_LABELS) % 2
+    assert audit_interval(f, last, codes).prevalence == pytest.approx([0.5, 0.5])
+    with pytest.raises(DataError, match="distinct positions from 0 to 29"):
+        audit_interval(f, last + 1, codes)
+
+
+def test_labels_of_unequal_weight_count_for_their_effective_number():
+    """6 of 10 by weight are open: 2^2 + 4^2 / (1 + 9) * (1 + 1) of 36."""
+    found = labelled_shares(np.zeros(4, int), np.arange(4) < 2, np.array([1.0, 3, 1, 1]))
+    assert found == pytest.approx([1 - (4 + 1.6 * 2) / 36])

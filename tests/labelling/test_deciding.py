@@ -51,6 +51,22 @@ def test_without_scores_the_bet_on_the_other_share_is_walds_likelihood_ratio():
     assert _bet_on(1.0, 0.5, np.zeros(1), None, Scores.none(1))[0] == pytest.approx(0.05)
 
 
+@pytest.mark.parametrize(("label", "other", "extreme"), [(0.0, 1.0, 0.3), (1.0, 0.0, -0.4)])
+def test_the_item_that_costs_most_costs_what_was_staked(label, other, extreme):
+    """Scores move the bet: the item with the highest score or the lowest is the worst case."""
+    scores = Scores(
+        weight=np.array([0.5]),
+        labelled=np.array([extreme]),
+        remaining=np.array([0.1]),
+        mean=np.array([0.0]),
+        least=-0.4,
+        most=0.3,
+        all_mean=0.0,
+        variance=0.04,
+    )
+    assert _bet_on(other, 0.5, np.array([label]), None, scores)[0] == pytest.approx(0.05)
+
+
 def test_the_boundary_is_walds_less_what_is_bet_on_anything_else():
     y = np.zeros(60)
     found = decide(y, 0.5, 0.2)
@@ -126,3 +142,12 @@ def test_odd_input_is_refused():
         decide([0, 2], 0.1, 0.2)
     with pytest.raises(UserError, match="two different shares"):
         decide([0, 1], 0.2, 0.2)
+
+
+def test_what_has_grown_beyond_all_numbers_stays_finite():
+    found = _bet_on(0.9, 0.1, np.ones(1000), None, Scores.none(1000))
+    assert np.log(found[[99, 999]]) == pytest.approx([_log_growth(100), 600])
+
+
+def _log_growth(n):
+    return n * math.log(0.9 / 0.1)

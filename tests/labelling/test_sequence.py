@@ -7,7 +7,7 @@ import pytest
 
 from quantshift.errors import DataError, UserError
 from quantshift.labelling.audit import count_interval, plan_audit
-from quantshift.labelling.sequence import Scores, capital, confidence_sequence
+from quantshift.labelling.sequence import CANDIDATES, Scores, capital, confidence_sequence
 
 
 def shuffled(n_items, p, seed=0):
@@ -55,6 +55,40 @@ def test_the_limits_enclose_what_was_never_rejected():
     assert (np.diff(found.low[:, 1]) >= 0).all()
     assert (np.diff(found.high[:, 1]) <= 0).all()
     np.testing.assert_allclose(found.low[:, 0], 1 - found.high[:, 1])
+
+
+@pytest.mark.parametrize("n_items", [20, 100_000, None])
+def test_the_first_label_leaves_the_end_on_its_side(n_items):
+    for y, end in ((0, "low"), (1, "high")):
+        found = confidence_sequence(np.array([y]), 2, n_items=n_items)
+        assert getattr(found, end)[0, 1] == y
+
+
+def test_limits_in_a_large_population_are_the_outer_neighbours_of_what_was_not_rejected():
+    y = (np.random.default_rng(6).random(80) < 0.3).astype(int)
+    found = confidence_sequence(y, 2)
+    grid = np.linspace(0.0, 1.0, CANDIDATES + 1)
+    grown = capital(y.astype(float), grid, None)
+    for t in (39, 79):
+        alive = grid[(grown[: t + 1] < 20).all(axis=0)]
+        assert found.low[t, 1] == pytest.approx(alive.min() - 1 / CANDIDATES)
+        assert found.high[t, 1] == pytest.approx(alive.max() + 1 / CANDIDATES)
+
+
+def test_scores_move_the_estimate_by_how_unusual_the_labelled_items_are():
+    """By the weight of the scores times the mean of all less that of the items seen so far."""
+    rng = np.random.default_rng(4)
+    positive = rng.beta(0.4, 0.4, 400)
+    f, y = np.column_stack([1 - positive, positive]), (rng.random(400) < positive).astype(int)
+    rows = rng.permutation(400)[:150]
+    found = confidence_sequence(y[rows], 2, posteriors=f, items=rows)
+    plain = np.cumsum(y[rows]) / np.arange(1, 151)
+    scores = Scores.of(positive, rows, y[rows].astype(float))
+    moved = plain + scores.weight * (positive.mean() - scores.mean)
+    inside = (found.low[:, 1] < moved) & (moved < found.high[:, 1])
+    assert inside[50:].all()
+    np.testing.assert_allclose(found.prevalence[inside, 1], moved[inside], rtol=1e-9)
+    assert np.abs(moved - plain)[50:].max() > 0.005
 
 
 def test_it_costs_about_half_as_much_width_again():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from quantshift.labelling.strata import joined, label_counts, stratified
+from quantshift.labelling.strata import UNSEEN, _margin, joined, label_counts, stratified
 
 
 def test_the_estimate_is_the_closed_form():
@@ -51,6 +51,20 @@ def test_of_a_class_that_nobody_saw_part_of_an_item_is_added_where_labels_are_he
     assert found.low[1] == 0
 
 
+def test_the_shares_of_few_items_add_their_part_of_the_variance():
+    shares, rates, n = np.array([0.3, 0.7]), np.array([0.2, 0.9]), np.array([2000, 3000])
+    counts = np.column_stack([n * (1 - rates), n * rates])
+    few, many = (stratified(shares, counts, size, level=0.95) for size in (400, 1e12))
+    p = shares @ rates
+    assert few.by_shares[1] == pytest.approx(shares @ (rates - p) ** 2 / 400)
+    added = (few.high - few.low)[1] ** 2 - (many.high - many.low)[1] ** 2
+    z = stats.norm.ppf(0.975)
+    assert added == pytest.approx((2 * z) ** 2 * few.by_shares[1], rel=0.01)
+    known = stratified(shares, counts, 400, level=0.95, covered=np.zeros(2))
+    assert known.by_shares[1] == 0
+    assert known.high == pytest.approx(many.high)
+
+
 def test_a_stratum_without_labels_may_be_anything():
     found = stratified(np.array([0.4, 0.6]), np.array([[0.0, 0.0], [30.0, 30.0]]), 1e9, level=0.95)
     assert found.high[1] - found.low[1] > 0.4
@@ -89,3 +103,15 @@ def test_limits_contain_the_estimate_and_mirror(strata):
     assert (found.low <= found.prevalence + 1e-12).all()
     assert (found.prevalence <= found.high + 1e-12).all()
     assert found.low[0] == pytest.approx(1 - found.high[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 4, 20])
+def test_the_limit_of_one_stratum_is_that_of_a_beta_distribution_of_a_larger_variance(n):
+    """Pearson's third type with the moments of Beta(a, b), the variance times 1 + 8 / n^2."""
+    x, level = n / 2, 0.95
+    found = _margin(np.ones(1), np.full((1, 2), x), np.full((1, 1), n), np.zeros(2), level, UNSEEN)
+    a = x + max(0.5 * (n / 4) / (n / 4 + 3), 0.45 / (1 + n / 4 / 5))
+    b = x + 0.5 * max(x / (x + 2), 0.5)
+    mean, variance, skewness = stats.beta.stats(a, b, moments="mvs")
+    reach = stats.pearson3.ppf((1 + level) / 2, skewness) * np.sqrt(variance * (1 + 8 / n**2))
+    assert found == pytest.approx(np.full(2, mean - 0.5 + reach), rel=1e-6)

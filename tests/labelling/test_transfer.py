@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from quantshift.errors import DataError
-from quantshift.labelling.transfer import CONTRADICTED, dirichlet, power_of, prevalences
+from quantshift.labelling.transfer import (
+    BORDER,
+    CONTRADICTED,
+    _draws,
+    _projected,
+    _Rates,
+    dirichlet,
+    gain_of_known_items,
+    power_of,
+    prevalences,
+    square,
+)
 
 TWO = np.array([[40, 10], [3, 47]])
 THREE = np.array([[20, 3, 2], [4, 18, 3], [1, 5, 19]])
@@ -177,3 +188,47 @@ def test_limits_are_around_a_prevalence(counts):
     assert (found.low >= 0).all()
     assert (found.high <= 1).all()
     assert (found.low <= found.high).all()
+
+
+def test_as_many_verdicts_as_classes_have_half_a_label_added_and_more_have_less():
+    for F, added in ((np.array(TWO), 0.5), (np.array([[4, 0, 1, 0], [0, 3, 0, 2]]), 0.25)):
+        alpha, _, _ = square(F, np.ones((1, F.shape[1])), None)
+        assert alpha == pytest.approx(F + added)
+
+
+def test_two_verdicts_that_stand_for_one_class_gain_as_the_one_they_are():
+    split = np.array([[10.0, 30, 10], [4, 1, 45]])
+    one = np.column_stack([split[:, :2].sum(axis=1), split[:, 2]])
+    directions, p = np.array([[1.0, 0], [1, 0], [0, 1]]), np.array([0.7, 0.3])
+    expected = gain_of_known_items(one, None, p)
+    assert gain_of_known_items(split, directions, p) == pytest.approx(expected)
+    # p (1 - p) over the variance by errors, by hand: verdicts less false ones, over J.
+    a, b = 0.8, 0.1
+    by_errors = (0.7 * a * (1 - a) + 0.3 * b * (1 - b)) / (a - b) ** 2
+    assert expected == pytest.approx(1 + 0.21 / by_errors)
+
+
+def test_draws_near_the_border_count_as_those_on_it():
+    rates, N = _Rates(5 * TWO + 0.5, None, 0, 1.0), np.array([75.0, 25.0])
+    p, w, n_blocks = _draws(rates, N, 0)
+    assert n_blocks == 1
+    border = BORDER * np.quantile(np.clip(p, 0, 1), 0.975, axis=0)
+    inside = (p >= 0).all(axis=1)
+    assert (p[inside] < border).any()
+    assert (w > 0).tolist() == inside.tolist()
+    prior = np.maximum(p[inside], border).prod(axis=1) ** -0.5
+    determinants = np.abs(np.linalg.det(rates.draw(0)))[inside]
+    assert w[inside] == pytest.approx(determinants * prior)
+
+
+def test_two_blocks_without_a_prevalence_are_enough_to_end():
+    rates = _Rates(TWO * 100 + 0.5, None, 0, 1.0)
+    assert _draws(rates, np.array([0.0, 1e5]), 0)[2] == 2
+
+
+def test_draws_that_are_no_prevalence_have_limits_at_twice_their_distance():
+    draws = np.array([[0.4, 0.6], [0.5, 0.5], [0.7, 0.3]])
+    estimate, low, high = _projected(draws, [0.0, 1.0])
+    assert estimate == pytest.approx([0.5, 0.5])
+    assert low == pytest.approx([0.3, 0.1])
+    assert high == pytest.approx([0.9, 0.7])

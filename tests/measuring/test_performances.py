@@ -6,12 +6,13 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from quantshift import ShiftedClassifier, performance
-from quantshift.adapting.adaptation import SELECTION
+from quantshift.claims import WIDEST, Kind, Reason
 from quantshift.errors import UserError
 from quantshift.measuring import MEASURES, LabelledScores
+from quantshift.measuring.adapting.adaptation import SELECTION
 from quantshift.measuring.estimate import PerformanceEstimator, Sample, Use
-from quantshift.quantifiers.base.guarding import WIDEST
-from tests.adapting.test_shifted_classifier import gaussian
+from tests.claims.made import BY_COVARIATE, FACTS
+from tests.measuring.adapting.test_shifted_classifier import gaussian
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def test_measures_are_those_of_gaussian_classes(declared, p):
     """The classifier predicts by the sign of the first column: everything has a closed form."""
     X, _ = gaussian(4000, p, 1)
     found = performance(declared, X, n_bootstrap=40)
-    assert found.kind == "confidence interval"
+    assert found.kind is Kind.CONDITIONAL
     hit = norm.cdf(1)
     precision = p * hit / (p * hit + (1 - p) * (1 - hit))
     expected = {
@@ -104,19 +105,19 @@ def test_without_evidence_the_limits_are_a_range_that_reaches_both_assumptions(d
         Use(trained.held_out_posteriors_, trained.held_out_posteriors_.argmax(axis=1))
     )
 
-    def measured(reason):
-        sample = Sample(raw, shares, reason, support=SELECTION)
-        return sample.kind, estimator.of(sample, [use], training)[0].measured[0]
+    def measured(facts):
+        sample = Sample(raw, shares, facts, support=SELECTION)
+        return sample.grounds.kind, estimator.of(sample, [use], training)[0].measured[0]
 
-    _, prior = measured("evidence")
-    _, covariate = measured("covariate")
-    kind, neither = measured("no evidence")
-    assert kind == "range"
+    _, prior = measured(FACTS[Reason.EVIDENCE])
+    _, covariate = measured(BY_COVARIATE)
+    kind, neither = measured(FACTS[Reason.NO_EVIDENCE])
+    assert kind is Kind.RANGE
     assert neither.estimate == pytest.approx((prior.estimate + covariate.estimate) / 2)
     assert neither.low == min(prior.low, covariate.low)
     assert neither.high == max(prior.high, covariate.high)
-    kind, refuted = measured("refuted")
-    assert kind == "range"
+    kind, refuted = measured(FACTS[Reason.REFUTED])
+    assert kind is Kind.RANGE
     assert refuted.estimate == covariate.estimate
     assert (refuted.low, refuted.high) == (neither.low, neither.high)
 
@@ -129,8 +130,8 @@ def test_a_range_that_allows_too_much_has_no_estimate(declared):
         declared.examiner_.plain, measures, classes=[0, 1], n_replicates=20
     )
     use = Use(raw, raw.argmax(axis=1))
-    for reason, is_known in (("no evidence", False), ("evidence", True)):
-        sample = Sample(raw, np.array([0.98, 0.02]), reason)
+    for reason, is_known in ((Reason.NO_EVIDENCE, False), (Reason.EVIDENCE, True)):
+        sample = Sample(raw, np.array([0.98, 0.02]), FACTS[reason])
         estimated = estimator.of(sample, [use], np.zeros(4))[0].measured
         precision = next(each for each in estimated if each.label == 1)
         assert np.isnan(precision.estimate) != is_known
@@ -167,3 +168,19 @@ def test_refusals_are_one_line(declared):
     found = performance(declared, X, measures=["accuracy"], n_bootstrap=20)
     with pytest.raises(UserError, match="there is no measure 'recall'"):
         found.of("recall", 1)
+
+
+def test_costs_are_those_of_the_classifier_unless_others_are_given():
+    costs = [[0, 1], [3, 0]]
+    X, y = gaussian(600, 0.5, 0)
+    own = ShiftedClassifier(assume="prior", costs=costs).fit(X, y)
+    plain = ShiftedClassifier(assume="prior").fit(X, y)
+    new, _ = gaussian(300, 0.3, 1)
+    asked = {"measures": ["cost"], "n_bootstrap": 20}
+    found = performance(own, new, **asked).of("cost").estimate
+    dearer = performance(own, new, **asked, costs=[[0, 2], [6, 0]]).of("cost").estimate
+    assert dearer == pytest.approx(2 * found)
+    given = performance(plain, new, **asked, costs=[[0, 2], [6, 0]]).of("cost").estimate
+    assert given > 0
+    with pytest.raises(UserError):
+        performance(plain, new, **asked)

@@ -34,24 +34,24 @@ def test_methods_pass_the_public_checks(check):
 class Reversed(LabelByLabel):
     """Gives each label the share of another one."""
 
-    def predict(self, X, samples=None, *, weights=None):
-        return super().predict(X, samples, weights=weights)[..., ::-1]
+    def predict(self, X, samples=None, *, sample_weight=None):
+        return super().predict(X, samples, sample_weight=sample_weight)[..., ::-1]
 
 
 class Unweighted(LabelByLabel):
     """Ignores the weights of a sample."""
 
-    def predict(self, X, samples=None, *, weights=None):
+    def predict(self, X, samples=None, *, sample_weight=None):
         return super().predict(X, samples)
 
 
 class OrderDependent(LabelByLabel):
     """Estimates from the first half of the items."""
 
-    def predict(self, X, samples=None, *, weights=None):
+    def predict(self, X, samples=None, *, sample_weight=None):
         if samples is None:
-            X, weights = X[: max(1, len(X) // 2)], None
-        return super().predict(X, samples, weights=weights)
+            X, sample_weight = X[: max(1, len(X) // 2)], None
+        return super().predict(X, samples, sample_weight=sample_weight)
 
 
 class FirstLabel(RegressedShares):

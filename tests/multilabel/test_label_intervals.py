@@ -42,7 +42,7 @@ def test_limits_are_around_the_estimate_and_simultaneous_ones_are_wider():
     assert (each.estimates == fitted.predict(new)).all()
     # Eight items count almost alone, and limits are those of eight items.
     few = np.r_[np.full(72, 0.01), np.full(8, 10.0)]
-    weighted = predict_label_intervals(fitted, new, weights=few)
+    weighted = predict_label_intervals(fitted, new, sample_weight=few)
     assert (weighted.high - weighted.low).mean() > (each.high - each.low).mean()
     with pytest.raises(UserError, match="level must be between 0 and 1"):
         predict_label_intervals(fitted, new, level=95)
@@ -132,6 +132,7 @@ def test_unseen_items_without_a_varying_label_are_simulated_as_they_are(monkeypa
     has = np.zeros((60, 2), dtype=bool)
     has[:2, 0] = has[1:3, 1] = True
     posteriors = np.where(has, 0.7, 0.1)
-    fitted = TiltedLabelSets().fit_posteriors(posteriors, has)
+    with pytest.warns(UserWarning, match="know too little"):
+        fitted = TiltedLabelSets().fit_posteriors(posteriors, has)
     for seed in range(4):
         assert np.isfinite(simulated_worlds(fitted, 20, seed=seed).estimates).all()

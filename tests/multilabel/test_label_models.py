@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift.multilabel import label_models
-from quantshift.multilabel.label_models import LabelFolds, fit_label_models
+from quantshift.multilabel.label_models import LabelFolds, LogisticLabels, fit_label_models
 
 FOLDS = LabelFolds(3, 0)
 
@@ -37,3 +37,12 @@ def test_rare_labels_keep_their_items() -> None:
     assert abs(len(rows) - label_models.MOST_CHOOSING) < 110
     frequent = np.arange(20_000) % 2 == 0
     assert abs(frequent[label_models._choosing_rows(frequent, 0)].mean() - 0.5) < 0.01
+
+
+def test_features_are_standardised_where_they_have_a_centre_or_a_scale() -> None:
+    zero, one, coef = np.zeros(2), np.ones(2), np.ones((2, 1))
+    for centre, scale, expected in ((zero, one, False), (zero, 2 * one, True), (one, one, True)):
+        model = LogisticLabels(coef, np.zeros(1), centre, scale)
+        assert model.is_scaled == expected
+        logits = ((np.array([[1.0, 3.0]]) - centre) / scale).sum()
+        assert model.posteriors([[1.0, 3.0]])[0, 0] == pytest.approx(1 / (1 + np.exp(-logits)))

@@ -37,10 +37,10 @@ def test_labels_on_all_items_or_on_none_are_left_out():
 
 def test_draws_depend_on_the_seed_and_weights_alone():
     assert (natural_samples(60, 20, 3) == natural_samples(60, 20, 5)[:3]).all()
-    assert (natural_samples(60, 20, 3) != natural_samples(60, 20, 3, seed=1)).any()
+    assert (natural_samples(60, 20, 3) != natural_samples(60, 20, 3, random_state=1)).any()
     weights = np.zeros(60)
     weights[:5] = 1
-    assert natural_samples(60, 20, 3, weights=weights).max() < 5
+    assert natural_samples(60, 20, 3, sample_weight=weights).max() < 5
     first = samples_of_each_label(TABLE, 20, points=3, repeats=1)
     more = samples_of_each_label(TABLE, 20, points=3, repeats=2)
     assert (more[::2] == first).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.mulan_sets import errors_by_label, frequent_together, mulan_dir
+from benchmarks.parts.mulan_sets import errors_by_label, frequent_together, mulan_dir
 
 
 def test_labels_are_those_of_the_most_frequent_pairs():

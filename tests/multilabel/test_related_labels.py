@@ -1,8 +1,9 @@
 """Groups join what belongs together, whatever the order of the labels."""
 
 import numpy as np
+import pytest
 
-from quantshift.multilabel.related_labels import related_groups
+from quantshift.multilabel.related_labels import _correlations, related_groups
 
 
 def table(n_items=400):
@@ -35,3 +36,10 @@ def test_the_order_of_labels_and_whole_weights_do_not_matter():
     assert [g.tolist() for g in weighted] == [g.tolist() for g in repeated]
     assert all(len(group) <= 4 for group in turned)
     assert sorted(np.concatenate(turned)) == list(range(9))
+
+
+def test_correlations_are_pearson_s():
+    has = table()
+    found, share = _correlations(has, None)
+    assert found == pytest.approx(np.abs(np.corrcoef(has.T)))
+    assert share == pytest.approx(has.mean(axis=0))

@@ -62,7 +62,7 @@ def test_groups_give_labels_and_pairs_but_no_sets():
     assert np.abs(pairs - exact).max() < 0.12
     with pytest.raises(UserError, match="2 to 2 labels, not for 4"):
         fitted.predict_sets(new)
-    with pytest.raises(UserError, match="largest_group=0 must be at least 1"):
+    with pytest.raises(UserError, match=r"largest_group of .* of at least 1"):
         TiltedLabelSets(largest_group=0).fit(X, Y)
 
 
@@ -89,7 +89,8 @@ def test_posteriors_that_say_nothing_are_not_believed():
     rng = np.random.default_rng(0)
     Y = rng.random((200, 3)) < 0.3
     noise = np.where(rng.random((200, 3)) < 0.5, 0.05, 0.95)
-    fitted = TiltedLabelSets().fit_posteriors(noise, Y)
+    with pytest.warns(UserWarning, match="of 3 of the 3 labels the classifiers know too little"):
+        fitted = TiltedLabelSets().fit_posteriors(noise, Y)
     estimates = fitted.aggregate(np.full((50, 3), 0.95))
     assert np.abs(estimates - Y.mean(axis=0)).max() < 0.25
 
@@ -145,8 +146,9 @@ def test_other_features_and_wrong_posteriors_are_refused():
     with pytest.raises(DataError, match="give a row per item and 4 columns"):
         fitted.aggregate(np.full((5, 3), 0.5))
     with pytest.raises(DataError, match="weight zero"):
-        fitted.predict(X, [[0, 1], [2, 3]], weights=np.r_[0.0, 0.0, np.ones(298)])
-    from_posteriors = TiltedLabelSets().fit_posteriors(np.full(Y.shape, 0.5), Y)
+        fitted.predict(X, [[0, 1], [2, 3]], sample_weight=np.r_[0.0, 0.0, np.ones(298)])
+    with pytest.warns(UserWarning, match="of 4 of the 4 labels"):
+        from_posteriors = TiltedLabelSets().fit_posteriors(np.full(Y.shape, 0.5), Y)
     with pytest.raises(UserError, match="call aggregate"):
         from_posteriors.predict(X)
 
@@ -157,3 +159,8 @@ def test_a_refit_on_all_items_gives_the_same():
     again = fitted.refit(np.arange(300))
     assert np.allclose(again.predict(X[:100]), fitted.predict(X[:100]), atol=1e-9)
     assert np.abs(fitted.refit(np.arange(150)).predict(X) - fitted.predict(X)).max() > 1e-6
+
+
+def test_labels_are_divided_into_groups_of_ten_unless_told_otherwise():
+    plain = TiltedLabelSets()
+    assert (plain.largest_group, plain.cv, plain.random_state) == (10, 5, 0)

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from quantshift.multilabel import LabelByLabel, TiltedLabelSets, tilting
 from quantshift.multilabel.set_posteriors import SetPosteriors
-from quantshift.multilabel.tilting import tilted_labels, tilted_shares
+from quantshift.multilabel.tilting import TiltSearch, _objective, tilted_labels, tilted_shares
 from quantshift.quantifiers import SLD
 
 SETS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
@@ -117,3 +117,23 @@ def test_chunks_of_items_and_batches_of_samples_change_nothing(monkeypatch):
     chunked = tilted_shares(MODEL, SCORES, index, np.ones(9), powers)
     for few, many in zip(chunked, together, strict=True):
         assert np.allclose(few.labels, many.labels, atol=1e-9)
+
+
+@pytest.mark.parametrize("cauchy", [False, True])
+def test_steps_that_are_too_long_are_halved_until_the_objective_rises(cauchy):
+    counts = np.random.default_rng(1).integers(1, 30, size=9).astype(float)
+    index = np.tile(np.arange(9), (2, 1))
+    search = TiltSearch(MODEL, SCORES, index, counts)
+    tilts, rows = np.array([[0.5, -0.5], [0.0, 0.2]]), np.arange(2)
+    moments = search._moments(tilts, rows)
+    before = _objective(tilts, moments, 1.0, cauchy=cauchy)
+    steps = search._steps(tilts, rows, moments, 1.0, cauchy=cauchy)
+    too_long = 40 * steps
+    moved, after_, _ = search._moved(tilts, rows, too_long.copy(), before, 1.0, cauchy=cauchy)
+    assert after_ == pytest.approx(
+        _objective(moved, search._moments(moved, rows), 1.0, cauchy=cauchy)
+    )
+    assert (after_ > before).all()
+    halvings = np.log2(too_long / (moved - tilts))
+    assert halvings == pytest.approx(halvings.round())
+    assert (halvings > 0).all()

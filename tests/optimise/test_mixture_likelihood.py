@@ -8,8 +8,12 @@ from quantshift.optimise.mixture_likelihood import (
     log_likelihood,
     maximise_factors,
     maximise_mixtures,
+    room_for_classes,
 )
 from quantshift.optimise.mixture_newton import STATIONARY
+from quantshift.optimise.total_weights import array_of_weights
+
+UNWEIGHTED = array_of_weights(None)
 
 
 def solved(rows: object, start: object, *, tol: float = 1e-6, max_iter: int = 1000) -> np.ndarray:
@@ -148,7 +152,8 @@ def maximum_in_groups(
     rows: np.ndarray, groups: np.ndarray, counts: np.ndarray, start: np.ndarray
 ) -> np.ndarray:
     p = start.copy()
-    assert maximise_factors(rows, groups, counts, p, 1e-9, 1000)[1]
+    space = room_for_classes(len(p))
+    assert maximise_factors(rows, groups, counts, p, 1e-9, 1000, UNWEIGHTED, space)[1]
     return p
 
 
@@ -158,7 +163,7 @@ def test_one_group_is_the_plain_mixture(n_classes: int) -> None:
     start = rng.dirichlet(np.full(n_classes, 5))
     for concentration in (0.1, 1, 10):
         rows = rng.dirichlet(np.full(n_classes, concentration), 150)
-        p = maximum_in_groups(rows, np.ones((1, n_classes)), np.array([150]), start)
+        p = maximum_in_groups(rows, np.ones((1, n_classes)), np.array([150.0]), start)
         assert_allclose(p, solved(rows, start, tol=1e-9), atol=1e-7)
 
 
@@ -169,10 +174,10 @@ def test_with_groups_nothing_nearby_is_likelier(n_classes: int) -> None:
         groups = rng.dirichlet(np.full(n_classes, 3), 4)
         members = rng.integers(4, size=120)
         rows = groups[members] * rng.dirichlet(np.full(n_classes, 1), 120)
-        counts = np.bincount(members, minlength=4)
+        counts = np.bincount(members, minlength=4).astype(float)
 
         def value(p: np.ndarray, rows=rows, groups=groups, counts=counts) -> float:
-            return log_likelihood(rows, p) - float(counts @ np.log(groups @ p))
+            return log_likelihood(rows, p, UNWEIGHTED) - float(counts @ np.log(groups @ p))
 
         start = np.full(n_classes, 1 / n_classes)
         p = maximum_in_groups(rows, groups, counts, start)
@@ -188,13 +193,13 @@ def test_factors_of_any_size(rare: float) -> None:
     # A class of share `rare` in every group makes up 3 of 10 items: odds 3 / 7 over rare.
     rows = np.array([[0.0, 1 / rare]] * 3 + [[1.0, 0.0]] * 7)
     groups = np.array([[1.0, 1.0], [1.0, 0.9]])
-    p = maximum_in_groups(rows, groups, np.array([10, 0]), np.array([1 - rare, rare]))
+    p = maximum_in_groups(rows, groups, np.array([10.0, 0.0]), np.array([1 - rare, rare]))
     assert p[1] == pytest.approx(0.3, abs=1e-9)
 
 
 def test_a_border_of_the_odds_is_reached_exactly_or_not_at_all() -> None:
-    groups, counts = np.array([[1.2, 0.8], [0.7, 1.3]]), np.array([30, 20])
-    members = np.repeat([0, 1], counts)
+    groups, counts = np.array([[1.2, 0.8], [0.7, 1.3]]), np.array([30.0, 20.0])
+    members = np.repeat([0, 1], [30, 20])
     certain = groups[members] * [1.0, 1e-9]
     p = maximum_in_groups(certain, groups, counts, np.array([0.5, 0.5]))
     assert p.tolist() == [1, 0]

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from quantshift.optimise.mixture_likelihood import (
     _by_certain_items,
-    _maximise_each,
+    _maximised,
     maximise_mixtures,
 )
 from quantshift.optimise.mixture_newton import newton_mixtures
@@ -21,7 +21,7 @@ def test_the_same_maximum_as_by_the_long_way(n_classes: int, concentration: floa
     weights = rng.integers(0, 4, 2000).astype(float)
     for heft in (None, weights):
         short, _, converged = newton_mixtures(pool, index, start, None, 1e-6, 1000, heft)
-        long, _, _ = _maximise_each(pool, index, start, 1e-6, 1000, heft)
+        long, _, _ = _maximised(pool, index, start, 1e-6, 1000, heft)
         assert converged.mean() > 0.9
         # Both are within `tol` of the maximum.
         assert_allclose(short[converged], long[converged], atol=1e-6)

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from quantshift.analysis.paired import wilcoxon
-from quantshift.analysis.ranks import critical_difference, mean_ranks
-from quantshift.paper import against_published, published_tables
-from quantshift.paper.setups import PRIOR
+from quantshift.lab.analysis.paired import wilcoxon
+from quantshift.lab.analysis.ranks import critical_difference, mean_ranks
+from quantshift.lab.paper import against_published, published_tables
+from quantshift.lab.paper.setups import PRIOR
 from quantshift.statistics.multiple_tests import holm
 
 # Hundredths, so that zeros and ties are many.

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from quantshift import SLD
-from quantshift.adapting import Correction
+from quantshift.measuring import Correction
 
 labelshift = pytest.importorskip("quapy.classification.labelshift")
 

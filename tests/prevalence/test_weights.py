@@ -42,7 +42,7 @@ def test_checked_weights_are_a_copy() -> None:
         ([1, np.nan, 1], "finite and at least 0: that of item 1 is not"),
         ([1, 2, np.inf], "that of item 2 is not"),
         ([-1, 2, 3], "that of item 0 is not"),
-        ([0, 0, 0], "positive, finite sum, got 0.0"),
+        ([0, 0, 0], "zero for all items"),
         ([1e308, 1e308, 1e308], "positive, finite sum, got inf"),
         ([1e-300, 2e-300, 0], "sum to 3e-300; scale them so that they sum to the number of items"),
         ([1e300, 2e300, 0], "sum to 3e.300; scale them"),

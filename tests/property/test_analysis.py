@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quantshift.analysis import compare_with_best, part_of, summarise
+from quantshift.lab.analysis import compare_with_best, part_of, summarise
 from tests.outcomes import as_results
 
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quantshift.errors import UserError
-from quantshift.experiments.documents.document import parse_overrides
-from quantshift.experiments.documents.loading import library_names, load_experiment
-from quantshift.experiments.planning import cell_key, cells_of
-from quantshift.results.description import check_name
+from quantshift.lab.experiments.documents.document import parse_overrides
+from quantshift.lab.experiments.documents.loading import library_names, load_experiment
+from quantshift.lab.experiments.planning import cell_key, cells_of
+from quantshift.lab.results.description import check_name
 
 KEYS = (
     ["name", "title", "seed", "data", "shift", "classifier", "selection", "quantifiers"]

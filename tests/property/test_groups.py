@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quantshift.errors import DataError
-from quantshift.shifts import GroupShift
+from quantshift.lab.shifts import GroupShift
 
 DESIGNS = ("leave-one-out", "one-to-others", "forward")
 

@@ -3,10 +3,12 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from quantshift.optimise import quadratic
 from quantshift.optimise.quadratic import minimise_on_simplex
 
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -122,3 +124,36 @@ def test_two_equal_classes_share_as_at_the_start() -> None:
 def test_a_linear_function_has_its_minimum_in_a_corner() -> None:
     found = minimise_on_simplex(np.zeros((3, 3)), np.array([[0.1, 0.3, 0.2]]), np.full(3, 1 / 3))
     assert_allclose(found, [[0, 1, 0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [3, 12, 40])
+def test_many_classes_have_the_same_minimum(n_classes, monkeypatch):
+    """The two ways end at the same point, which is exact for few classes."""
+    rng = np.random.default_rng(n_classes)
+    root = rng.normal(size=(n_classes, 3 * n_classes))
+    gram, start = root @ root.T / n_classes, np.full(n_classes, 1 / n_classes)
+    linear = np.stack([gram @ rng.dirichlet(np.full(n_classes, a)) for a in (0.1, 1.0, 10.0)])
+    linear += rng.normal(scale=0.3, size=linear.shape)
+    exact = minimise_on_simplex(gram, linear, start)
+    monkeypatch.setattr(quadratic, "MANY", 2)
+    assert minimise_on_simplex(gram, linear, start) == pytest.approx(exact, abs=1e-8)
+    assert not quadratic.is_flat(gram)
+    twice = gram.copy()
+    twice[1], twice[:, 1] = twice[0], twice[:, 0]
+    twice[1, 1] = twice[0, 0]
+    assert quadratic.is_flat(twice)
+
+
+def test_hundreds_of_classes_meet_the_conditions_of_a_minimum():
+    """No share that is not zero could be exchanged for another at a gain."""
+    n_classes = quadratic.MANY + 20
+    rng = np.random.default_rng(0)
+    gram = np.eye(n_classes) + 0.5 * rng.random((n_classes, n_classes)) / n_classes
+    gram = (gram + gram.T) / 2
+    linear = gram @ rng.dirichlet(np.full(n_classes, 0.2)) + rng.normal(scale=0.01, size=n_classes)
+    p = minimise_on_simplex(gram, linear[np.newaxis], np.full(n_classes, 1 / n_classes))[0]
+    slope = gram @ p - linear
+    assert p.sum() == pytest.approx(1)
+    assert (p == 0).any()
+    assert np.ptp(slope[p > 0]) < 1e-8
+    assert slope[p == 0].min() > slope[p > 0].max() - 1e-8

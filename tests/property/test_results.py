@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quantshift.results import CORE, ResultStore, conform, schema_of, verify
-from quantshift.results.parts import encode
-from quantshift.results.schema import TYPES
-from quantshift.shifts.protocol import Coordinate
+from quantshift.lab.results import CORE, ResultStore, conform, schema_of, verify
+from quantshift.lab.results.parts import encode
+from quantshift.lab.results.schema import TYPES
+from quantshift.lab.shifts.parts.coordinate import Coordinate
 
 NUMBERS = st.floats(allow_nan=False)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

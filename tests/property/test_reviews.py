@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quantshift.data import new_reviews
-from tests.data.made_reviews import imported as import_file
-from tests.data.made_reviews import rows_of, texts_of
+from quantshift.lab.data import new_reviews
+from tests.lab.data.made_reviews import imported as import_file
+from tests.lab.data.made_reviews import rows_of, texts_of
 
 HOSTILE = ["", "\x00", "\ufeff", "\u2028\u2029\x85", "İSTANBUL ς", "e\u0301", "😀\U0010ffff", "\\n"]
 texts = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(HOSTILE)

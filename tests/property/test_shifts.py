@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quantshift.base.seeding import generator
-from quantshift.prevalence.simplex import uniform, whole_counts
-from quantshift.shifts import (
+from quantshift.lab.shifts import (
     ConceptShift,
     CovariateShift,
     KnockOutShift,
@@ -20,6 +19,7 @@ from quantshift.shifts import (
     TweakOneShift,
     UniformPrevalence,
 )
+from quantshift.prevalence.simplex import uniform, whole_counts
 
 N = 1200
 Y = (np.arange(N) // 3) % 2

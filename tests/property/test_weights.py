@@ -19,13 +19,15 @@ from quantshift.classify.clusters.calibration import fit_cluster_calibration
 from quantshift.classify.clusters.fitting import fit_clusters, fit_groups
 from quantshift.classify.scores import platt_targets
 from quantshift.intervals.information import rank_sum_z, told_apart, weighted_rank_sum_z
+from quantshift.items.simulation import ClassMembers
 from quantshift.optimise.mixture_likelihood import (
     log_likelihood,
     maximise_factors,
     maximise_mixtures,
+    room_for_classes,
 )
+from quantshift.optimise.total_weights import array_of_weights
 from quantshift.prevalence import simplex
-from quantshift.quantifiers.base.simulation import ClassMembers
 from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
 
 EXACT = 1e-12
@@ -200,7 +202,8 @@ def test_the_log_likelihood(problem: tuple[np.ndarray, np.ndarray, np.ndarray]) 
     rows, weights, p = problem
     rows, weights = rows[rows.any(axis=1)], weights[rows.any(axis=1)]
     repeated = np.repeat(rows, weights.astype(int), axis=0)
-    assert_allclose(log_likelihood(rows, p, weights), log_likelihood(repeated, p), atol=1e-10)
+    of_weights = log_likelihood(rows, p, weights)
+    assert_allclose(of_weights, log_likelihood(repeated, p, array_of_weights(None)), atol=1e-10)
 
 
 @pytest.mark.slow
@@ -219,7 +222,8 @@ def test_factors_in_groups(items: Labelled, factor: float) -> None:
         (ratios[some], factor * weights[some], factor * counts),
     ):
         p = start.copy()
-        assert maximise_factors(own, groups, of_groups, p, 1e-10, 1000, heft)[1]
+        heft, space = array_of_weights(heft), room_for_classes(len(p))
+        assert maximise_factors(own, groups, of_groups, p, 1e-10, 1000, heft, space)[1]
         found.append(p)
     assert_allclose(found[1], found[0], atol=1e-8)
     assert_allclose(found[2], found[0], atol=1e-8)
@@ -349,9 +353,9 @@ def test_the_choice_of_a_calibration_follows_the_weight() -> None:
 @settings(max_examples=30)
 @given(labelled(least=30, classes=(2, 3)))
 def test_calibration_in_clusters(items: Labelled) -> None:
-    def fit(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def fit(rows: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
         found = fit_cluster_calibration(
-            items.posteriors[rows], items.codes[rows], items.clusters[rows], 3, weights
+            items.posteriors[rows], items.codes[rows], items.clusters[rows], 3, sample_weight
         )
         return found(items.posteriors, items.clusters)
 

@@ -27,15 +27,13 @@ from quantshift import (
     MMDx,
     PriorShift,
     SubclassSLD,
-    aggregate_interval,
     evaluate,
-    predict_interval,
     shift_test,
     wrap,
 )
 from quantshift.errors import DataError
+from quantshift.items.items import Items
 from quantshift.quantifiers.base import catalogue
-from quantshift.quantifiers.base.items import Items
 
 FORMATS = [
     f"{name}_{kind}"
@@ -64,7 +62,7 @@ def estimates(method, rows, y):
     weights = np.arange(160) % 3 if method != "wrapped" else None
     quantifier = wrap(CC) if method == "wrapped" else METHODS[method]()
     plain = quantifier.fit(rows, y).predict(rows, SAMPLES)
-    weighted = quantifier.fit(rows, y, weights).predict(rows, weights=weights)
+    weighted = quantifier.fit(rows, y, weights).predict(rows, sample_weight=weights)
     return np.vstack([plain, weighted])
 
 
@@ -92,8 +90,8 @@ def test_a_sparse_matrix_of_any_format_gives_what_the_same_rows_give(method, for
 def test_so_do_intervals_evaluations_and_tests_of_shift(form, items):
     X, y = items
     rows, fitted = as_sparse(X, form), SLD().fit(X, y)
-    interval = predict_interval(fitted, rows, n_bootstrap=100)
-    assert np.allclose(interval.low, predict_interval(fitted, X, n_bootstrap=100).low)
+    interval = fitted.predict_interval(rows, n_bootstrap=100)
+    assert np.allclose(interval.low, fitted.predict_interval(X, n_bootstrap=100).low)
     shift = PriorShift(test_size=20, test_repeats=2, test_prevalences=[0.2, 0.8])
     assert evaluate(fitted, shift, rows, y).equals(evaluate(fitted, shift, X, y))
     subclasses = SubclassSLD().fit(X, y)
@@ -173,9 +171,9 @@ def test_posteriors_and_weights_are_real_numbers(change, held, items):
     halves, ones = np.full((len(y), 2), 0.5), np.ones(len(y))
     for name, call in (
         ("posteriors", lambda: fitted.aggregate(change(halves))),
-        ("weights", lambda: fitted.aggregate(halves, weights=change(ones))),
-        ("weights", lambda: fitted.predict(X, weights=change(ones))),
-        ("weights", lambda: fitted.fit(X, y, weights=change(ones))),
+        ("weights", lambda: fitted.aggregate(halves, sample_weight=change(ones))),
+        ("weights", lambda: fitted.predict(X, sample_weight=change(ones))),
+        ("weights", lambda: fitted.fit(X, y, sample_weight=change(ones))),
     ):
         with pytest.raises(DataError, match=f"{name} must be real numbers, not {held}"):
             call()
@@ -189,10 +187,10 @@ def test_masked_arrays_count_only_if_nothing_is_masked(items):
     hidden[7] = True
     for call in (
         lambda: fitted.fit(X, np.ma.array(y, mask=hidden)),
-        lambda: fitted.predict(X, weights=np.ma.array(y + 1.0, mask=hidden)),
+        lambda: fitted.predict(X, sample_weight=np.ma.array(y + 1.0, mask=hidden)),
         # The mask was dropped.
         lambda: fitted.aggregate(
-            np.full((len(y), 2), 0.5), weights=np.ma.array(y + 1.0, mask=hidden)
+            np.full((len(y), 2), 0.5), sample_weight=np.ma.array(y + 1.0, mask=hidden)
         ),
         lambda: fitted.aggregate(
             np.ma.array(np.full((len(y), 2), 0.5), mask=np.column_stack([hidden, hidden]))
@@ -200,15 +198,6 @@ def test_masked_arrays_count_only_if_nothing_is_masked(items):
     ):
         with pytest.raises(DataError, match=r"missing value at position 7 \(it is masked\)"):
             call()
-
-
-def test_the_weights_of_scikit_learn_are_called_weights_here():
-    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20) % 2
-    for method in (PACC(), SubclassSLD()):
-        with pytest.raises(TypeError, match="'sample_weight'; the weights of the items are `weigh"):
-            method.fit(X, y, sample_weight=np.ones(20))
-        with pytest.raises(TypeError, match=r"argument 'groupes'$"):
-            method.fit(X, y, groupes=y)
 
 
 def test_posteriors_with_a_column_for_a_class_without_labels_name_the_classes_found():
@@ -246,7 +235,7 @@ def test_sparse_matrices_with_indices_out_of_range_are_refused(form, call, items
     calls = {
         "fit": lambda: PACC(cv=2).fit(damaged(form), [0, 1, 1, 0]),
         "predict": lambda: fitted.predict(damaged(form)),
-        "interval": lambda: predict_interval(fitted, damaged(form), n_bootstrap=20),
+        "interval": lambda: fitted.predict_interval(damaged(form), n_bootstrap=20),
         "aggregate": lambda: fitted.aggregate(damaged(form)),
     }
     with pytest.raises(DataError, match=r"a damaged sparse matrix of shape \(4, 4\)"):
@@ -276,7 +265,7 @@ def test_columns_of_posteriors_that_are_named_after_classes_may_be_in_any_order(
         assert_array_equal(method.aggregate(given), right)
         assert_array_equal(method.aggregate(frame(SAMPLE, names)), right)
         assert_array_equal(method.estimate_posteriors(given).prevalence, right)
-        interval = aggregate_interval(method, given, n_bootstrap=20)
+        interval = method.aggregate_interval(given, n_bootstrap=20)
         assert_array_equal(interval.prevalence, right)
         fitted = clone(method).fit_posteriors(frame(TRUE[:, ::-1], turned), LABELS)
         assert_array_equal(fitted.aggregate(given), right)

@@ -1,14 +1,12 @@
 """Small tables of synthetic reviews, and a model trained on them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from threadpoolctl import threadpool_limits
 
-from quantshift.data.embedded.synthetic import generate
+from quantshift.lab.data.embedded.synthetic import generate
 from quantshift.quantifying import Model, train
 
 
@@ -45,13 +43,6 @@ def folder(reviews: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> P
     sample.write_csv(path / "truth.csv")
     sample.drop("sentiment").write_csv(path / "new.csv")
     return path
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _one_thread() -> Iterator[None]:
-    """Threads of a busy machine wait for each other."""
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture(scope="session")

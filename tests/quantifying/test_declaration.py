@@ -66,12 +66,12 @@ def test_a_saved_model_keeps_what_was_declared_and_a_call_overrides_it(model, tm
 def test_every_answer_repeats_it(model):
     found = quantify(SAMPLE, model=model, **FAST)
     line = f"You declared: {model.declared.sentence}"
-    assert line in found.to_text()
+    assert line in found.to_text(details=True)
     assert line in str(found)
     assert model.declared.sentence in render_page(found)
     assert line.lower() in watch(found).summary_line().lower()
     halves = quantify([SAMPLE[:300], SAMPLE[300:]], model=model, **FAST)
-    assert line in halves.to_text()
+    assert line in halves.to_text(details=True)
 
 
 def test_a_declaration_that_the_items_contradict_is_said_to_be(model):

@@ -6,12 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.answers.findings import RowFindings
 from quantshift.answers.rows import Rows
 from quantshift.errors import DataError, UserError
 from quantshift.quantifying import load_model, quantify, save_model, train
+from quantshift.quantifying.findings import SampleFindings, TrainingFindings
 from quantshift.quantifying.training.classifiers import OnDense
 from quantshift.quantifying.training.copies import copies
-from tests.data.made_workbooks import workbook
+from quantshift.tables.columns.findings import TableFindings
+from tests.found import codes_of, numbers_of, only
+from tests.lab.data.made_workbooks import workbook
 
 FAST = {"replicates": 20, "method": "PACC"}
 N = 600
@@ -120,7 +124,7 @@ def test_by_id_and_weights_are_never_features():
 def test_a_model_that_uses_the_column_of_the_batches_is_a_warning():
     model = train(people(), label="churn", features=["age", "town"], method="PACC")
     found = quantify(people(100, 1).drop("churn"), model=model, by="town", replicates=10)
-    assert found.warnings[0].startswith("column 'town' divides the sample, and the model was")
+    assert only(found.findings, SampleFindings.DIVIDING_COLUMN).about.column == "town"
 
 
 def test_weights_count_in_training_and_sample():
@@ -182,16 +186,17 @@ def test_columns_that_training_lacks_and_labels_in_the_sample_are_mentioned():
     model = train(people(), label="churn", features=["age"], method="PACC")
     sample = people(50, 1).with_columns(color=pl.lit("red"), part=pl.lit("a"))
     found = quantify(sample, model=model, by="part", replicates=20)
-    assert found.warnings == (
-        "the sample: not used: color (not in the training table)",
-        "the sample: the labels were ignored",
+    assert found.findings == (
+        SampleFindings.UNUSED_COLUMNS.found(table="the sample", columns=("color",)),
+        SampleFindings.LABELS_IGNORED.found(table="the sample"),
     )
     both = quantify([sample, sample.drop("churn")], model=model, replicates=20)
-    assert both.warnings == (
-        "sample 1 and 1 more: not used: color, part (not in the training table)",
-        "sample 1: the labels were ignored",
+    unused = ("color", "part")
+    assert both.findings == (
+        SampleFindings.UNUSED_COLUMNS.found(table="sample 1 and 1 more", columns=unused),
+        SampleFindings.LABELS_IGNORED.found(table="sample 1"),
     )
-    assert quantify(people(50, 1).drop("churn"), model=model, replicates=20).warnings == ()
+    assert quantify(people(50, 1).drop("churn"), model=model, replicates=20).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -296,7 +301,9 @@ def test_missing_labels_are_counted_and_no_class(tmp_path):
     )
     assert found.classes == ("no", "yes")
     assert found.training.rows == Rows(str(tmp_path / "a.csv"), N, N - 40, {"no label": 40})
-    assert found.warnings == (f"{tmp_path}/a.csv: 40 of 600 rows were left out (no label: 40)",)
+    left_out = only(found.findings, RowFindings.ROWS_LEFT_OUT)
+    assert left_out.about.table == f"{tmp_path}/a.csv"
+    assert left_out.numbers == {"n": 40, "n_read": 600, "reasons": {"no label": 40}}
     assert shares(found)["yes"].estimate == pytest.approx(0.25, abs=0.07)
 
 
@@ -343,10 +350,10 @@ def test_labels_that_differ_in_case_or_blanks_are_one_class_and_counted(tmp_path
         model = train(source, **options)
         assert model.classes == plain.classes == ("no", "yes")
         assert model.training.counts == plain.training.counts
-        (note,) = (note for note in model.training.notes if "case or blanks" in note)
-        assert note.startswith(f"{N // 2} labels that differ only in case or blanks are treated as")
-        assert "' yes' (" in note
-        assert "'YES' (" in note
+        respelt = numbers_of(model.training.findings, TableFindings.RESPELT_LABELS)
+        assert respelt["n"] == N // 2
+        assert "' yes' (" in "".join(respelt["spellings"])
+        assert "'YES' (" in "".join(respelt["spellings"])
     assert train(frame, positive="YES", **options).classes == ("no", "YES")
 
 
@@ -355,7 +362,8 @@ def test_labels_that_look_mistyped_are_pointed_out():
         churn=pl.when(pl.int_range(N) < 5).then(pl.lit("yess")).otherwise("churn")
     )
     model = train(frame, label="churn", features=["age"], method="PACC")
-    assert any("the label 'yess' (5 of " in note for note in model.training.notes)
+    mistyped = numbers_of(model.training.findings, TableFindings.MISTYPED_LABEL)
+    assert (mistyped["label"], mistyped["n"], mistyped["usual"]) == ("yess", 5, "yes")
     with pytest.raises(DataError, match=r"class 'yess' has 2 labelled rows.*if it is 'yes', corr"):
         train(frame[3:], label="churn", features=["age"], method="PACC")
 
@@ -365,7 +373,8 @@ def test_a_label_that_may_mean_none_is_pointed_out():
         churn=pl.when(pl.int_range(N) % 3 == 0).then(pl.lit("Unknown")).otherwise("churn")
     )
     model = train(frame, label="churn", features=["age"], method="PACC")
-    assert any("the label 'Unknown' (" in note for note in model.training.notes)
+    placeholder = numbers_of(model.training.findings, TableFindings.PLACEHOLDER_LABEL)
+    assert placeholder["label"] == "Unknown"
 
 
 def test_an_audit_may_write_labels_in_another_case():
@@ -432,8 +441,10 @@ def test_ragged_rows_of_training_and_sample_are_reported(tmp_path):
     assert found.sample_rows == (Rows(b, 300, 285, {ragged: 15}),)
     assert found.batches[0].left_out == 15
     # More than a tenth is said first.
-    assert found.warnings[0] == f"{a}: 147 of 600 rows were left out ({ragged}: 147)"
-    assert f"{b}: 15 of 300 rows were left out ({ragged}: 15)" in found.warnings[1:]
+    assert found.findings[0].code is RowFindings.MANY_ROWS_LEFT_OUT
+    assert found.findings[0].numbers == {"n": 147, "n_read": 600, "reasons": {ragged: 147}}
+    few = only(found.findings, RowFindings.ROWS_LEFT_OUT)
+    assert (few.about.table, few.numbers["n"]) == (b, 15)
 
 
 def test_all_rows_ragged_is_no_silence(tmp_path):
@@ -441,7 +452,8 @@ def test_all_rows_ragged_is_no_silence(tmp_path):
     model = train(people(), label="churn", features=["age", "town"], method="PACC")
     found = quantify(tmp_path / "b.csv", model=model, replicates=10)
     assert found.batches[0].left_out == 20
-    assert "20 of 20 rows were left out" in found.warnings[0]
+    left_out = numbers_of(found.findings, RowFindings.MANY_ROWS_LEFT_OUT)
+    assert (left_out["n"], left_out["n_read"]) == (20, 20)
 
 
 # Hostile cells
@@ -480,11 +492,12 @@ def test_a_bad_cell_of_the_sample_is_told_and_costs_no_row(tmp_path, cell):
         ()
         if cell == "1e308"
         else (
-            f"{tmp_path}/b.csv: column 'age': 1 cell does not fit what it holds in training "
-            f"(row 6: '{cell}') and is treated as missing",
+            SampleFindings.ODD_CELLS.found(
+                table=f"{tmp_path}/b.csv", column="age", n=1, row=6, example=cell
+            ),
         )
     )
-    assert found.warnings == expected
+    assert found.findings == expected
 
 
 def with_commas(frame):
@@ -506,10 +519,9 @@ def test_decimal_commas_in_all_tables_are_numbers(tmp_path):
     assert found.batches[0].shares == expected.batches[0].shares
     assert found.batches[0].changes == expected.batches[0].changes
     assert {column.kind for column in found.used if column.name != "town"} == {"number"}
-    assert found.warnings == (
-        f"{tmp_path}/labelled.csv: 2 columns with decimal commas ('age', 'income') are read as "
-        "numbers: 34,3 is 34.3",
-    )
+    commas = only(found.findings, TrainingFindings.DECIMAL_COMMAS)
+    assert commas.about.table == f"{tmp_path}/labelled.csv"
+    assert commas.numbers == {"n": 2, "columns": ("age", "income")}
     # Numbers of a typed file are numbers too.
     typed = quantify(sample, model=model, replicates=20)
     assert typed.batches[0].shares == expected.batches[0].shares
@@ -541,7 +553,7 @@ def test_a_column_scaled_by_a_huge_factor_is_what_it_was():
 def test_constant_features_are_no_traceback():
     frame = people().with_columns(age=pl.lit(1.0), income=pl.lit(2.0))
     found = quantify(frame, train=frame, label="churn", features=["age", "income"], replicates=20)
-    assert "say little about the label" in found.warnings[0]
+    assert TrainingFindings.LITTLE_SEPARATION in codes_of(found.findings)
 
 
 # Copies
@@ -551,11 +563,10 @@ def test_copies_of_texts_share_a_fold_and_are_reported():
     few = people(60, share=0.5).select("note", "churn")
     many = pl.concat([few] * 20)
     model = train(many, label="churn", text="note", method="PACC")
-    assert model.training.notes[0] == (
-        "1,140 of 1,200 training rows are copies of others; copies share a fold, so that none "
-        "counts as unseen. Intervals count them as different rows, and are too narrow if there are "
-        "many: leave the copies out"
-    )
+    assert numbers_of(model.training.findings, TrainingFindings.COPIED_ROWS) == {
+        "n": 1140,
+        "n_rows": 1200,
+    }
     folds = model.scorer.cv
     assert (folds.reshape(20, 60) == folds[:60]).all()
     alone = train(few, label="churn", text="note", method="PACC")
@@ -585,7 +596,7 @@ def test_equal_rows_of_numbers_are_copies_if_chance_does_not_explain_them(decima
         y=pl.Series(["p", "q"] * 30)
     )
     model = train(pl.concat([few] * 20), label="y", method="PACC")
-    assert "1,140 of 1,200 training rows are copies" in model.training.notes[0]
+    assert numbers_of(model.training.findings, TrainingFindings.COPIED_ROWS)["n"] == 1140
     assert model.training.accuracy < 0.8
 
 
@@ -598,7 +609,7 @@ def test_equal_rows_of_a_few_categories_are_different_people():
     for noise in (0.0, 0.2):
         y = ((frame["q0"] == "a").to_numpy() ^ (rng.random(n) < noise)).astype(int)
         model = train(frame.with_columns(y=pl.Series(y)), label="y", method="PACC")
-        assert not any("share a fold" in note for note in model.training.notes)
+        assert TrainingFindings.COPIED_ROWS not in codes_of(model.training.findings)
         assert np.ndim(model.scorer.cv) == 0
 
 
@@ -618,43 +629,44 @@ def test_a_column_that_gives_the_label_away_is_named():
         refund=pl.when(pl.col("churn") == "yes").then(pl.int_range(N) % 7 + 1).otherwise(0)
     )
     model = train(frame, label="churn", drop=["note"], method="PACC")
-    assert any(
-        note.startswith("column 'refund' alone gives the label away")
-        for note in model.training.notes
-    )
+    assert _revealing(model) == "refund"
     coded = frame.with_columns(refund=pl.when(pl.col("refund") > 0).then(pl.lit("r")))
     model = train(coded, label="churn", drop=["note"], method="PACC")
-    assert any("column 'refund' alone" in note for note in model.training.notes)
+    assert _revealing(model) == "refund"
+
+
+def _revealing(model):
+    return only(model.training.findings, TrainingFindings.REVEALING_COLUMN).about.column
 
 
 def test_columns_that_all_tell_much_are_not_accused():
-    assert train(people(), label="churn", drop=["note"], method="PACC").training.notes == ()
+    assert train(people(), label="churn", drop=["note"], method="PACC").training.findings == ()
     rng = np.random.default_rng(0)
     y = np.arange(400) % 2
     easy = pl.DataFrame({f"x{k}": 9 * y + rng.normal(size=400) for k in range(3)} | {"y": y})
-    notes = train(easy, label="y", method="PACC").training.notes
-    assert not any("alone" in note for note in notes)
+    found = train(easy, label="y", method="PACC").training.findings
     # But nobody is right on all unseen rows.
-    assert "cross-validated accuracy of the classifier is 100.0%" in notes[0]
+    assert codes_of(found) == [TrainingFindings.TOO_ACCURATE]
 
 
 def test_a_rare_class_gives_no_column_away():
     rng = np.random.default_rng(0)
     y = (np.arange(1000) % 50 == 0).astype(int)
     frame = pl.DataFrame({"a": rng.normal(size=1000), "b": rng.normal(size=1000), "y": y})
-    assert train(frame, label="y", method="PACC").training.notes == ()
+    assert train(frame, label="y", method="PACC").training.findings == ()
 
 
 def test_posteriors_of_rows_the_model_has_seen_are_questioned():
     y = np.arange(200) % 2
     seen = pl.DataFrame({"p": y.astype(float), "y": y})
-    notes = train(seen, label="y", posteriors=["p"]).training.notes
-    assert "were these rows used to train your model?" in notes[0]
+    found = train(seen, label="y", posteriors=["p"]).training.findings
+    assert TrainingFindings.PERFECT_POSTERIORS in codes_of(found)
     wrong = np.where(np.arange(200) % 10 == 0, 1 - y, y)
     hard = pl.DataFrame({"p": wrong.astype(float), "y": y})
-    assert "like hard predictions" in train(hard, label="y", posteriors=["p"]).training.notes[0]
+    found = train(hard, label="y", posteriors=["p"]).training.findings
+    assert codes_of(found) == [TrainingFindings.HARD_POSTERIORS]
     soft = hard.with_columns(p=0.1 + 0.8 * pl.col("p"))
-    assert train(soft, label="y", posteriors=["p"]).training.notes == ()
+    assert train(soft, label="y", posteriors=["p"]).training.findings == ()
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e300])
@@ -736,9 +748,11 @@ def test_labels_that_differ_in_what_cannot_be_seen_are_one_class(form, shown):
     )
     model = train(odd, label="churn", method="PACC")
     assert model.classes == ("no", "yes")
-    note = next(note for note in model.training.notes if "cannot be seen" in note)
-    assert f"{form!r} (" in note
-    assert note.endswith(f"as {shown!r}")
+    respelt = numbers_of(model.training.findings, TableFindings.RESPELT_LABELS)
+    assert respelt["unseen"]
+    (spelling,) = respelt["spellings"]
+    assert spelling.startswith(f"{form!r} (")
+    assert spelling.endswith(f"as {shown!r}")
 
 
 def test_labels_with_accents_composed_in_two_ways_are_one_class():

@@ -10,7 +10,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.counting import tally
-from quantshift.sketches.counting.making import Counter, ScoreColumns
+from quantshift.sketches.counting.counter import Counter, ScoreColumns
 from tests.sketches.made import batches, labelled
 
 

@@ -22,12 +22,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from quantshift.errors import DataError, UserError
+from quantshift.tables.columns.findings import TableFindings
 from quantshift.tables.formats import csv as csv_tables
 from quantshift.tables.formats import csv_rows
 from quantshift.tables.formats import json as json_tables
 from quantshift.tables.formats import parquet as parquet_tables
 from quantshift.tables.reading import expanded, files_of, open_table, read_frame
-from tests.data.made_workbooks import workbook
+from tests.lab.data.made_workbooks import workbook
 
 TEXTS = ["good, really", 'a "bad" one', "two\nlines", "naïve café"]
 NUMBERS = [1, 2, 3, 4]
@@ -480,9 +481,7 @@ def test_a_file_is_part_of_a_table_once(tmp_path):
         with pytest.raises(UserError, match=r"\.csv is named twice, and would be counted twice"):
             open_table([tmp_path / "a.csv", tmp_path / again])
     table = open_table([tmp_path / "a.csv", tmp_path / "part.csv", tmp_path / "copy.csv"])
-    assert table.notes == (
-        "a.csv and copy.csv have the same content; if one is a copy, its rows are counted twice",
-    )
+    assert table.findings == (TableFindings.COPIED_FILES.found(first="a.csv", second="copy.csv"),)
 
 
 def test_several_files_are_one_table(tmp_path):
@@ -615,6 +614,32 @@ def test_a_column_is_no_data_frame():
     for column in (pl.Series("p", [0.1]), pd.Series([0.1], name="p"), pa.chunked_array([[0.1]])):
         with pytest.raises(UserError, match=r"^the table must be a path or a data frame, got "):
             open_table(column)
+
+
+@pytest.fixture
+def latin(tmp_path):
+    """A table in a folder, whose name is in Latin-1."""
+    path = tmp_path / "caf\udce9.csv"
+    try:
+        path.write_text("p,y\n0.5,a\n")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    return path
+
+
+def test_a_name_that_is_not_utf_8_is_refused(latin):
+    """It was an UnicodeEncodeError, with the request to report it."""
+    for source in (latin, str(latin), [latin], latin.parent, f"{latin.parent}/caf*.csv"):
+        with pytest.raises(UserError, match=r"caf\\xe9\.csv: this name is not UTF-8"):
+            open_table(source)
+
+
+def test_such_a_name_on_the_command_line_is_one_line(quantshift, latin):
+    for arguments in (["judge", latin], ["quantify", "--sample", latin], ["example", latin]):
+        code, out, error = quantshift(*arguments)
+        assert (code, out) == (2, "")
+        assert r"caf\xe9.csv" in error
+        assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["a" * 5000, "a" * 300 + ".csv", "a" * 300 + "*.csv"])

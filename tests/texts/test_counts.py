@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.sparse import csr_array
 
-from quantshift.data import new_reviews
 from quantshift.errors import DataError, UserError
+from quantshift.lab.data import new_reviews
 from quantshift.texts import counts as module
 from quantshift.texts.counts import (
     CountMatrix,
@@ -268,8 +268,8 @@ def test_a_foreign_vocabulary_is_refused(corpus: ListCorpus) -> None:
     [
         ("{", "is not JSON"),
         ("[]", "does not describe term counts"),
-        ('{"format": "quantshift-corpus"}', "does not describe term counts"),
-        ('{"format": "quantshift-counts", "version": 0}', "format 0, this is 1; import the data"),
+        ('{"format": "another"}', "does not describe term counts"),
+        ('{"format": "quantshift-counts", "version": 0}', "format 0, this is 1; upgrade"),
         ('{"format": "quantshift-counts", "version": 2}', "format 2, this is 1; upgrade"),
         ('{"format": "quantshift-counts", "version": 1}', "lacks corpus, count_type, entries"),
     ],

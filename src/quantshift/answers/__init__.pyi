@@ -1,3 +1,3 @@
-from .answer import AbstractAnswer as AbstractAnswer
+from .show.answer import AbstractAnswer as AbstractAnswer
 from .outputs.output import AbstractOutput as AbstractOutput, Circumstances as Circumstances
 from .shares import Share as Share

@@ -1,39 +1,34 @@
-"""The kinds of answers: what the limits of a share are, and when they are wide."""
+"""How the kinds of answers are named in the headers of tables, and when limits are wide."""
 
 from collections.abc import Iterable
 
-from quantshift.quantifiers.base.answer_kinds import CANNOT as CANNOT
-from quantshift.quantifiers.base.answer_kinds import CONFIDENCE_INTERVAL
-from quantshift.quantifiers.base.answer_kinds import RANGE as RANGE
-
-INTERVAL = CONFIDENCE_INTERVAL
-
-SEQUENCE = f"{INTERVAL} that holds at every look"
+from quantshift.claims import Kind
 
 WIDE = 0.2
 """An interval wider than this leads to the advice to narrow it."""
 
 
-def is_range(kind: str) -> bool:
-    """Whether limits of this kind are not those of a confidence interval."""
-    return kind in (RANGE, CANNOT)
-
-
-def limits_head(kind: str, level: float) -> str:
+def limits_head(kind: Kind, level: float) -> str:
     """The column header for limits.
 
-    >>> limits_head(INTERVAL, 0.95), limits_head(RANGE, 0.95)
-    ('95% interval', 'range')
+    >>> limits_head(Kind.INTERVAL, 0.95), limits_head(Kind.EITHER, 0.95)
+    ('95% interval', 'one of two 95% intervals')
     """
-    return RANGE if is_range(kind) else f"{100 * level:g}% interval"
+    interval = f"{100 * level:g}% interval"
+    if kind is Kind.EITHER:
+        return f"one of two {interval}s"
+    return Kind.RANGE.words if kind.is_range else interval
 
 
-def common_head(kinds: Iterable[str], level: float) -> str:
+def common_head(kinds: Iterable[Kind], level: float) -> str:
     """The column header for limits of several kinds.
 
-    >>> common_head([INTERVAL, CANNOT], 0.95), common_head([RANGE, CANNOT], 0.95)
+    >>> common_head([Kind.INTERVAL, Kind.CANNOT], 0.95), common_head([Kind.RANGE], 0.95)
     ('95% interval or range', 'range')
     """
-    heads = {limits_head(kind, level) for kind in kinds}
-    interval = limits_head(INTERVAL, level)
-    return f"{interval} or {RANGE}" if len(heads) > 1 else next(iter(heads), interval)
+    found = set(kinds)
+    interval, heads = limits_head(Kind.INTERVAL, level), {limits_head(k, level) for k in found}
+    if len(heads) < 2:
+        return next(iter(heads), interval)
+    has_range = any(kind.is_range and kind is not Kind.EITHER for kind in found)
+    return f"{interval} or {Kind.RANGE.words}" if has_range else interval

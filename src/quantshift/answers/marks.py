@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from quantshift.answers.kinds import RANGE
+from quantshift.claims import Kind
 
 MARKS: Mapping[str, str] = MappingProxyType(
     {
-        "changed": "the share differs from the previous batch by more than chance (99%) and, "
+        "changed": "the share differs from the previous batch by more than chance (96%) and, "
         "unless it is rare, by a point or more",
         "shift": "more has changed than the shares of the classes (by chance in about 1 of 20 "
         "batches)",
         "range": "the limits are a range of what remains possible, not a confidence interval",
+        "either": "one of two intervals, the first if items of a class look as they did in "
+        "training, the second if items that look alike have the label as often as in training",
         "unknown": "cannot be estimated",
         "audited": "estimated with the help of labels, and they agree with the method",
         "audit contradicts": "estimated with the help of labels, which contradict the method",
@@ -24,21 +26,22 @@ MARKS: Mapping[str, str] = MappingProxyType(
 
 
 def marks_of_answer(
-    *, can_be_estimated: bool, changed: bool, shift: bool, kind: str, contradicted: bool | None
+    *, changed: bool, shift: bool, kind: Kind, contradicted: bool | None
 ) -> list[str]:
     """The marks of an answer about a batch. contradicted: by an audit; None without one.
 
     >>> marks_of_answer(
-    ...     can_be_estimated=True, changed=True, shift=False, kind=RANGE, contradicted=False
+    ...     changed=True, shift=False, kind=Kind.RANGE, contradicted=False
     ... )
     ['changed', 'range', 'audited']
     """
     audit = "" if contradicted is None else "audit contradicts" if contradicted else "audited"
     holds = {
-        "unknown": not can_be_estimated,
+        "unknown": kind is Kind.CANNOT,
         "changed": changed,
         "shift": shift,
-        "range": kind == RANGE,
+        "range": kind is Kind.RANGE,
+        "either": kind is Kind.EITHER,
         audit: bool(audit),
     }
     return [mark for mark, held in holds.items() if held]

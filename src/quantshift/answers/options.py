@@ -41,14 +41,34 @@ PRECISION_OF_LABELS = OptionText(
 
 
 @dataclass(frozen=True)
+class AmountOptions:
+    """How many items to label: as many as a precision needs (default: 0.05), or a number."""
+
+    precision: float | None = option(None, PRECISION_OF_LABELS)
+    n_labels: int | None = option(
+        None,
+        "Instead of --precision: how many items you can label.",
+        metavar="100",
+        least=1,
+        panel=LABELS,
+    )
+
+    @property
+    def target(self) -> float | None:
+        """The half-width to reach; None if the number of labels is given."""
+        return PRECISION if self.precision is None and self.n_labels is None else self.precision
+
+
+@dataclass(frozen=True)
 class ConditionOptions:
     """Conditions on shares that make a call fail, such as "spam>5%"."""
 
     fail_if: tuple[str, ...] = option(
         (),
-        "Exit code 3 if the share of a class in a batch is above (>, >=) or below (<, <=) a bound: "
+        "Exit code 3 if a share is above or below a bound. Written with >, >=, < or <=: "
         "'spam>0.05', 'spam > 5%'. 'spam.low>0.05' tests the lower limit of the interval, "
-        "spam.high the upper one. May be repeated.",
+        "spam.high the upper one. If a range has shares on both sides of the bound, or nothing can "
+        "be estimated, the condition is open: exit code 4. May be repeated.",
         reads="repeated",
         metavar="'CLASS>SHARE'",
         panel=SCRIPTS,
@@ -56,11 +76,19 @@ class ConditionOptions:
 
 
 @dataclass(frozen=True)
-class SummaryOptions:
-    """Whether one line is printed instead of the answer."""
+class LengthOptions:
+    """How much of the answer is printed: one line, the essentials, or everything."""
 
     summary: bool = option(
-        False, "Print only one line: the last batch, alarms and failed conditions.", panel=OUTPUT
+        False,
+        "Print only one line: the last batch (or the lowest and highest share, if batches are not "
+        "dates or numbered), alarms and failed conditions.",
+        panel=OUTPUT,
+    )
+    details: bool = option(
+        False,
+        "Print also what was tested, what is assumed, and which rows were used.",
+        panel=OUTPUT,
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from quantshift.answers.conditions import Condition
 from quantshift.answers.shares import HasClasses
+from quantshift.answers.shell.shell import render_shell
 from quantshift.answers.words import one_line
-from quantshift.report.page.shell import render_shell
 
 MOST_BYTES = 1_500_000
 """Some browsers do not save larger data links; the command line writes files of any size."""

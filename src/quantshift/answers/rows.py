@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from quantshift.answers.findings import RowFindings
 from quantshift.answers.text import headed, some
 from quantshift.answers.words import shortened
-from quantshift.base.nouns import counted
+from quantshift.claims.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,10 @@ MUCH = 0.1
 """If a larger share of rows is left out, this is reported first."""
 
 
-def undecodable_warning(name: str, undecodable: int) -> Iterator[str]:
-    """A warning about cells that are not UTF-8."""
+def undecodable_cells(name: str, undecodable: int) -> Iterator[Finding]:
+    """A finding if a table has cells that are not UTF-8."""
     if undecodable:
-        yield (
-            f"{name}: {counted(undecodable, 'cell')} with characters that are not UTF-8 and were "
-            "replaced; save the file as UTF-8"
-        )
+        yield RowFindings.UNDECODABLE_CELLS.found(table=name, n=undecodable)
 
 
 def rows_text(rows: Rows) -> str:
@@ -58,29 +56,22 @@ def rows_of_tables(tables: Iterable[Rows]) -> Iterator[str]:
     yield from headed("Rows", some(map(rows_text, incomplete_first)))
 
 
-def row_warnings(rows: Rows) -> Iterator[str]:
-    """Warnings about rows that were left out, except those left out on purpose."""
+def rows_left_out(rows: Rows) -> Iterator[Finding]:
+    """A finding if rows were left out, except those left out on purpose."""
     reasons = {reason: n for reason, n in rows.left_out.items() if reason != NOT_DRAWN}
     n = sum(reasons.values())
     if n:
-        counts = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.items())
-        yield f"{rows.source}: {n:,} of {rows.read:,} rows were left out ({counts})"
+        is_much = n > MUCH * rows.read
+        code = RowFindings.MANY_ROWS_LEFT_OUT if is_much else RowFindings.ROWS_LEFT_OUT
+        yield code.found(table=rows.source, n=n, n_read=rows.read, reasons=reasons)
 
 
-def besides_rows(warnings: Iterable[str], tables: Iterable[Rows]) -> list[str]:
-    """The warnings that are not about rows left out, which are shown with their table."""
-    about_rows = {warning for rows in tables for warning in row_warnings(rows)}
-    return [warning for warning in warnings if warning not in about_rows]
+def much_left_out(findings: Iterable[Finding]) -> list[Finding]:
+    """Those about tables of which so many rows were left out that it must come first."""
+    return [f for f in findings if f.code is RowFindings.MANY_ROWS_LEFT_OUT]
 
 
-def much_left_out(tables: Iterable[Rows]) -> Iterator[str]:
-    """Warnings about the tables of which so many rows were left out that it must come first."""
-    for rows in tables:
-        if is_much(rows):
-            yield from row_warnings(rows)
-
-
-def is_much(rows: Rows) -> bool:
-    """Whether so many rows were left out that this must be reported first."""
-    n = sum(count for reason, count in rows.left_out.items() if reason != NOT_DRAWN)
-    return n > MUCH * rows.read
+def besides_rows(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings that are not about rows left out, which are shown with their table."""
+    about_rows = (RowFindings.ROWS_LEFT_OUT, RowFindings.MANY_ROWS_LEFT_OUT)
+    return [finding for finding in findings if finding.code not in about_rows]

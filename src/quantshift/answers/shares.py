@@ -4,15 +4,64 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from quantshift.claims import Assumption, Grounds, Kind, Quantity, Reason
+
 
 @dataclass(frozen=True)
-class Share:
-    """The prevalence of one class between its limits; None where it cannot be estimated."""
+class Candidate:
+    """One of two intervals for a share, and the assumption under which it holds."""
 
-    label: str
-    estimate: float | None
+    assumption: Assumption
+    estimate: float
     low: float
     high: float
+
+    @property
+    def condition(self) -> str:
+        """The assumption in words, from "if" on."""
+        return f"if {self.assumption.meaning}"
+
+
+@dataclass(frozen=True)
+class Share(Quantity):
+    """The prevalence of one class between its limits; None where it cannot be estimated.
+
+    either: two intervals, if the items cannot tell which of them holds. The estimate is then None,
+    and the limits go from the lower end of one to the upper end of the other.
+    """
+
+    either: tuple[Candidate, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an estimate, or two of which one holds."""
+        return self.estimate is not None or bool(self.either)
+
+    @property
+    def parts(self) -> "tuple[Share, ...]":
+        """The share itself, or one for each of the two intervals."""
+        if not self.either:
+            return (self,)
+        return tuple(Share(self.label, c.estimate, c.low, c.high) for c in self.either)
+
+    def complement(self, label: str) -> "Share":
+        """The share of the other of two classes."""
+        return Share(
+            label,
+            None if self.estimate is None else 1 - self.estimate,
+            1 - self.high,
+            1 - self.low,
+            tuple(
+                Candidate(c.assumption, 1 - c.estimate, 1 - c.high, 1 - c.low) for c in self.either
+            ),
+        )
+
+
+def conditional_parts(share: Share, condition: str = "") -> list[tuple[Share, str]]:
+    """The share with its condition, or each of its two intervals with the one of its own."""
+    if not share.either:
+        return [(share, condition)]
+    return [(part, c.condition) for part, c in zip(share.parts, share.either, strict=True)]
 
 
 def by_class(classes: Sequence[str], shares: Iterable[float]) -> dict[str, float]:
@@ -20,20 +69,42 @@ def by_class(classes: Sequence[str], shares: Iterable[float]) -> dict[str, float
     return dict(zip(classes, map(float, shares), strict=True))
 
 
-class AbstractLabelShare:
-    """The share of one of several labels, with limits of its own and limits for all labels."""
+@dataclass(frozen=True)
+class AbstractLabelShare(Quantity):
+    """The share of one of several labels.
 
-    label: str
-    estimate: float | None
-    low: float
-    high: float
+    low, high: limits that hold for this label on its own; low_for_all, high_for_all: for all labels
+        at once (Bonferroni).
+    """
+
     low_for_all: float
     high_for_all: float
+    grounds: Grounds
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the answer about the label."""
+        return self.grounds.kind
+
+    @property
+    def reason(self) -> Reason:
+        """Why it is of that kind."""
+        return self.grounds.reason
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Two intervals of which one holds, if the answer is of that kind."""
+        return ()
+
+    @property
+    def can_be_estimated(self) -> bool:
+        """Whether there is an estimate."""
+        return self.kind is not Kind.CANNOT
 
     @property
     def share(self) -> Share:
         """The share between the limits that hold for this label on its own."""
-        return Share(self.label, self.estimate, self.low, self.high)
+        return Share(self.label, self.estimate, self.low, self.high, self.candidates)
 
     @property
     def share_for_all(self) -> Share:
@@ -55,6 +126,13 @@ class SharesOfBatch(Protocol):
     @property
     def shares(self) -> tuple[Share, ...]:
         """One for each class."""
+
+    @property
+    def condition(self) -> str:
+        """What a conditional answer is right under, from "if" on; empty for all others."""
+
+    def grounds_of(self, label: str) -> Grounds:
+        """What the answer about a class stands on."""
 
 
 class HasClasses(Protocol):
@@ -91,6 +169,11 @@ class Answer(HasClasses, Protocol):
 def headline_share(result: Answer, batch: SharesOfBatch) -> Share:
     """The share of the headline class."""
     return share_of(batch, result.headline)
+
+
+def is_estimated(result: Answer) -> bool:
+    """Whether the headline class has an estimate in every batch, or two of which one holds."""
+    return all(headline_share(result, batch).is_known for batch in result.batches)
 
 
 def headline_first(result: Answer, shares: Sequence[Share]) -> list[Share]:

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 
-from quantshift.answers.kinds import INTERVAL, limits_head
+from quantshift.answers.kinds import limits_head
+from quantshift.answers.merging import merged, unless_about_all
 from quantshift.answers.shares import Answer, HasClasses, Share, SharesOfBatch, headline_share
-from quantshift.answers.words import estimates_and_limits, limits, percent, shortened, some_names
-from quantshift.base.nouns import counted
+from quantshift.answers.words import estimates_and_limits, limits, shortened, some_names
+from quantshift.base.nouns import counted, percent
+from quantshift.claims import Kind
+from quantshift.claims.findings import Finding, Severity
 
 BAR = 24
 """Characters of a bar for 100%."""
@@ -20,21 +23,28 @@ LONGEST_COLUMN = 24
 """Longer names of classes and columns are shortened in the middle."""
 
 
-def estimate_in_a_line(
-    result: Answer, batch: SharesOfBatch, limits_name: str = "", *, weighted: str = ""
-) -> str:
+def estimate_in_a_line(result: Answer, batch: SharesOfBatch, *, weighted: str = "") -> str:
     """The estimated share of the headline class in a batch, in one line.
 
-    limits_name: what to call the limits; by default they are an interval. weighted: how items
-    count, if they do not all count the same, as the end of a clause.
+    weighted: how items count, if they do not all count the same, as the end of a clause.
     """
     share = headline_share(result, batch)
-    before = limits_name or limits_head(INTERVAL, result.level)
+    if share.either:
+        first, second = (f"{limits(c.low, c.high)}, {c.condition}" for c in share.either)
+        of_items = f"of the {counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}"
+        found, condition = first.split(", ", 1)
+        return f"{shown(result, share.label)}: {found} {of_items}, {condition}; or {second}"
+    before = limits_head(batch.grounds_of(share.label).kind, result.level)
     return (
         f"{shown(result, share.label)}: {estimate_text(share)} of the "
-        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted} "
-        f"({before} {limits(share.low, share.high)})"
+        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}"
+        f"{conditionally(batch)} ({before} {limits(share.low, share.high)})"
     )
+
+
+def conditionally(batch: SharesOfBatch) -> str:
+    """The condition of an answer, as the end of a clause; empty if there is none."""
+    return f", {batch.condition}" if batch.condition else ""
 
 
 def shown(result: HasClasses, label: str) -> str:
@@ -64,7 +74,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def share_table(
-    result: Answer, shares: Sequence[Share], limits_name: str = INTERVAL
+    result: Answer, shares: Sequence[Share], kind: Kind = Kind.INTERVAL
 ) -> Iterator[str]:
     """The shares with their limits, and a bar for each."""
     names = [shown(result, share.label) for share in shares]
@@ -72,7 +82,7 @@ def share_table(
     width = max(map(cell_len, names))
     estimate_width = max(6, *(len(estimate) for estimate, _ in texts))
     limits_width = max(13, *(len(bounds) for _, bounds in texts))
-    head = limits_head(limits_name, result.level)
+    head = limits_head(kind, result.level)
     yield f"  {'':{width}}  {'share':>{estimate_width}}  {head:>{limits_width}}"
     for name, share, (estimate, bounds) in zip(names, shares, texts, strict=True):
         cells = f"{_padded(name, width)}  {estimate:>{estimate_width}}  {bounds:>{limits_width}}"
@@ -80,11 +90,14 @@ def share_table(
 
 
 def _bar(share: Share) -> str:
-    """The share as a bar, the interval as a lighter end.
+    """The share as a bar, the interval as a lighter end; or two intervals.
 
     >>> _bar(Share("x", 0.5, 0.25, 0.75))
     '██████▒▒▒▒▒▒▒▒▒▒▒▒······'
     """
+    if share.either:
+        bars = [range_bar(part.low, part.high) for part in share.parts]
+        return "".join("▒" if "▒" in cells else "·" for cells in zip(*bars, strict=True))
     low, high = round(share.low * BAR), round(share.high * BAR)
     return "█" * low + "▒" * (high - low) + "·" * (BAR - high)
 
@@ -112,6 +125,30 @@ def some(lines: Iterable[str]) -> Iterator[str]:
     yield from all_lines[:MOST_LINES]
     if len(all_lines) > MOST_LINES:
         yield more_lines(len(all_lines) - MOST_LINES)
+
+
+def finding_lines(findings: Iterable[Finding], n_batches: int) -> Iterator[str]:
+    """Warnings and then notes: what is found once, with the batches that it is about."""
+    found = list(findings)
+    for head, severity in (("Warning", Severity.WARNING), ("Note", Severity.NOTE)):
+        chosen = (finding for finding in found if finding.severity is severity)
+        yield from some(f"{head:9}{line}" for line in merged(chosen, n_batches))
+
+
+def warning_in_short(findings: Iterable[Finding], n_batches: int) -> Iterator[str]:
+    """The first warning, and how many more there are."""
+    warnings = merged((f for f in findings if f.severity is Severity.WARNING), n_batches)
+    yield from (f"Warning  {line}" for line in warnings[:1])
+    if len(warnings) > 1:
+        yield f"         and and {counted(len(warnings) - 1, 'more warning')}"
+
+
+def labelled_lines(findings: Iterable[Finding], n_labels: int) -> Iterator[str]:
+    """Warnings and then notes, with the labels that they are about unless all."""
+    found = list(findings)
+    for head, severity in (("Warning", Severity.WARNING), ("Note", Severity.NOTE)):
+        chosen = (finding for finding in found if finding.severity is severity)
+        yield from some(f"{head:9}{line}" for line in unless_about_all(chosen, n_labels))
 
 
 def more_lines(n: int) -> str:

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from quantshift.answers.shares import Share
-
-RARE = 0.01
-"""Shares below this get a second decimal."""
+from quantshift.base.nouns import MOST_NAMED, RARE, first_names
 
 TRUTH_VALUES = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
 
@@ -19,18 +17,6 @@ ELLIPSIS = "…"
 
 LONGEST_NAME = 40
 """Longer names are shortened in the middle for display."""
-
-MOST_NAMED = 6
-"""The most names of batches, labels or columns in a line; the others are counted."""
-
-
-def percent(share: float) -> str:
-    """A share as a percentage with one decimal, or two where it is below one percent.
-
-    >>> percent(0.4167), percent(0.0052)
-    ('41.7%', '0.52%')
-    """
-    return f"{100 * share:.{2 if 0 < share < RARE else 1}f}%"
 
 
 def limits(low: float, high: float) -> str:
@@ -70,11 +56,18 @@ def percents(shares: Sequence[float | None]) -> list[str]:
 def estimates_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
     """Two columns of a table, estimates and limits, each with the same number of decimals.
 
+    Of two intervals of which one holds both are there, and no estimate.
+
     >>> estimates_and_limits([Share("a", 0.002, 0.0, 0.3), Share("b", 0.5, 0.4, 0.6)])
     [('0.20%', '0.0 to 30.0%'), ('50.00%', '40.0 to 60.0%')]
     """
     n_decimals = decimals((share.high for share in shares), 2 * RARE)
-    bounds = [f"{100 * s.low:.{n_decimals}f} to {100 * s.high:.{n_decimals}f}%" for s in shares]
+    bounds = [
+        " or ".join(
+            f"{100 * p.low:.{n_decimals}f} to {100 * p.high:.{n_decimals}f}%" for p in s.parts
+        )
+        for s in shares
+    ]
     return list(zip(percents([share.estimate for share in shares]), bounds, strict=True))
 
 
@@ -111,10 +104,15 @@ def headline_class(
 
     >>> headline_class(["No", "Yes"]), headline_class(["a", "b"], None, {"a": 1, "b": 3})
     ('Yes', 'a')
+    >>> headline_class(["0", "1", "2"], None, {"0": 5, "1": 9, "2": 4})
+    '2'
     """
     if positive is not None:
         return positive
     called_positive = [label for label in labels if label.strip().lower() in POSITIVE_NAMES]
+    if len(labels) > 2:
+        # The 1 of ten digits is no yes.
+        called_positive = [label for label in called_positive if not _says_nothing(label)]
     if len(called_positive) == 1:
         return called_positive[0]
     usual = labels[1] if len(labels) == 2 else labels[0]
@@ -133,6 +131,15 @@ def class_names(label: str | None, classes: Sequence[str]) -> dict[str, str]:
     if label is None or not all(_says_nothing(name) for name in classes):
         return {name: name for name in classes}
     return {name: f"{label} = {name}" for name in classes}
+
+
+def are_yes_and_no(labels: Sequence[str]) -> bool:
+    """Whether the classes are the answers to a question, so that there can be no other.
+
+    >>> are_yes_and_no(["0", "1"]), are_yes_and_no(["True", "False"]), are_yes_and_no(["a", "b"])
+    (True, True, False)
+    """
+    return len(labels) == 2 and all(name.lower() in TRUTH_VALUES | {"0", "1"} for name in labels)
 
 
 def one_line(text: str) -> str:
@@ -172,8 +179,7 @@ def some_names(names: Sequence[str], longest: int = LONGEST_NAME, *, most: int =
     >>> some_names(list("abcdefgh"))
     'a, b, c, d, e, f and 2 more'
     """
-    text = ", ".join(shortened(name, longest) for name in names[:most])
-    return f"{text} and {len(names) - most:,} more" if len(names) > most else text
+    return first_names([shortened(name, longest) for name in names[:most]], most, of=len(names))
 
 
 def _says_nothing(name: str) -> bool:

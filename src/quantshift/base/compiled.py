@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import event
+from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 
 from quantshift.base.storage.files import file_sha256
@@ -17,8 +18,11 @@ from quantshift.base.storage.files import file_sha256
 P = ParamSpec("P")
 R = TypeVar("R")
 
-ANNOUNCEMENT = "compiling once, about 30 s (kept for the next time)"
+ANNOUNCEMENT = "compiling once, about 10 s (kept for the next time)"
 """The message that users see while they wait for the compiler."""
+
+NOT_KEPT = "compiling, about 10 s (every time: set NUMBA_CACHE_DIR to a folder that can be written)"
+"""The message where no folder can be written."""
 
 UNREADABLE = (AttributeError, EOFError, ImportError, IndexError, pickle.UnpicklingError)
 """What pickle raises for a file that it cannot read."""
@@ -128,7 +132,8 @@ class _Announcer(event.Listener):
     def on_start(self, event: Any) -> None:
         if not self.has_said:
             self.has_said = True
-            self.say(ANNOUNCEMENT)
+            kept = not isinstance(event.data["dispatcher"]._cache, NullCache)
+            self.say(ANNOUNCEMENT if kept else NOT_KEPT)
 
     def on_end(self, event: Any) -> None:
         """The end of a compilation is not announced."""

@@ -9,23 +9,39 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from quantshift.base.extras import missing_package
 from quantshift.errors import UserError, unknown_name
 
+T = TypeVar("T")
+
+
+def exported_classes(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
+    """The classes that a subpackage exports and that can be made, derived from the base."""
+    exports = {name: getattr(package, name) for name in sorted(package.__all__, key=str.casefold)}
+    return {
+        name: cls
+        for name, cls in exports.items()
+        if inspect.isclass(cls) and issubclass(cls, base) and not inspect.isabstract(cls)
+    }
+
 
 def is_import_path(text: str) -> bool:
-    """Whether the text is of the form "package.module:name".
+    """Whether the text is of the form "package.module:name" or "FILE.py:name".
 
     >>> is_import_path("my_lab.methods:Mine"), is_import_path("Mine"), is_import_path("a b:Mine")
     (True, False, False)
+    >>> is_import_path("my lab/methods.py:Mine")
+    True
     """
+    if file_and_name(text) is not None:
+        return True
     module, colon, name = text.partition(":")
     return bool(colon) and all(map(str.isidentifier, [*module.split("."), *name.split(".")]))
 
@@ -42,9 +58,16 @@ def file_and_name(text: str) -> tuple[Path, str] | None:
 
 
 def imported(path: str) -> Any:
-    """The object at "package.module:name"; the name may have dots."""
+    """The object at "package.module:name", whose name may have dots, or at "FILE.py:name"."""
     if not is_import_path(path):
-        raise UserError(f"{path!r} is not of the form package.module:name")
+        raise UserError(f"{path!r} is not of the form package.module:name or FILE.py:name")
+    location = file_and_name(path)
+    if location is not None:
+        file, name = location
+        defined = vars(_run(file.absolute()))
+        if name not in defined:
+            raise unknown_name(f"name in {str(file)!r}:", name, _public_of(defined))
+        return defined[name]
     module_name, _, name = path.partition(":")
     try:
         value: Any = importlib.import_module(module_name)
@@ -54,13 +77,16 @@ def imported(path: str) -> Any:
         raise UserError(f"cannot import {module_name!r}: {error_line(error)}") from error
     for part in name.split("."):
         if not hasattr(value, part):
-            raise unknown_name(f"name in {module_name!r}:", name, _public(value))
+            raise unknown_name(f"name in {module_name!r}:", name, _public_of(dir(value)))
         value = getattr(value, part)
     return value
 
 
 def imported_class(path: str) -> type[Any]:
-    """The class at "package.module:Class"."""
+    """The class at "package.module:Class" or "FILE.py:Class"."""
+    location = file_and_name(path)
+    if location is not None:
+        return class_of_file(location[0].absolute(), location[1])
     value = imported(path)
     if not inspect.isclass(value):
         raise UserError(f"{path!r} is not a class; name one")
@@ -89,16 +115,15 @@ def made(path: str, factory: Any) -> Any:
 
 
 @contextmanager
-def extra_needed(work: str, extra: str = "") -> Iterator[None]:
+def extra_needed(work: str) -> Iterator[None]:
     """Around imports: a missing package becomes an error that says how to install it.
 
-    work: what needs the package, as the (plural) subject of the sentence. extra: the one to name,
-    if not that of the package.
+    work: what needs the package, as the (plural) subject of the sentence.
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        raise missing_package(error, f"{work} need", extra) or error from None
+        raise missing_package(error, f"{work} need") or error from None
 
 
 def error_line(error: BaseException) -> str:
@@ -107,8 +132,8 @@ def error_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":") + called
 
 
-def _public(value: Any) -> list[str]:
-    return [name for name in dir(value) if not name.startswith("_")]
+def _public_of(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not name.startswith("_")]
 
 
 @cache

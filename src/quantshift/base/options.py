@@ -11,9 +11,9 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
+from quantshift.base.domains import check_value
 from quantshift.errors import UserError, unknown_name
 
 if TYPE_CHECKING:
@@ -86,21 +86,8 @@ def taken(declared: type[Declared], arguments: Mapping[str, Any]) -> Declared:
     for own in chosen:
         # What is parsed may be given in other forms too.
         if _KEY in own.metadata and own.metadata[_KEY].parse is None:
-            _check_type(own.name, arguments[own.name], own.type)
+            check_value(own.name, arguments[own.name], own.type)
     return declared(**{own.name: arguments[own.name] for own in chosen})
-
-
-def _check_type(name: str, value: object, kind: object) -> None:
-    """Refuse what is no text or whole number where the dataclass needs one."""
-    if value is None and kind in (str | None, int | None):
-        return
-    if kind in (str, str | None) and not isinstance(value, str):
-        what = "a text"
-    elif kind in (int, int | None) and not isinstance(value, Integral):
-        what = "a whole number"
-    else:
-        return
-    raise UserError(f"{name!r} must be {what}, got {type(value).__name__}", arguments=[name])
 
 
 class UnknownArgumentError(UserError, TypeError):

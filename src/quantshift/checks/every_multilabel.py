@@ -92,7 +92,7 @@ def check_weights_are_counts(quantifier: AbstractMultilabel) -> None:
     """An item of weight 2 is two items, one of weight 0 is none."""
     fitted, X = _fitted(quantifier)
     counts = generator(0, purpose="weights").integers(0, 3, size=len(X))
-    weighted = fitted.predict(X, weights=counts)
+    weighted = fitted.predict(X, sample_weight=counts)
     _same(weighted, fitted.predict(np.repeat(X, counts, axis=0)), "repeated items")
 
 
@@ -141,7 +141,7 @@ def check_training_weights(quantifier: AbstractLabelAggregative) -> None:
     """Training items of weight 2 are two items each, in what is learnt from their posteriors."""
     posteriors, Y = _posteriors()
     counts = generator(0, purpose="training weights").integers(1, 3, size=len(Y))
-    weighted = clone(quantifier).fit_posteriors(posteriors, Y, weights=counts)
+    weighted = clone(quantifier).fit_posteriors(posteriors, Y, sample_weight=counts)
     repeated = clone(quantifier).fit_posteriors(
         np.repeat(posteriors, counts, axis=0), np.repeat(Y, counts, axis=0)
     )

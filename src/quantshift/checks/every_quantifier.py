@@ -24,9 +24,9 @@ from sklearn.exceptions import NotFittedError
 from quantshift.base.seeding import generator
 from quantshift.base.types import Posteriors, Prevalences
 from quantshift.errors import UserError
-from quantshift.intervals.prediction import predict_interval
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.base.foreign import ForeignQuantifier, is_quantifier
+from quantshift.quantifiers.base.given import refuse_pipeline
 
 SAME = 1e-9
 """Estimates closer than this are the same: sums in another order differ in the last digits."""
@@ -76,7 +76,17 @@ def yield_checks(quantifier: Any) -> Iterator[tuple[str, Callable[[], None]]]:
 def check_quantifier(quantifier: Any, *, skip: Collection[str] = ()) -> None:
     """Run all checks but those named in `skip`; raises at the first that fails.
 
-    quantifier: as in `yield_checks`.
+    Parameters
+    ----------
+    quantifier : quantifier
+        As in `yield_checks`.
+    skip : sequence of str
+        Names of checks to leave out.
+
+    Examples
+    --------
+    >>> from quantshift import CC, check_quantifier
+    >>> check_quantifier(CC(), skip=["pickling"])
     """
     for name, check in yield_checks(quantifier):
         if name not in skip:
@@ -344,7 +354,7 @@ def check_equal_weights_are_none(quantifier: AbstractQuantifier) -> None:
     plain = clone(quantifier).fit(X, y)
     same = clone(quantifier).fit(X, y, np.full(len(y), 3.0))
     _same(plain.predict(X_new), same.predict(X_new), "equal weights in training", tolerance=0)
-    heavy = plain.predict(X_new, weights=np.full(len(X_new), 0.5))
+    heavy = plain.predict(X_new, sample_weight=np.full(len(X_new), 0.5))
     _same(plain.predict(X_new), heavy, "equal weights in the sample", tolerance=0)
 
 
@@ -353,7 +363,7 @@ def check_whole_weights_are_repeated_items(quantifier: AbstractQuantifier) -> No
     fitted, X = _fitted(quantifier)
     weights = np.arange(len(X)) % 4
     repeated = np.repeat(np.arange(len(X)), weights)
-    weighted, unweighted = fitted.predict(X, weights=weights), fitted.predict(X[repeated])
+    weighted, unweighted = fitted.predict(X, sample_weight=weights), fitted.predict(X[repeated])
     _same(unweighted, weighted, "a weighted sample")
 
 
@@ -363,7 +373,7 @@ def check_weighted_training_items(quantifier: AbstractQuantifier) -> None:
     repeated = np.repeat(np.arange(120), weights)
     if isinstance(quantifier, AbstractClassifying):
         posteriors, y, new = _posteriors(2)
-        weighted = clone(quantifier).fit_posteriors(posteriors, y, weights=weights)
+        weighted = clone(quantifier).fit_posteriors(posteriors, y, sample_weight=weights)
         unweighted = clone(quantifier).fit_posteriors(posteriors[repeated], y[repeated])
         _same(unweighted.aggregate(new), weighted.aggregate(new), "weighted training items", SOLVED)
     elif not quantifier.tags.own_classifier and "cv" not in quantifier.get_params(deep=False):
@@ -390,9 +400,11 @@ def check_bad_weights_are_refused(quantifier: AbstractQuantifier) -> None:
         "weights that are all zero": 0 * weights_by_position,
     }
     for case, weights in bad_weights.items():
-        _refuses(partial(fitted.predict, X_new, weights=weights), case)
+        _refuses(partial(fitted.predict, X_new, sample_weight=weights), case)
     first = np.arange(len(X_new)) > 0
-    _refuses(lambda: fitted.predict(X_new, [[0], [1, 2]], weights=first), "a sample of weight zero")
+    _refuses(
+        lambda: fitted.predict(X_new, [[0], [1, 2]], sample_weight=first), "a sample of weight zero"
+    )
     _refuses(lambda: clone(quantifier).fit(X, y, 1.0 * (y == 0)), "a class of weight zero")
     _refuses(lambda: clone(quantifier).fit(X, y, y - 0.5), "a negative weight in training")
 
@@ -401,8 +413,10 @@ def check_interval_around_estimate(quantifier: AbstractQuantifier) -> None:
     """An interval contains the estimate and lies within 0 and 1, also with weights."""
     fitted, X = _fitted(quantifier)
     weights = np.arange(len(X)) % 3 if fitted.takes_weights else None
-    interval = predict_interval(fitted, X, n_bootstrap=4, weights=weights)
-    _same(interval.prevalence, fitted.predict(X, weights=weights), "the middle of an interval")
+    interval = fitted.predict_interval(X, n_bootstrap=4, sample_weight=weights)
+    _same(
+        interval.prevalence, fitted.predict(X, sample_weight=weights), "the middle of an interval"
+    )
     inside = (interval.low <= interval.prevalence) & (interval.prevalence <= interval.high)
     _expect(bool(inside.all()), "the estimate is outside its own interval")
     _expect(bool((interval.low >= 0).all() and (interval.high <= 1).all()), "limits beyond 0 or 1")
@@ -553,6 +567,7 @@ def _honest_posteriors(X: NDArray[Any], y: NDArray[np.int64]) -> Posteriors:
 def _as_quantifier(quantifier: Any) -> AbstractQuantifier:
     if isinstance(quantifier, AbstractQuantifier):
         return quantifier
+    refuse_pipeline(quantifier, "check_quantifier")
     cls = quantifier if isinstance(quantifier, type) else type(quantifier)
     if issubclass(cls, AbstractQuantifier):
         return quantifier()  # type: ignore[no-any-return]

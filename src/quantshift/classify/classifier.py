@@ -5,13 +5,14 @@ classifier is fitted on the user's original labels, so that options such as
 `class_weight={"spam": 2}` keep their meaning.
 """
 
+import inspect
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection._search import BaseSearchCV
@@ -19,11 +20,26 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from quantshift.base.domains import Such
 from quantshift.base.types import Codes, Indices, Posteriors
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.masks import unmasked
 from quantshift.prevalence.sparse_matrices import checked_sparse
+
+
+def _is_classifier(value: Any) -> bool:
+    """Whether it can learn classes: neither a class, nor what only predicts numbers."""
+    predicts = hasattr(value, "predict") or hasattr(value, "predict_proba")
+    if inspect.isclass(value) or not (hasattr(value, "fit") and predicts):
+        return False
+    return not (hasattr(value, "__sklearn_tags__") and is_regressor(value))
+
+
+Classifier: TypeAlias = Annotated[
+    BaseEstimator,
+    Such("a classifier such as LogisticRegression()", _is_classifier),
+]
 
 _WITH_ROWS = ("csr", "csc", "lil", "dok")
 """Sparse formats that support row indexing."""
@@ -114,7 +130,55 @@ def cross_fit(
     return posteriors, tuple(models)
 
 
+LARGEST_FEATURE = 1e20
+"""Scikit-learn's logistic regression learns as much from data scaled to 1e25 as from the same data
+scaled to 1, and nothing if they are scaled to 1e28: its search does not take its first step."""
+
+
 def item_rows(X: Any) -> Any:
+    """The items, one per row, in a form that supports row indexing.
+
+    Refused if they have no rows, or numbers that no classifier can learn from.
+    """
+    rows = indexable_rows(X)
+    values = _stored(rows) if issparse(rows) else rows
+    # Columns of several types are for a pipeline, which may well scale them.
+    if frame_columns(rows) is not None and all(map(_is_numeric, rows.dtypes)):
+        values = np.asarray(rows)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        _check_size(values)
+    return rows
+
+
+def _stored(X: Any) -> NDArray[Any]:
+    """The values that a sparse matrix stores."""
+    values: NDArray[Any] = (X if X.format in ("csr", "csc") else X.tocsr()).data
+    return values
+
+
+def _is_numeric(dtype: Any) -> bool:
+    """Whether a column of pandas or polars has numbers."""
+    is_numeric = getattr(dtype, "is_numeric", None)
+    return bool(is_numeric()) if callable(is_numeric) else getattr(dtype, "kind", "") in "biuf"
+
+
+def _check_size(values: NDArray[Any]) -> None:
+    # Gaps are allowed, and infinite numbers are the business of the classifier.
+    lowest, highest = (
+        float(extreme.reduce(values, axis=None, initial=0)) for extreme in (np.fmin, np.fmax)
+    )
+    if max(-lowest, highest) <= LARGEST_FEATURE:
+        return
+    sizes = np.abs(values[np.isfinite(values)], dtype=np.float64)
+    largest = float(sizes.max(initial=0))
+    if largest > LARGEST_FEATURE:
+        raise DataError(
+            f"X holds {largest:.3g}: no classifier learns from numbers beyond "
+            f"{LARGEST_FEATURE:.0e}; scale them, or replace them if they stand for missing values"
+        )
+
+
+def indexable_rows(X: Any) -> Any:
     """The items, one per row, in a form that supports row indexing; refused if they have no rows.
 
     Sparse matrices of other formats (coo, bsr, dia) become csr, and 64-bit indices become 32-bit
@@ -123,6 +187,8 @@ def item_rows(X: Any) -> Any:
     """
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
         raise DataError("Complex data not supported: X holds complex numbers; give real ones")
+    if hasattr(X, "__array__") and not hasattr(X, "shape"):
+        X = np.asarray(X)
     if issparse(X):
         return sparse_rows(checked_sparse(X, "X"))
     if isinstance(X, np.ma.MaskedArray):

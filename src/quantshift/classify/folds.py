@@ -1,14 +1,53 @@
 """Stratified folds and splits of the training items."""
 
 import heapq
+from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Annotated, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from quantshift.base.domains import Several, Such
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices
 from quantshift.errors import DataError, UserError
+
+
+class Splitter(Protocol):
+    """A splitter of scikit-learn."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
+        """Pairs of the positions of training and held-out items."""
+
+
+def _splits(value: Any) -> bool:
+    return hasattr(value, "split") and not isinstance(value, str)
+
+
+def _is_given_splits(value: Any) -> bool:
+    """Whether it is a list of (training, held out) positions, as splitters make them."""
+    return (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(isinstance(split, tuple) and len(split) == 2 for split in value)
+    )
+
+
+Folds: TypeAlias = (
+    Several
+    | Sequence[int]
+    | Indices
+    | Annotated[
+        Splitter,
+        Such("a splitter such as KFold(3)", _splits),
+    ]
+    | Annotated[
+        Sequence[tuple[Indices, Indices]],
+        Such("a list of (training, held out) positions", _is_given_splits),
+    ]
+    | None
+)
+"""A number of folds, the fold of each item, or a splitter; None: 5."""
 
 N_FOLDS = 5
 """The number of folds if none is given."""
@@ -18,17 +57,19 @@ def stratified_folds(codes: Codes, n_folds: int, *, seed: int) -> Indices:
     """The fold (0 .. n_folds - 1) of each item, shape (n_items,).
 
     Every class is spread over the folds as evenly as whole numbers allow, and so are all items
-    together: each class starts with the fold after the last one of the class before it.
+    together: each class starts with the fold after the last one of the class before it. A class
+    with fewer items than folds has fewer folds made, so that each holds one of its items out.
     """
     if n_folds < 2:
         raise UserError(f"cv must be at least 2 folds, got {n_folds}")
     counts = np.bincount(codes)
     smallest = int(counts.min())
-    if smallest < n_folds:
+    if smallest < 2:
         raise UserError(
-            f"a class has only {smallest} training items, fewer than cv={n_folds} folds: "
-            f"add items of it or set cv={max(smallest, 2)} (at least 2 items are needed)"
+            f"a class has only {smallest} training item, and none can be held out of fewer than 2: "
+            "add items of it"
         )
+    n_folds = min(n_folds, smallest)
     rng = generator(seed, purpose="folds", n_folds=n_folds)
     shuffled = rng.permutation(len(codes))
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
@@ -77,7 +118,8 @@ def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
     """
     if cv is None:
         cv = N_FOLDS
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    cv = fold_of_each(cv, len(codes))
+    if _splits(cv):
         folds = _split_by(cv, codes)
     elif np.ndim(cv) == 0:
         if not isinstance(cv, Integral):
@@ -102,19 +144,33 @@ def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
     return folds
 
 
+def fold_of_each(cv: Any, n_items: int) -> Any:
+    """A list of (training, held out) positions as the fold of each item; others as they are."""
+    return _held_out_once(cv, n_items, "this list") if _is_given_splits(cv) else cv
+
+
 def _split_by(splitter: Any, codes: Codes) -> Indices:
-    folds = np.full(len(codes), -1, dtype=np.int64)
-    n_held_out = 0
     try:
-        for fold, (_, held_out) in enumerate(splitter.split(codes[:, np.newaxis], codes)):
-            folds[held_out] = fold
-            n_held_out += len(held_out)
+        splits = list(splitter.split(codes[:, np.newaxis], codes))
     except (TypeError, ValueError) as error:
         raise UserError(f"cv={splitter!r} cannot split {len(codes)} items: {error}") from error
-    if n_held_out != len(codes) or folds.min() < 0:
+    return _held_out_once(splits, len(codes), repr(splitter))
+
+
+def _held_out_once(splits: Sequence[tuple[Any, Any]], n_items: int, name: str) -> Indices:
+    folds = np.full(n_items, -1, dtype=np.int64)
+    n_held_out = 0
+    try:
+        for fold, (_, held_out) in enumerate(splits):
+            folds[held_out] = fold
+            n_held_out += len(held_out)
+    except (IndexError, TypeError) as error:
+        raise UserError(f"cv={name} cannot split {n_items} items: {error}") from error
+    if n_held_out != n_items or folds.min() < 0:
         raise UserError(
-            f"cv={splitter!r} does not hold out every item once; use a splitter that does, such as "
-            "KFold or StratifiedKFold"
+            f"cv={name} does not hold out every item once; use a splitter that does, such as "
+            "KFold or StratifiedKFold",
+            arguments=["cv"],
         )
     return folds
 

@@ -1,4 +1,4 @@
-"""Classifiers that users name as "package.module:name"."""
+"""Classifiers that users name as "package.module:name" or "FILE.py:name"."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ from quantshift.errors import UserError, unknown_name
 def unknown_classifier(name: str, names: Iterable[str]) -> UserError:
     """The error for a name that is neither known nor an import path."""
     wrong = unknown_name("classifier", name, names)
-    return UserError(f'{wrong} (your own: "package.module:name", e.g. of scikit-learn)')
+    return UserError(f'{wrong} (your own: "package.module:name" or "FILE.py:name")')
 
 
 def classifier_class(path: str) -> type[Any]:

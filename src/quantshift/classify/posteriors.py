@@ -1,15 +1,13 @@
 """Validation of posteriors: one check for every array from the user."""
 
 from collections.abc import Sequence
-from functools import cache
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.extras import EXTRA_OF
 from quantshift.base.types import Posteriors
+from quantshift.classify.normalised_rows import MANY_CLASSES, normalised
 from quantshift.classify.rounding import ROUNDING, SUM_TOLERANCE
 from quantshift.errors import DataError
 from quantshift.prevalence.masks import real_numbers
@@ -36,11 +34,10 @@ def check_posteriors(posteriors: Any, classes: Classes = None) -> Posteriors:
     n_columns = shape[-1]
     if n_columns == 2:
         p = np.ascontiguousarray(p)  # reordered columns of a classifier are not contiguous
-    compiled = _compiled_rows()
-    if compiled and n_columns <= compiled.MANY_CLASSES and p.flags.carray:  # compiled for these
+    if n_columns <= MANY_CLASSES and p.flags.carray:  # compiled for these
         rows = p if len(shape) == 2 else p.reshape(-1, n_columns)
-        scaled: Posteriors = compiled.normalised(rows)
-        if len(scaled):
+        scaled = normalised(rows)
+        if scaled is not None:
             return scaled if len(shape) == 2 else scaled.reshape(shape)
     # Sum and minimum reveal every error: NaN and infinities by the sum, negatives by the minimum.
     sums = p.sum(axis=-1)
@@ -71,18 +68,6 @@ def check_shape(posteriors: Any, classes: Classes = None) -> Posteriors:
     if 0 in shape:
         raise DataError(EMPTY)
     return p
-
-
-@cache
-def _compiled_rows() -> ModuleType | None:
-    """The compiled check of rows; None without numba, where numpy does the same more slowly."""
-    try:
-        from quantshift.classify import normalised_rows
-    except ModuleNotFoundError as error:
-        if error.name not in EXTRA_OF:
-            raise
-        return None
-    return normalised_rows
 
 
 def _numbers(posteriors: Any, classes: Classes) -> Posteriors:

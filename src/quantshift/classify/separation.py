@@ -32,7 +32,7 @@ from sklearn.utils.extmath import randomized_svd, svd_flip
 
 from quantshift.base.seeding import generator, seed_of
 from quantshift.base.types import Indices, Reals
-from quantshift.classify.clusters.clusters import feature_matrix
+from quantshift.classify.features import feature_matrix
 from quantshift.errors import DataError
 from quantshift.prevalence.weights import Weights
 

@@ -1,4 +1,4 @@
-"""The `quantshift` command: its verbs in workflow order, and the handling of errors.
+"""The `quantshift` command: its verbs by group, and the handling of errors.
 
 A verb is imported when it is called, because importing the libraries of all verbs takes a second.
 """
@@ -14,11 +14,9 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, final
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 from quantshift import __version__
-from quantshift.base.extras import missing_package
 from quantshift.cli.failing import (
     Ending,
     bad_input,
@@ -29,8 +27,8 @@ from quantshift.cli.failing import (
     show_traceback,
     wrong_usage,
 )
-from quantshift.cli.help_text import fill_width
-from quantshift.errors import UserError
+from quantshift.cli.help_text import command_class, fill_width
+from quantshift.errors import UserError, check_utf8
 
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """The error of a command line that cannot be read."""
@@ -39,127 +37,128 @@ UsageError: type[Any] = typer.BadParameter.__bases__[0]
 class Verb(NamedTuple):
     """The module of a verb, and what the verb does.
 
+    module: in the folder `commands`, whose folders are the groups of the verbs.
     name: the name of its function in the module or, for a group of commands, of its app.
     summary: the first sentence of its help, so that the list of verbs needs no imports.
-    extra: the extra that installs all that the verb needs, if that is more than one package's.
     """
 
     module: str
     name: str
     summary: str
-    extra: str = ""
+
+    @property
+    def group(self) -> str:
+        """The title of its group in the help."""
+        return GROUPS[self.module.partition(".")[0]]
+
+
+GROUPS: Mapping[str, str] = MappingProxyType(
+    {
+        "first_steps": "First steps",
+        "answers": "Answers",
+        "watching": "Watching",
+        "research": "Research",
+    }
+)
+"""The groups of verbs by their folders."""
 
 
 VERBS: Mapping[str, Verb] = MappingProxyType(
     {
-        "quantify": Verb(
-            "quantify",
-            "quantify",
-            "Estimate how common each class is in new data, and whether to trust it.",
-        ),
-        "train": Verb(
-            "train",
-            "train",
-            "Train a model on a labelled table once; quantify many samples later.",
-        ),
-        "score": Verb(
-            "score",
-            "score",
-            "Write a model's probabilities for every row of a table, for other programs.",
-        ),
-        "audit-plan": Verb(
-            "audit_plan",
-            "audit_plan",
-            "Draw random items to label by hand, as many as a given precision needs.",
-        ),
-        "history": Verb(
-            "history",
-            "app",
-            "Show, export and prune a history of `quantify` or `judge` estimates.",
-        ),
-        "sketch": Verb(
-            "sketch",
-            "sketch",
-            "Reduce scores to counts (10 kB per batch of two classes) for `quantify --sketch`.",
-        ),
-        "judge": Verb(
-            "judge",
-            "app",
-            "Estimate the true rate behind the verdicts of an LLM judge or any model.",
-        ),
-        "data": Verb(
-            "data",
-            "app",
-            "Create and inspect data sets from your own tables, texts, arrays and posteriors.",
-            extra="all",
-        ),
-        "run": Verb(
-            "run",
-            "run",
-            "Run experiments; results that exist are not computed again.",
-            extra="all",
-        ),
-        "bench": Verb(
-            "bench",
-            "bench",
-            "Run all methods on suites of experiments, and write the leaderboard.",
-            extra="all",
-        ),
-        "merge": Verb(
-            "merge",
-            "merge",
-            "Check bundles of results and add them to your own leaderboard.",
-            extra="all",
-        ),
-        "status": Verb(
-            "status",
-            "status",
-            "Show what is done, failed and pending in each experiment and data set, and how "
-            "fast it ran.",
-            extra="all",
-        ),
-        "verify": Verb(
-            "status",
-            "verify",
-            "Check every result file against its checksum, and that nothing planned is missing.",
-            extra="all",
-        ),
-        "report": Verb(
-            "report",
-            "report",
-            "Turn results into a web page, tables, figures and a summary; nothing is run again.",
-            extra="all",
-        ),
         "example": Verb(
-            "example",
+            "first_steps.example",
             "example",
             "Write small tables to try quantshift on, and say what to type for each.",
         ),
         "demo": Verb(
-            "demo",
+            "first_steps.demo",
             "demo",
             "A small-scale run of all the paper's experiments, on embedded synthetic reviews.",
-            extra="all",
+        ),
+        "doctor": Verb(
+            "first_steps.doctor",
+            "doctor",
+            "Show versions, cores, memory, the kernels of BLAS, and packages, found or missing.",
+        ),
+        "quantify": Verb(
+            "answers.quantify",
+            "quantify",
+            "Estimate how common each class is in new data, and whether to trust it.",
+        ),
+        "judge": Verb(
+            "answers.judge",
+            "judge",
+            "Estimate the true rate behind the verdicts of an LLM judge or any model.",
+        ),
+        "plan": Verb(
+            "answers.plan",
+            "app",
+            "Choose which items people should label, as many as a given precision needs.",
+        ),
+        "train": Verb(
+            "answers.train",
+            "train",
+            "Train a model on a labelled table once; quantify many samples later.",
+        ),
+        "probabilities": Verb(
+            "answers.probabilities",
+            "probabilities",
+            "Write a model's probabilities for every row of a table, for other programs.",
+        ),
+        "sketch": Verb(
+            "answers.sketch",
+            "sketch",
+            "Reduce scores to counts (10 kB per batch of two classes) for `quantify --sketch`.",
+        ),
+        "history": Verb(
+            "watching.history",
+            "app",
+            "Show, export and prune a history of `quantify` or `judge` estimates.",
+        ),
+        "run": Verb(
+            "research.run",
+            "run",
+            "Run experiments; results that exist are not computed again.",
+        ),
+        "status": Verb(
+            "research.status",
+            "status",
+            "Show what is done, failed and pending in each experiment and data set, and how "
+            "fast it ran.",
+        ),
+        "verify": Verb(
+            "research.status",
+            "verify",
+            "Check every result file against its checksum, and that nothing planned is missing.",
+        ),
+        "bench": Verb(
+            "research.bench",
+            "bench",
+            "Run all methods on suites of experiments, and write the leaderboard.",
+        ),
+        "report": Verb(
+            "research.report",
+            "report",
+            "Turn results into a web page, tables, figures and a summary; nothing is run again.",
+        ),
+        "data": Verb(
+            "research.data",
+            "app",
+            "Create and inspect data sets from your own tables, texts, arrays and posteriors.",
         ),
         "list": Verb(
-            "listing",
+            "research.listing",
             "list_",
             "List the quantifiers and shifts, with what each assumes, and the experiments.",
-            extra="all",
         ),
         "cite": Verb(
-            "cite",
+            "research.cite",
             "cite",
             "Print BibTeX of quantshift, and of the publications behind the methods you used.",
         ),
-        "doctor": Verb(
-            "doctor",
-            "doctor",
-            "Show versions, cores, memory, and required and optional packages, found or missing.",
-        ),
     }
 )
-"""The verbs in workflow order."""
+"""The verbs by group, in the order in which they are used."""
 
 CYCLES = 300_000
 """Number of new objects after which the garbage collector looks for cycles (default: 700)."""
@@ -200,7 +199,7 @@ class Verbs(TyperGroup):
             with _usage_in_one_line():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            Console(stderr=True).print("stopped")
+            typer.echo("stopped", err=True)
             raise typer.Exit(STOPPED) from None
         except (SystemExit, EOFError) as error:
             raise bad_input(error) from error
@@ -208,7 +207,7 @@ class Verbs(TyperGroup):
 
 def _print_version(requested: bool) -> None:
     if requested:
-        Console().print(f"quantshift {__version__}", highlight=False)
+        typer.echo(f"quantshift {__version__}")
         raise typer.Exit
 
 
@@ -242,29 +241,26 @@ def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
     if verbs:
         # Help and version need none of the libraries behind it.
         from quantshift.cli.declared import with_options
-    for verb in verbs:
-        function = _function(verb)
+    for name in verbs:
+        function = _function(name)
         if isinstance(function, typer.Typer):
             for command in function.registered_commands:
                 if command.callback is not None:
                     command.callback = with_options(command.callback)
-            app.add_typer(function, name=verb)
+            app.add_typer(function, name=name)
         else:
-            app.command(verb)(with_options(function))
+            app.command(name, cls=command_class(function))(with_options(function))
     if not verbs:
-        for verb in VERBS:
-            app.command(verb, help=VERBS[verb].summary)(_placeholder)
+        for name, verb in VERBS.items():
+            app.command(name, help=verb.summary, rich_help_panel=verb.group)(_placeholder)
     fill_width(app)
     return app
 
 
 def _function(verb: str) -> Any:
     """The function or the app of a verb, imported now."""
-    module, name, _, extra = VERBS[verb]
-    try:
-        return getattr(import_module(f"quantshift.cli.commands.{module}"), name)
-    except ModuleNotFoundError as error:
-        raise missing_package(error, f"quantshift {verb} needs", extra) or error from None
+    module, name, _ = VERBS[verb]
+    return getattr(import_module(f"quantshift.cli.commands.{module}"), name)
 
 
 def _placeholder() -> None:
@@ -301,6 +297,8 @@ def main() -> None:
     verbs = [verb] if verb in VERBS else []
     try:
         check_streams()
+        for argument in arguments:
+            check_utf8(argument)
         app = app_with(verbs)
         gc.freeze()  # imported objects live as long as the process
         app(args=arguments, prog_name="quantshift")
@@ -308,7 +306,7 @@ def main() -> None:
         flush_output()
         raise
     except KeyboardInterrupt:  # before the verb was called
-        Console(stderr=True).print("stopped")
+        typer.echo("stopped", err=True)
         sys.exit(STOPPED)
     except BaseException as error:  # libraries in Rust raise some that are not an Exception
         if debug:
@@ -324,7 +322,6 @@ def _options_to_use(error: UserError, verbs: Collection[str], words: Sequence[st
     command: Any = typer.main.get_command(app_with(verbs))
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
-    command = getattr(command, "commands", {}).get(getattr(command, "default", ""), command)
     options = [
         p.opts[0] for p in command.params if p.name in error.arguments and p.opts[0][0] == "-"
     ]

@@ -9,9 +9,9 @@ from rich.progress import Progress as Bar
 
 from quantshift.base.nouns import counted
 from quantshift.cli.progress import line_reporter
-from quantshift.experiments.runner import RunProgress
+from quantshift.lab.experiments.runner import RunProgress
 
-STARTING = "starting workers; the first run on a machine also compiles, about 30 s"
+STARTING = "starting workers; the first run on a machine also compiles, about 15 s"
 
 
 @contextmanager

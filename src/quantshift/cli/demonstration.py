@@ -5,14 +5,14 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.analysis import order_methods, part_of, with_errors
-from quantshift.data.sources import SyntheticSource
-from quantshift.experiments.documents.loading import load_experiment
-from quantshift.experiments.executors import executor
-from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.options import QUICK
-from quantshift.experiments.runner import Run, RunProgress, run_experiments
-from quantshift.results.store import ResultStore
+from quantshift.lab.analysis import order_methods, part_of, with_errors
+from quantshift.lab.data.sources import SyntheticSource
+from quantshift.lab.experiments.documents.experiment import Experiment
+from quantshift.lab.experiments.documents.loading import load_experiment
+from quantshift.lab.experiments.executors import executor
+from quantshift.lab.experiments.options import QUICK
+from quantshift.lab.experiments.runner import Run, RunProgress, run_experiments
+from quantshift.lab.results.store import ResultStore
 
 EXPERIMENTS = ("prior", "covariate", "local", "concept", "concept-forced")
 

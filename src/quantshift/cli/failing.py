@@ -7,9 +7,6 @@ import sys
 import traceback
 from typing import Any, NamedTuple, NoReturn
 
-from rich.console import Console
-from rich.markup import escape
-
 from quantshift.base.extras import missing_package
 from quantshift.credentials import without_credentials
 from quantshift.errors import DataError, UserError
@@ -104,6 +101,10 @@ def fail(how: Ending) -> NoReturn:
     """Print the line and end the process."""
     _flushed()
     text = " ".join(without_credentials(how.message, sys.argv[1:]).split())
+    # Imported here because a command that succeeds may need no console.
+    from rich.console import Console
+    from rich.markup import escape
+
     console = Console(stderr=True, soft_wrap=True)
     with contextlib.suppress(OSError):
         try:

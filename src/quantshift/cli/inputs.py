@@ -1,9 +1,21 @@
 """Tables that are named on the command line."""
 
 from collections.abc import Sequence
+from typing import Annotated
+
+import typer
 
 from quantshift.errors import UserError
-from quantshift.tables.places import STANDARD_INPUT
+from quantshift.tables.files.places import STANDARD_INPUT
+
+JudgedTable = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="A table with a verdict for every item: a file, a pattern such as 'part-*.csv', a "
+        "folder of Parquet files, or - for standard input.",
+    ),
+]
 
 
 def source(files: Sequence[str] | None) -> str | list[str] | None:

@@ -10,10 +10,10 @@ from quantshift.base.nouns import counted
 from quantshift.base.text_tables import Table, text_table
 from quantshift.cli.progress import item_progress, say
 from quantshift.errors import UserError
-from quantshift.experiments.label_results import SUITE, LabelProblem, run_label_experiments
-from quantshift.experiments.label_running import label_methods, label_problems, label_protocols
-from quantshift.experiments.options import ExperimentOptions, RunOptions
-from quantshift.leaderboard.options import EntrantOptions
+from quantshift.lab.experiments.label_results import SUITE, LabelProblem, run_label_experiments
+from quantshift.lab.experiments.label_running import label_methods, label_problems, label_protocols
+from quantshift.lab.experiments.options import ExperimentOptions, RunOptions
+from quantshift.lab.leaderboard.options import EntrantOptions
 
 
 def without_label_suite(names: Sequence[str]) -> tuple[list[str], bool]:

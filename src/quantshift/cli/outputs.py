@@ -1,4 +1,4 @@
-"""The files that verbs write in addition to what they print, and their exit codes."""
+"""The files that verbs write in addition to what they print."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,11 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from quantshift.answers.answer import AbstractAnswer
-from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED
 from quantshift.answers.outputs import OUTPUTS
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
-from quantshift.base.extras import check_installed
+from quantshift.answers.show.answer import AbstractAnswer
 from quantshift.base.options import OUTPUT, option
 from quantshift.base.shell import command_line
 from quantshift.base.storage.files import check_output, write_output
@@ -49,14 +47,13 @@ class OutputFiles:
     paths: Mapping[str, Path | None] = field(default_factory=dict)
     overwrite: bool = option(False, REPLACES, panel=OUTPUT)
 
-    def check(self, inputs: Sequence[Any], beside: str | Path | None = None) -> None:
-        """Refuse files that cannot be written or rendered, before the work starts.
+    def check(self, inputs: Sequence[Any], *beside: str | Path) -> None:
+        """Refuse files that cannot be written, before the work starts.
 
-        inputs: what the same command reads. beside: a file that it writes too.
+        inputs: what the same command reads. beside: files that it writes too.
         """
         nouns: dict[str, str] = {}
         for output, path in self._requested():
-            check_installed(output.modules, f"--{output.name} needs")
             check_output(
                 path,
                 inputs=inputs,
@@ -69,8 +66,9 @@ class OutputFiles:
                 raise UserError(
                     f"{path} cannot be both the {other} and the {output.noun}; name two files"
                 )
-        if beside is not None and os.path.realpath(beside) in nouns:
-            raise UserError(f"{beside} cannot be two outputs; name two files")
+        for other_file in beside:
+            if os.path.realpath(other_file) in nouns:
+                raise UserError(f"{other_file} cannot be two outputs; name two files")
 
     def write(
         self, answer: AbstractAnswer, circumstances: Circumstances, inputs: Sequence[Any]
@@ -98,9 +96,7 @@ class OutputFiles:
 def provenance(context: typer.Context) -> tuple[tuple[str, str], ...]:
     """How a page was made, for the reader: the command without its outputs, and the seed."""
     command: Any = context.command
-    # The command of a verb that also has subcommands is hidden; people write the verb alone.
-    path = context.parent.command_path if command.hidden and context.parent else None
-    words = (path or context.command_path).split()
+    words = context.command_path.split()
     left_out = NOT_IN_PROVENANCE | {output.name for output in OUTPUTS}
     for parameter in command.params:
         source = context.get_parameter_source(parameter.name)
@@ -113,25 +109,3 @@ def provenance(context: typer.Context) -> tuple[tuple[str, str], ...]:
             if each is not True:
                 words.append(str(each))
     return ("command", command_line(words)), ("seed", str(context.params["seed"]))
-
-
-def leave(
-    conditions: Sequence[str],
-    *,
-    alarms: Sequence[str] = (),
-    can_be_estimated: bool,
-    printed: bool = False,
-) -> None:
-    """Exit with the code that scripts rely on; if nothing holds and no alarm is raised, return.
-
-    conditions: those that hold, in words. printed: whether all this was printed already.
-    """
-    if not printed:
-        for line in conditions:
-            typer.echo(f"condition: {line}", err=True)
-        for line in alarms:
-            typer.echo(f"alarm: {line}", err=True)
-    if not can_be_estimated:
-        raise typer.Exit(CANNOT_BE_ESTIMATED)
-    if conditions or alarms:
-        raise typer.Exit(FAILED)

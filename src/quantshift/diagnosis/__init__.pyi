@@ -6,6 +6,5 @@ from .refutation import (
 from .which_shift import (
     ShiftTest as ShiftTest,
     shift_test as shift_test,
-    shift_test_posteriors as shift_test_posteriors,
     shift_tests as shift_tests,
 )

@@ -30,7 +30,7 @@ from quantshift.base.types import Indices
 from quantshift.classify.clusters.clusters import Clusters
 from quantshift.classify.separation import Reference
 from quantshift.errors import DataError
-from quantshift.quantifiers.base.items import Items
+from quantshift.items.items import Items
 from quantshift.quantifiers.likelihood.goodness_of_fit import ModelledTraining, modelled_shares
 from quantshift.quantifiers.likelihood.shift_models import OffersSubclasses
 
@@ -52,7 +52,7 @@ class Refutation:
     auc: float
     z: float
     explained: float
-    in_doubt: bool = False
+    in_doubt: bool
 
     def __str__(self) -> str:
         figures = (
@@ -80,17 +80,19 @@ def refutation_test(
     X: Any,
     *,
     family: str = "subclasses",
-    seed: int = 0,
-    weights: ArrayLike | None = None,
+    random_state: int = 0,
+    sample_weight: ArrayLike | None = None,
 ) -> Refutation:
     """Test the sample X (unlabelled items) with a SubclassSLD fitted on X_train.
 
     X_train, X: numeric features, dense or sparse. family: the model to test, any shift of
     "subclasses" or only "prior" shift. weights: of the items of X.
     """
-    items = quantifier.items(X, weights)
+    items = quantifier.items(X, sample_weight)
     all_items = [np.arange(len(items))]
-    return refutation_tests(quantifier, X_train, items, X, all_items, family=family, seed=seed)[0]
+    return refutation_tests(
+        quantifier, X_train, items, X, all_items, family=family, random_state=random_state
+    )[0]
 
 
 def refutation_tests(
@@ -101,7 +103,7 @@ def refutation_tests(
     samples: Sequence[Indices],
     *,
     family: str = "subclasses",
-    seed: int = 0,
+    random_state: int = 0,
 ) -> list[Refutation]:
     """Test many samples of the items that `quantifier.items(X)` returned.
 
@@ -109,7 +111,7 @@ def refutation_tests(
     sample's result is the same as if it were tested alone.
     """
     check_is_fitted(quantifier, "classes_")
-    reference = Reference.of(X_train, seed=seed)
+    reference = Reference.of(X_train, seed=random_state)
     held_out, codes = quantifier.held_out_, quantifier.held_out_codes_
     if len(reference) != len(codes):
         raise DataError(

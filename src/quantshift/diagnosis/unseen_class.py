@@ -19,9 +19,10 @@ import numpy as np
 from scipy.special import bdtrc
 
 from quantshift.base.seeding import generator
+from quantshift.base.threads import in_one_thread
 from quantshift.base.types import Codes, Flags, Indices, Reals
+from quantshift.items.items import Items
 from quantshift.quantifiers.base.guarding import AbstractGuarded
-from quantshift.quantifiers.base.items import Items
 
 MOST_ITEMS = 1500
 """From a larger set, this many items are drawn at random."""
@@ -40,6 +41,9 @@ LEVEL = 0.005
 
 LEAST = 0.02
 """A smaller share of such items is not reported."""
+
+N_BINS = 255
+"""Bins of each feature."""
 
 FEWEST_OF_A_CLASS = 20
 """The share of a smaller class is not known well enough to count."""
@@ -103,6 +107,7 @@ def _share_unlike(
     return share if share >= LEAST and p_value < level else None
 
 
+@in_one_thread
 def _scores(training: Reals, sample: Reals, seed: int) -> tuple[Reals, Reals]:
     """How much each item looks like one of the sample, by a model that has not seen it."""
     X = np.concatenate([training, sample])
@@ -112,9 +117,24 @@ def _scores(training: Reals, sample: Reals, seed: int) -> tuple[Reals, Reals]:
     half = rng.permutation(len(X)) % 2
     scores = np.empty(len(X))
     for k in (0, 1):
-        fitted = _boosting().fit(X[half != k], is_sample[half != k], weights[half != k])
-        scores[half == k] = fitted.decision_function(X[half == k])
+        known = half != k
+        binned = _in_bins(X, X[known], weights[known])
+        fitted = _boosting().fit(binned[known], is_sample[known], weights[known])
+        scores[~known] = fitted.decision_function(binned[~known])
     return scores[~is_sample], scores[is_sample]
+
+
+def _in_bins(X: Reals, known: Reals, weights: Reals) -> Reals:
+    """Each column as the numbers of its bins, which hold equal weights of the known items.
+
+    Boosting would make the same bins; for items with weights that takes it twenty times as long.
+    """
+    levels = np.linspace(0, 1, N_BINS + 1)[1:-1]
+    columns = []
+    for column, of_known in zip(X.T, known.T, strict=True):
+        edges = np.quantile(of_known, levels, weights=weights, method="inverted_cdf")
+        columns.append(np.searchsorted(np.unique(edges), column))
+    return np.stack(columns, axis=1).astype(np.float64)
 
 
 def _boosting() -> Any:

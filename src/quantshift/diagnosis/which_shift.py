@@ -41,11 +41,11 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Prevalences, Reals
 from quantshift.classify.clusters.clusters import Clusters
-from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError, check_level
+from quantshift.items.items import Items, effective_size, uneven
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import Diagnostics
-from quantshift.quantifiers.base.items import Items, effective_size, uneven
+from quantshift.quantifiers.base.given import given_quantifier
 from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
 from quantshift.quantifiers.likelihood.shift_models import (
     MODELS,
@@ -116,38 +116,52 @@ def shift_test(
     *,
     level: float = 0.05,
     n_bootstrap: int = 1000,
-    seed: int = 0,
-    weights: ArrayLike | None = None,
+    random_state: int = 0,
+    sample_weight: ArrayLike | None = None,
 ) -> ShiftTest:
-    """Test the sample X (unlabelled items) with a fitted SubclassSLD or a compatible quantifier."""
-    items = quantifier.items(X, weights)
-    return _one_test(quantifier, items, level=level, n_bootstrap=n_bootstrap, seed=seed)
+    """Test the sample X (unlabelled items) with a fitted SubclassSLD or a compatible quantifier.
 
+    Parameters
+    ----------
+    quantifier : quantifier
+        Fitted.
+    X : items
+        The items.
+    level : float
+        Level of the test, or of the limits.
+    n_bootstrap : int
+        Number of replicates.
+    random_state : int
+        Seed of the replicates.
+    sample_weight : array, optional
+        How many items each item of X stands for.
 
-def shift_test_posteriors(
-    quantifier: OffersSubclasses,
-    posteriors: ArrayLike,
-    clusters: Clusters | ArrayLike,
-    *,
-    committee: ArrayLike | None = None,
-    level: float = 0.05,
-    n_bootstrap: int = 1000,
-    seed: int = 0,
-) -> ShiftTest:
-    """Test a sample given by the posteriors and the clusters of its items.
-
-    committee: as for `SubclassSLD.estimate_posteriors`.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import SubclassSLD, shift_test
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> fitted = SubclassSLD().fit(np.hstack([X, X**2]), y)
+    >>> sample = X[100:300]
+    >>> test = shift_test(fitted, np.hstack([sample, sample**2]), n_bootstrap=100)
+    >>> test.kind, bool(test.p_value > 0.05)
+    ('prior', True)
     """
-    check_is_fitted(quantifier, "classes_")
-    checked = check_posteriors(posteriors, quantifier.classes_)
-    located = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
-    members = None if committee is None else check_posteriors(committee, len(quantifier.classes_))
-    items = Items(checked, members, located)
-    return _one_test(quantifier, items, level=level, n_bootstrap=n_bootstrap, seed=seed)
-
-
-def _one_test(quantifier: OffersSubclasses, items: Items, **options: Any) -> ShiftTest:
-    return shift_tests(quantifier, items, [np.arange(len(items))], **options)[0]
+    if not hasattr(quantifier, "model_"):
+        given = given_quantifier(quantifier, "shift_test")
+        check_is_fitted(given, "classes_")
+        raise UserError(f"{type(given).__name__} has no clusters: give a fitted SubclassSLD")
+    items = quantifier.items(X, sample_weight)
+    (test,) = shift_tests(
+        quantifier,
+        items,
+        [np.arange(len(items))],
+        level=level,
+        n_bootstrap=n_bootstrap,
+        random_state=random_state,
+    )
+    return test
 
 
 def shift_tests(
@@ -157,7 +171,7 @@ def shift_tests(
     *,
     level: float = 0.05,
     n_bootstrap: int = 1000,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> list[ShiftTest]:
     """Test many samples of the items that `quantifier.items(X)` returned.
 
@@ -172,7 +186,7 @@ def shift_tests(
             "the quantifier has a single cluster: fit it on features, or give fit_posteriors the "
             "clusters of the training items"
         )
-    null = NullModel.of(quantifier, n_bootstrap=n_bootstrap, seed=seed)
+    null = NullModel.of(quantifier, n_bootstrap=n_bootstrap, seed=random_state)
     assert posteriors is not None  # items with clusters have posteriors
     members = posteriors[np.newaxis] if items.committee is None else items.committee
     weights = uneven(items.weights)
@@ -180,7 +194,7 @@ def shift_tests(
     tests = []
     for i, rows in enumerate(samples):
         # Each item is classified by one random member, as every held-out item was.
-        rng = generator(seed, purpose="shift test: members", n_items=len(rows))
+        rng = generator(random_state, purpose="shift test: members", n_items=len(rows))
         member_posteriors = members[rng.permutation(len(rows)) % len(members), rows]
         sample_clusters, sample_weights = clusters[rows], _scaled(weights, rows)
         observed = statistics(

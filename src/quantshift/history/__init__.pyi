@@ -1,17 +1,17 @@
-from .archive import Alarm as Alarm, History as History
-from .control import (
+from .charts.alarms import Alarm as Alarm
+from .history import History as History
+from .charts.control import (
     Chart as Chart,
     control_chart as control_chart,
     level_per_batch as level_per_batch,
 )
-from .judges import (
+from .charts.judges import (
     Drift as Drift,
     JudgeOverTime as JudgeOverTime,
-    PooledRate as PooledRate,
     RateSince as RateSince,
 )
-from .page import render_page as render_page
-from .record import (
+from .output.page import render_page as render_page
+from .kept.record import (
     AuditSummary as AuditSummary,
     BatchEntry as BatchEntry,
     HistoryEntry as HistoryEntry,
@@ -21,6 +21,7 @@ from .record import (
     ModelSummary as ModelSummary,
 )
 from .schemas import json_schema as json_schema, watched_json_schema as watched_json_schema
-from .series import Control as Control, Point as Point, Series as Series
-from .store import Problem as Problem
-from .watching import Watched as Watched, watch as watch
+from .charts.series import Control as Control, Point as Point, Series as Series
+from .kept.store import Problem as Problem
+from .watching.watched import Watched as Watched
+from .watching.watching import watch as watch

@@ -2,29 +2,26 @@
 
 from typing import Any
 
-from quantshift.answers.answer import json_schema_of
-from quantshift.history.archive import Alarm
-from quantshift.history.record import FORMAT, HistoryEntry
+from quantshift.answers.show.answer import DRAFT, MADE_BY
+from quantshift.history.charts.alarms import Alarm
+from quantshift.history.kept.record import HistoryEntry
 from quantshift.quantifying import json_schema as quantification_schema
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON schema of `History.to_json()`."""
-    call = json_schema_of(HistoryEntry, FORMAT)
-    definitions = call.pop("$defs")
-    layout = call["properties"].pop("format")
-    entry = {key: value for key, value in call.items() if key != "$schema"}
-    entry["required"] = [name for name in entry["required"] if name != "format"]
+    from pydantic import TypeAdapter
+
+    entry = TypeAdapter(HistoryEntry).json_schema(mode="serialization")
+    definitions = entry.pop("$defs")
+    calls = {"type": "array", "items": {"$ref": "#/$defs/HistoryEntry"}}
     return {
-        "$schema": call["$schema"],
+        "$schema": DRAFT,
         "$defs": {**definitions, "HistoryEntry": entry},
         "title": "History",
         "type": "object",
-        "properties": {
-            "format": layout,
-            "calls": {"type": "array", "items": {"$ref": "#/$defs/HistoryEntry"}},
-        },
-        "required": ["format", "calls"],
+        "properties": {**MADE_BY, "calls": calls},
+        "required": [*MADE_BY, "calls"],
     }
 
 

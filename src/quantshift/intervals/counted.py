@@ -6,16 +6,16 @@ Statistical Science 16 (2001).
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from quantshift.base.types import Prevalences, Reals
-from quantshift.statistics.distributions import normal_quantile
 
 
 def as_if_counted(
     p_hat: Prevalences, low: Reals, high: Reals, sizes: ArrayLike, level: float
 ) -> tuple[Reals, Reals]:
     """Limits around the estimate, no narrower than if the labels of the sample were known."""
-    z = float(normal_quantile((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     least, most = wilson_limits(p_hat, np.asarray(sizes, dtype=np.float64)[:, np.newaxis], z)
     low = np.clip(np.minimum(low, np.minimum(least, p_hat)), 0.0, 1.0)
     high = np.clip(np.maximum(high, np.maximum(most, p_hat)), 0.0, 1.0)

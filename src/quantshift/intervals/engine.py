@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.base.domains import Several, check_value
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Prevalences, Reals
 from quantshift.errors import UserError, check_level
 from quantshift.intervals.counted import as_if_counted
+from quantshift.intervals.fitted import Fitted
 from quantshift.intervals.limits import (
     credible_limits,
     inner,
     limits,
     without_information,
 )
-from quantshift.quantifiers.base.estimator import AbstractQuantifier
-from quantshift.quantifiers.base.simulation import KnownPrevalences
+from quantshift.items.simulation import KnownPrevalences
 
 N_REFITS = 200
 """Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the sample.
@@ -41,7 +42,8 @@ class AbstractDrawer(ABC):
     """Draws some samples again.
 
     sizes: of the samples. apart: which classes the held-out posteriors separate, (n_classes,
-        n_classes). alike: in which samples all items look the same, though training items do not.
+        n_classes). alike: in which samples all items look the same, though training items do not,
+        or far surer than these.
     adjusted: whether the method adjusts for its errors on training items, and there are some.
     training_sizes: how many training items each class has.
     values: the replicates of each sample, (n_replicates, n_classes); complete when all refits have
@@ -115,7 +117,7 @@ class Engine:
 
     def __init__(
         self,
-        quantifier: AbstractQuantifier,
+        quantifier: Fitted,
         drawer: AbstractDrawer,
         p_hat: Prevalences,
         *,
@@ -240,7 +242,7 @@ class Engine:
         return low, high
 
 
-def check_replicates(quantifier: AbstractQuantifier, level: float, n_bootstrap: int) -> None:
+def check_replicates(quantifier: Fitted, level: float, n_bootstrap: int) -> None:
     """Refuse methods without intervals, and levels and numbers that make none."""
     if quantifier.tags.no_interval:
         raise UserError(
@@ -252,8 +254,7 @@ def check_replicates(quantifier: AbstractQuantifier, level: float, n_bootstrap: 
 def check_bootstrap(level: float, n_bootstrap: int) -> None:
     """Refuse levels and numbers of replicates that make no interval."""
     check_level(level)
-    if n_bootstrap < 2:
-        raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
+    check_value("n_bootstrap", n_bootstrap, Several)
 
 
 def in_steps(sizes: NDArray[Any], step: float) -> NDArray[np.int64]:
@@ -263,7 +264,7 @@ def in_steps(sizes: NDArray[Any], step: float) -> NDArray[np.int64]:
     return np.where(sizes < SMALL, sizes.astype(np.int64), rounded)
 
 
-def training_replicate(quantifier: AbstractQuantifier, number: int, *, seed: int) -> Indices:
+def training_replicate(quantifier: Fitted, number: int, *, seed: int) -> Indices:
     """Positions of training items drawn with replacement.
 
     Class by class, because a quantifier must not depend on how many items of a class it was given;

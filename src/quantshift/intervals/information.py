@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from quantshift.base.types import Codes, Posteriors, Reals
-from quantshift.quantifiers.counting.counting import hard_predictions
+from quantshift.items.predictions import hard_predictions
 
 BETTER, WORSE = 0.002, 1e-4
 """Two-sided significance at which posteriors count as better than chance, and as worse.
@@ -35,6 +35,13 @@ IMPOSSIBLE = 1e-4
 
 FEWEST_ALIKE = 10
 """The fewest identical items that are suspicious if nothing is known about training items."""
+
+SURER = 0.1
+"""Items of which a classifier doubts less than this share of its least doubt in training are far
+surer than any it knows."""
+
+FEWEST_SURER = 5
+"""The fewest such items that are suspicious."""
 
 ROUNDING = 1e-14
 """Variance of weighted ranks, relative to its largest value, that counts as zero."""
@@ -120,3 +127,22 @@ def indistinct(posteriors: Posteriors, training: Posteriors | None, codes: Codes
     sizes = np.bincount(codes, minlength=training.shape[1])
     shares = (np.bincount(codes[is_like], minlength=training.shape[1]) + 1) / (sizes + 1)
     return bool(shares.max() ** len(posteriors) < IMPOSSIBLE)
+
+
+def far_surer(
+    posteriors: Posteriors, training: Posteriors | None, counts: Reals | None = None
+) -> bool:
+    """Whether a classifier is far surer of most items of a sample than of any training item.
+
+    training: held-out posteriors of the training items, None if there are none. counts: how many
+    items each row of the posteriors stands for.
+
+    This happens if a column comes in another unit: probabilities of 0 and 1 leave nothing to chance
+    by themselves, so that an interval would have no width, but nothing shows that they are right.
+    """
+    if training is None or not len(training):
+        return False
+    doubt, least = 1 - posteriors.max(axis=1), float((1 - training.max(axis=1)).min())
+    n_items = np.ones(len(posteriors)) if counts is None else counts
+    n_surer = float(n_items[doubt < SURER * least].sum())
+    return n_surer >= FEWEST_SURER and n_surer > n_items.sum() / 2

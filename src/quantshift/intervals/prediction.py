@@ -61,7 +61,8 @@ No interval is shorter than Wilson's for a sample whose labels are known, whatev
 held-out posteriors of two classes cannot be distinguished, no sample shows how many items belong to
 the one or the other: their intervals go from 0 to all that the two have together, which is 100% if
 there are only two. The same holds for a sample whose items all look the same, if those of no
-training class do: its intervals go from 0 to 100%. This is checked for methods that count
+training class do, or whose items the classifier is far surer of than of any in training, as if a
+column came in another unit: its intervals go from 0 to 100%. This is checked for methods that count
 predictions, too.
 
 *Committees.* A method that averages over the models of the folds (SubclassSLD) uses all of them in
@@ -89,28 +90,35 @@ binomial proportion", Statistical Science 16 (2001); T. Hesterberg, "What teache
 the bootstrap", The American Statistician 69 (2015).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
+from quantshift.base.domains import Seed, check_value
 from quantshift.base.types import Indices, Prevalences, Reals
-from quantshift.classify.posteriors import check_posteriors
-from quantshift.errors import DataError
+from quantshift.intervals.fitted import Fitted
 from quantshift.intervals.limits import limits as limits
 from quantshift.intervals.limits import stretched as stretched
 from quantshift.intervals.replicates import Replicates as Replicates
 from quantshift.intervals.targets import POPULATION
-from quantshift.prevalence.weights import checked_weights
-from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
-from quantshift.quantifiers.base.items import Items
-from quantshift.quantifiers.base.samples import PADDING
+from quantshift.items.items import Items
+from quantshift.items.samples import PADDING, Samples
+from quantshift.prevalence.bounded import BoundedShares
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_SHOWN = 10
+"""Classes that an interval shows of itself."""
 
 
-@dataclass(frozen=True)
-class PrevalenceInterval:
+@dataclass(frozen=True, repr=False)
+class PrevalenceInterval(BoundedShares):
     """An estimate between two limits, class by class.
 
     prevalence, low, high: shape (..., n_classes), in the order of `classes`.
@@ -123,9 +131,6 @@ class PrevalenceInterval:
     bias: their mean minus the prevalence that they were drawn at, (..., n_classes).
     """
 
-    prevalence: Prevalences
-    low: Reals
-    high: Reals
     level: float
     classes: NDArray[Any]
     replicates: Prevalences
@@ -133,83 +138,71 @@ class PrevalenceInterval:
     informative: NDArray[np.bool_]
     bias: Reals
 
+    def __repr__(self) -> str:
+        """One line: a share and its limits for each class, or how many samples there are."""
+        if self.prevalence.ndim > 1:
+            return (
+                f"PrevalenceInterval({len(self.prevalence)} samples, {len(self.classes)} classes; "
+                f"level={self.level:g})"
+            )
+        shown = ", ".join(
+            f"{label}: {100 * p:.1f}% ({100 * low:.1f} to {100 * high:.1f})"
+            for label, p, low, high in self._rows()
+        )
+        more = ", ..." if len(self.classes) > MOST_SHOWN else ""
+        return f"PrevalenceInterval({shown}{more}; level={self.level:g})"
 
-def predict_interval(
-    quantifier: AbstractQuantifier,
-    X: Any,
-    samples: Samples | None = None,
-    *,
-    level: float = 0.95,
-    n_bootstrap: int = 1000,
-    simultaneous: bool = False,
-    seed: int = 0,
-    weights: ArrayLike | None = None,
-    of: str = POPULATION,
-) -> PrevalenceInterval:
-    """The prevalence of the sample X (or of each of `samples` of it) with its interval.
+    def _repr_html_(self) -> str:
+        """A table of shares and limits, as notebooks show it."""
+        if self.prevalence.ndim > 1:
+            return f"<p>{escape(repr(self))}</p>"
+        rows = "".join(
+            f"<tr><th>{escape(str(label))}</th>"
+            + "".join(f"<td>{100 * value:.1f}%</td>" for value in values)
+            + "</tr>"
+            for label, *values in self._rows()
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("class", "share", "low", "high"))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
-    weights: how much each item of X counts.
-    of: "population" for the prevalence in the population that the sample was drawn from; "items"
-        for the share among its own items, which is known better.
-    simultaneous: make the limits so wide that all classes are within theirs at once with
-        probability `level`. Two classes have one share between them, and nothing changes.
-    """
-    return item_interval(
-        quantifier,
-        quantifier.items(X, weights),
-        samples,
-        level=level,
-        n_bootstrap=n_bootstrap,
-        simultaneous=simultaneous,
-        seed=seed,
-        of=of,
-    )
+    def to_frame(self) -> "pl.DataFrame":
+        """A row for each class of each sample: sample, class, share, low, high."""
+        import polars as pl
 
+        shares, low, high = (np.atleast_2d(a) for a in (self.prevalence, self.low, self.high))
+        labels = [str(label) for label in self.classes]
+        return pl.DataFrame(
+            {
+                "sample": np.repeat(np.arange(len(shares)), len(labels)),
+                "class": labels * len(shares),
+                "share": shares.ravel(),
+                "low": low.ravel(),
+                "high": high.ravel(),
+            }
+        )
 
-def aggregate_interval(
-    quantifier: AbstractQuantifier,
-    posteriors: ArrayLike,
-    samples: Samples | None = None,
-    *,
-    level: float = 0.95,
-    n_bootstrap: int = 1000,
-    simultaneous: bool = False,
-    seed: int = 0,
-    weights: ArrayLike | None = None,
-    of: str = POPULATION,
-) -> PrevalenceInterval:
-    """Like `predict_interval`, for items given by their posteriors (n_items, n_classes)."""
-    check_is_fitted(quantifier, "classes_")
-    pool = check_posteriors(posteriors, quantifier.classes_)
-    if pool.ndim != 2:
-        raise DataError(f"an interval needs posteriors (n_items, n_classes), got {pool.shape}")
-    return item_interval(
-        quantifier,
-        Items(pool, weights=checked_weights(weights, len(pool))),
-        samples,
-        level=level,
-        n_bootstrap=n_bootstrap,
-        simultaneous=simultaneous,
-        seed=seed,
-        of=of,
-    )
+    def _rows(self) -> Iterator[tuple[Any, float, float, float]]:
+        columns = (self.classes.tolist(), self.prevalence, self.low, self.high)
+        return islice(zip(*columns, strict=True), MOST_SHOWN)
 
 
 def item_interval(
-    quantifier: AbstractQuantifier,
+    quantifier: Fitted,
     items: Items,
     samples: Samples | None = None,
     *,
     level: float = 0.95,
     n_bootstrap: int = 1000,
     simultaneous: bool = False,
-    seed: int = 0,
+    random_state: int = 0,
     of: str = POPULATION,
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for what `quantifier.items(X)` returned."""
+    check_value("simultaneous", simultaneous, bool)
+    check_value("random_state", random_state, Seed)
     rows = [np.arange(len(items))] if samples is None else _rows(samples)
     drawn = Replicates(
-        quantifier, items, rows, level=level, n_bootstrap=n_bootstrap, seed=seed, of=of
+        quantifier, items, rows, level=level, n_bootstrap=n_bootstrap, seed=random_state, of=of
     )
     drawn.draw_all()
     p_hat = drawn.point.prevalence

@@ -27,21 +27,21 @@ Data", 1986.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.linalg import helmert
 
+from quantshift.base.domains import check_value
 from quantshift.base.seeding import generator
 from quantshift.base.types import Prevalences, Reals
-from quantshift.errors import DataError, check_level, unknown_name
-from quantshift.intervals.prediction import PrevalenceInterval, predict_interval
+from quantshift.errors import DataError, check_level
+from quantshift.intervals.prediction import MOST_SHOWN, PrevalenceInterval
 from quantshift.prevalence import simplex
-from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 
-KINDS = ("box", "ellipse", "clr", "ilr")
+RegionKind: TypeAlias = Literal["ellipse", "box", "clr", "ilr"]
 
 FLOOR = 1e-12
 """Added to shares before their logarithm."""
@@ -57,7 +57,7 @@ N_POINTS = 10_000
 """Points of the simplex used to estimate the share that a region covers; seed 0."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Region:
     """A region of the simplex.
 
@@ -75,6 +75,27 @@ class Region:
     precision: Reals
     most: float
 
+    def __repr__(self) -> str:
+        """One line: its form, level and centre."""
+        centre = ", ".join(f"{share:.3f}" for share in self.centre[:MOST_SHOWN])
+        more = ", ..." if len(self.centre) > MOST_SHOWN else ""
+        return f"Region({self.kind!r}, centre=[{centre}{more}], level={self.level:g})"
+
+    def _repr_html_(self) -> str:
+        """A table with the centre and, of a box, the limits, as notebooks show it."""
+        columns = [("class", [str(k) for k in range(len(self.centre))])]
+        parts = [("centre", self.centre)]
+        if self.kind == "box":
+            parts += [("low", self.low), ("high", self.high)]
+        columns += [(name, [f"{100 * share:.1f}%" for share in shares]) for name, shares in parts]
+        head = "".join(f"<th>{name}</th>" for name, _ in columns)
+        rows = zip(*(cells[:MOST_SHOWN] for _, cells in columns), strict=True)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows
+        )
+        caption = f"{self.kind} region, {self.level:.0%}"
+        return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
+
     def contains(self, p: ArrayLike) -> NDArray[np.bool_]:
         """Whether the region contains prevalences (..., n_classes); shape (...)."""
         points = np.asarray(p, dtype=np.float64)
@@ -88,17 +109,16 @@ class Region:
         away = _coordinates(points, self.kind) - self.middle
         return np.asarray((away @ self.precision * away).sum(axis=-1) <= self.most)
 
-    def simplex_share(self, *, n_points: int = N_POINTS, seed: int = 0) -> float:
+    def simplex_share(self) -> float:
         """The part of the simplex that the region covers, by uniform points."""
-        rng = generator(seed, purpose="share of the simplex", n_classes=len(self.centre))
-        return float(self.contains(simplex.uniform(n_points, len(self.centre), rng)).mean())
+        rng = generator(0, purpose="share of the simplex", n_classes=len(self.centre))
+        return float(self.contains(simplex.uniform(N_POINTS, len(self.centre), rng)).mean())
 
 
-def region(replicates: ArrayLike, *, kind: str = "ellipse", level: float = 0.95) -> Region:
+def region(replicates: ArrayLike, *, kind: RegionKind = "ellipse", level: float = 0.95) -> Region:
     """The region of replicates (n_replicates, n_classes), as `predict_interval` has them."""
     values = np.asarray(replicates, dtype=np.float64)
-    if kind not in KINDS:
-        raise unknown_name("region", kind, KINDS)
+    check_value("kind", kind, RegionKind, of="a region")
     check_level(level, "a region")
     if values.ndim != 2 or len(values) < 2 or values.shape[1] < 2:
         raise DataError(
@@ -123,30 +143,6 @@ def region(replicates: ArrayLike, *, kind: str = "ellipse", level: float = 0.95)
     )
 
 
-def predict_region(
-    quantifier: AbstractQuantifier,
-    X: Any,
-    samples: Samples | None = None,
-    *,
-    kind: str = "ellipse",
-    level: float = 0.95,
-    n_bootstrap: int = 1000,
-    seed: int = 0,
-    weights: ArrayLike | None = None,
-) -> Region | list[Region]:
-    """The region of the sample X, or of each of `samples` of it, by the intervals' replicates."""
-    interval = predict_interval(
-        quantifier,
-        X,
-        samples,
-        level=level,
-        n_bootstrap=n_bootstrap,
-        seed=seed,
-        weights=weights,
-    )
-    return region_of(interval, kind=kind)
-
-
 def with_bias(replicates: Prevalences, p_hat: Prevalences, bias: Reals) -> Reals:
     """Replicates about the estimate, not their mean, plus the bias and less the bias in turns.
 
@@ -158,7 +154,9 @@ def with_bias(replicates: Prevalences, p_hat: Prevalences, bias: Reals) -> Reals
     return np.asarray(replicates - replicates.mean(axis=0) + p_hat + either[:, np.newaxis] * bias)
 
 
-def region_of(interval: PrevalenceInterval, *, kind: str = "ellipse") -> Region | list[Region]:
+def region_of(
+    interval: PrevalenceInterval, *, kind: RegionKind = "ellipse"
+) -> Region | list[Region]:
     """The region of what `predict_interval` returned; of each sample if there are several."""
     parts = (interval.replicates, interval.prevalence, interval.bias)
     if interval.replicates.ndim == 2:
@@ -167,7 +165,7 @@ def region_of(interval: PrevalenceInterval, *, kind: str = "ellipse") -> Region 
 
 
 def _of_one(
-    replicates: Prevalences, p_hat: Prevalences, bias: Reals, kind: str, level: float
+    replicates: Prevalences, p_hat: Prevalences, bias: Reals, kind: RegionKind, level: float
 ) -> Region:
     if kind in ("box", "ellipse"):
         replicates = with_bias(replicates, p_hat, bias)

@@ -24,20 +24,23 @@ from quantshift.intervals.engine import (
     in_steps,
     training_replicate,
 )
-from quantshift.intervals.information import FEWEST, indistinct, told_apart
+from quantshift.intervals.fitted import Fitted
+from quantshift.intervals.information import FEWEST, far_surer, indistinct, told_apart
+from quantshift.intervals.large_samples import LARGE, LargeSamples, LargeSimulations
 from quantshift.intervals.limits import credible_limits, inner
 from quantshift.intervals.predictive import label_draws, population_draws, share_draws
 from quantshift.intervals.targets import ITEMS, POPULATION, SHARES_OF
+from quantshift.items.estimate import Estimate
+from quantshift.items.items import Items, effective_size, uneven
+from quantshift.items.simulation import ClassMembers
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
-from quantshift.quantifiers.base.items import Items, effective_size, uneven
-from quantshift.quantifiers.base.simulation import ClassMembers
 
 OWN_REFITS = 20
 """Replicates that share a refit of a method that fits its own classifier."""
 
 MOST_ITEMS = 50_000
-"""Replicates of larger samples have this many items: the interval is then a little too wide."""
+"""Simulated samples that no part can stand for have at most this many items: the interval of a
+larger sample is then a little too wide."""
 
 SIZE_STEP = 1.05
 """Samples share simulations with those up to this many times their size."""
@@ -69,7 +72,7 @@ class RowDraws(AbstractDrawer):
 
     def __init__(
         self,
-        quantifier: AbstractQuantifier,
+        quantifier: Fitted,
         items: Items,
         samples: Sequence[Indices],
         point: Estimate,
@@ -106,6 +109,14 @@ class RowDraws(AbstractDrawer):
         of_many = self.adjusted and n_classes > 2
         self.simulates = of_many and not quantifier.tags.beyond_prior_shift
         self._near = inner(point.prevalence, self.sizes)
+        resampled = [] if self.simulates else samples
+        self.large = LargeSamples(quantifier, items, resampled, point, seed=seed)
+        by_weights = self.members.items_of == "all" and quantifier.takes_weights
+        self.simulations = (
+            LargeSimulations(quantifier, training, codes, seed)
+            if by_weights and n_classes == 2
+            else None
+        )
         self.exact_values = np.empty_like(self.values) if of_many and exactly else None
 
     @cached_property
@@ -129,16 +140,19 @@ class RowDraws(AbstractDrawer):
         return min(N_REFITS, self.n_bootstrap)
 
     def shared_sizes(self) -> NDArray[np.int64]:  # noqa: D102
-        return np.minimum(in_steps(self.sizes, SIZE_STEP), MOST_ITEMS)
+        sizes = in_steps(self.sizes, SIZE_STEP)
+        return sizes if self.simulations is not None else np.minimum(sizes, MOST_ITEMS)
 
     def draws(self) -> Prevalences | None:  # noqa: D102
-        return self.quantifier.draws(self.items, self.samples, self.n_bootstrap, seed=self.seed)
+        return self.quantifier.draws(
+            self.items, self.samples, self.n_bootstrap, random_state=self.seed
+        )
 
-    def refitted(self, trained: Indices) -> AbstractQuantifier:  # noqa: D102
+    def refitted(self, trained: Indices) -> Fitted:  # noqa: D102
         self.members.choose(trained)
         return self.quantifier if self.quantifier.tags.trusts_posteriors else self._refit(trained)
 
-    def replicate(self, again: AbstractQuantifier, number: int) -> tuple[Indices, Estimate]:
+    def replicate(self, again: Fitted, number: int) -> tuple[Indices, Estimate]:
         """Draw every sample again: which replicates these are, and their estimates.
 
         The estimates, with their diagnostics, are those of the first sample's replicates, then of
@@ -146,8 +160,8 @@ class RowDraws(AbstractDrawer):
         """
         columns = np.arange(number, self.n_bootstrap, self.n_refits)
         drawn = self._each(self._rows, len(columns), number)
-        pool = self.held_out if self.simulates else some_members(self.items, number)
-        estimate = again.estimate_items(pool, drawn)
+        pool = self.held_out if self.simulates else some_members(self.large.pool, number)
+        estimate = self.large.moved(again, pool, again.estimate_items(pool, drawn))
         self.values[:, columns] = weighed_as(self.point, estimate)
         if self.exact_values is not None:
             drawn = self._each(self._exact_rows, len(columns), number)
@@ -157,7 +171,7 @@ class RowDraws(AbstractDrawer):
 
     def estimates_at(  # noqa: D102
         self,
-        again: AbstractQuantifier,
+        again: Fitted,
         prevalences: Prevalences,
         size: int,
         number: int,
@@ -166,6 +180,8 @@ class RowDraws(AbstractDrawer):
     ) -> Reals:
         n = max(1, round(self.n_bootstrap / PER_SIMULATION))
         rng = generator(self.seed, purpose="interval", side="known", size=size, number=number)
+        if size > LARGE and self.simulations is not None:
+            return self.simulations.estimates(again, prevalences, size, n, rng, exact=exact)
         rows = self.members.draw(prevalences, size, n, rng, exact=exact)
         estimate = again.estimate_items(self.held_out, rows)
         return estimate.prevalence[:, 1].reshape(-1, n)
@@ -216,7 +232,7 @@ class RowDraws(AbstractDrawer):
         )
 
     def _alike(self, training: Items, codes: Codes) -> NDArray[np.bool_]:
-        """In which samples the items cannot be distinguished, though training items can."""
+        """In which samples the items all look the same, or far surer than training items do."""
         pool = self.items.posteriors
         if pool is None or "posteriors" not in self.quantifier.tags.sees:
             return np.zeros(len(self.samples), dtype=bool)
@@ -228,6 +244,7 @@ class RowDraws(AbstractDrawer):
                     None if untested else training.posteriors,
                     None if untested else codes,
                 )
+                or far_surer(pool[rows], training.posteriors)
                 for rows in self.samples
             ],
             dtype=bool,
@@ -246,8 +263,8 @@ class RowDraws(AbstractDrawer):
         )
         if self.simulates:
             return self._simulated(position, n, rng, exact=False)
-        rows = self.samples[position]
-        return rows[rng.integers(len(rows), size=(n, min(len(rows), MOST_ITEMS)))]
+        rows = self.large.samples[position]
+        return rows[rng.integers(len(rows), size=(n, len(rows)))]
 
     def _exact_rows(self, position: int, n: int, number: int) -> Indices:
         rng = generator(self.seed, purpose="interval", side="exact", sample=position, number=number)
@@ -272,7 +289,7 @@ class Replicates(Engine):
 
     def __init__(
         self,
-        quantifier: AbstractQuantifier,
+        quantifier: Fitted,
         items: Items,
         samples: Sequence[Indices],
         *,

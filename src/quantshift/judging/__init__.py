@@ -1,5 +1,5 @@
 """The true rate behind the verdicts of an LLM judge or any model, from a few human labels."""
 
-from quantshift.base.extras import attach
+import lazy_loader
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

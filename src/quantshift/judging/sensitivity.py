@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betaincinv
 
+from quantshift.claims import Estimated
 from quantshift.errors import UserError
-from quantshift.statistics.distributions import beta_quantile
-from quantshift.statistics.roots import root_between
 
 CERTAIN = 1e9
 """Items that a rate without limits is taken to be known from."""
@@ -17,12 +17,8 @@ Rate = float | tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class GivenRate:
-    """A sensitivity or specificity that is known, with its 95% limits if any."""
-
-    estimate: float
-    low: float | None = None
-    high: float | None = None
+class GivenRate(Estimated):
+    """A sensitivity or specificity that is known, with its 95% limits; without, it is exact."""
 
     @classmethod
     def of(cls, name: str, rate: Rate) -> "GivenRate":
@@ -36,21 +32,11 @@ class GivenRate:
             )
         if len(values) == 3 and not values[1] <= values[0] <= values[2]:
             raise UserError(f"the {name} {values[0]:g} is not between its limits", arguments=[name])
-        return cls(*values)
-
-    @property
-    def least(self) -> float:
-        """Its lower limit, if there is one."""
-        return self.estimate if self.low is None else self.low
-
-    @property
-    def most(self) -> float:
-        """Its upper limit, if there is one."""
-        return self.estimate if self.high is None else self.high
+        return cls(name, *(values if len(values) == 3 else 3 * values))
 
     def beta(self) -> tuple[float, float]:
         """Parameters of the beta distribution with this mean and these limits, right and wrong."""
-        low, high = self.least, self.most
+        low, high = self.low, self.high
         if not 0 <= low <= self.estimate <= high <= 1:
             raise UserError(
                 f"a rate and its limits are between 0 and 1 and in order, got {self.estimate}, "
@@ -62,13 +48,15 @@ class GivenRate:
 
         def excess(log_n: float) -> float:
             n = np.exp(log_n)
-            limits = beta_quantile([0.025, 0.975], n * mean, n * (1 - mean))
+            limits = betaincinv(n * mean, n * (1 - mean), [0.025, 0.975])
             return float(limits[1] - limits[0]) - (high - low)
+
+        from scipy.optimize import brentq  # late: it takes a tenth of a second
 
         ends = (np.log(0.1), np.log(CERTAIN))
         if excess(ends[0]) < 0:
             return 0.5, 0.5
-        n = float(np.exp(root_between(excess, *ends)))
+        n = float(np.exp(brentq(excess, *ends, xtol=1e-15)))
         return n * mean, n * (1 - mean)
 
 

@@ -45,12 +45,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.errors import DataError, PoolTooSmallError, UserError, check_level, unknown_name
+from quantshift.prevalence.bounded import BoundedShares
 from quantshift.prevalence.weights import Weights, checked_weights
-from quantshift.statistics.distributions import beta_quantile, pearson3_quantile
+from quantshift.statistics.pearson3 import pearson3_quantile
 
 FEWEST_LABELS = 10
 """With fewer labelled items an interval is uninformative and its approximation breaks down."""
@@ -86,7 +88,7 @@ limit is at 2.8 / k, and an error rate that large stays unseen in 6% of audits."
 
 
 @dataclass(frozen=True)
-class AuditInterval:
+class AuditInterval(BoundedShares):
     """An estimate based on labels, and its limits.
 
     prevalence, low, high: shape (n_classes,).
@@ -94,9 +96,6 @@ class AuditInterval:
     n_labelled, n_items: k and N.
     """
 
-    prevalence: Prevalences
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
     level: float
     weight: float
     n_labelled: int
@@ -130,7 +129,7 @@ def audit_interval(
     *,
     level: float = 0.95,
     target: str = "population",
-    weights: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     label_weights: ArrayLike | None = None,
 ) -> AuditInterval:
     """The prevalence of a sample of which some random items are labelled.
@@ -138,7 +137,7 @@ def audit_interval(
     posteriors: of all items of the sample, (n_items, n_classes), by any model, right or wrong; hard
         verdicts are posteriors of 0 and 1.
     items, codes: positions of the labelled items, drawn at random, and the codes of their classes.
-    weights: how many items of the sample each row stands for. A labelled row that another row
+    sample_weight: how many items of the sample each row stands for. A labelled row that another row
         counts already has the weight 0; it is one label all the same.
     label_weights: how much each labelled item counts among them, if not all count the same. There
         are then as many labels as the effective number of them (Kish).
@@ -150,7 +149,7 @@ def audit_interval(
     _check_level_and_target(level, target)
     k, n_items = len(rows), len(f)
     Y, predicted = np.eye(f.shape[1])[labels], f[rows]
-    counts = checked_weights(weights, len(f))
+    counts = checked_weights(sample_weight, len(f))
     mean = f.mean(axis=0)
     if counts is not None:
         n_items, mean = max(round(float(counts.sum())), k), counts @ f / counts.sum()
@@ -166,9 +165,7 @@ def audit_interval(
     spread = _spread_of_residuals(Y, predicted, shares, weight, f, counts)
     labelled_share = k / n_items
     if label_weights is not None and counts is not None and target == "sample":
-        is_labelled = np.isin(np.arange(len(f)), rows)
-        of_all = np.zeros(len(f), dtype=np.int64)
-        labelled_share = float(labelled_shares(of_all, is_labelled, counts)[0])
+        labelled_share = _labelled_share(rows, counts)
     by_counting, with_posteriors = _margins(
         counted, spread, effective, labelled_share, level=level, target=target
     )
@@ -185,6 +182,12 @@ def audit_interval(
         n_labelled=k,
         n_items=n_items,
     )
+
+
+def _labelled_share(rows: Indices, weights: Weights) -> float:
+    """The share of all items that are labelled, as weights have it."""
+    is_labelled = np.isin(np.arange(len(weights)), rows)
+    return float(labelled_shares(np.zeros(len(weights), np.int64), is_labelled, weights)[0])
 
 
 def labelled_shares(
@@ -411,7 +414,7 @@ def _margins_of_labels(counted: Prevalences, k: float, level: float) -> NDArray[
     added = _added(UNSEEN_LABEL, seen)
     # Where all labels are of the class, the limit is 1 and the beta distribution is not defined.
     others = np.where(share < 1, k - seen, 1.0)
-    limit = np.where(share < 1, beta_quantile((1 + level) / 2, seen + added, others), 1.0)
+    limit = np.where(share < 1, betaincinv(seen + added, others, (1 + level) / 2), 1.0)
     return np.asarray(limit - share)
 
 

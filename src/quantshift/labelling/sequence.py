@@ -37,16 +37,17 @@ related to the law of the iterated logarithm", Annals of Mathematical Statistics
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln, xlogy
 
 from quantshift.base.types import Reals
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError, check_level
-from quantshift.statistics.roots import root_between
-from quantshift.statistics.special_functions import log_beta, x_log_y
+from quantshift.prevalence.bounded import BoundedShares
 
 FRACTIONS = np.geomspace(0.005, 0.95, 16)
 """Fractions of the highest possible stake, on either side; each bet starts with equal capital."""
@@ -62,7 +63,7 @@ CONSTANT = 1e-12
 
 
 @dataclass(frozen=True)
-class ConfidenceSequence:
+class ConfidenceSequence(BoundedShares):
     """Limits after every number of labels, all valid at once with probability `level`.
 
     prevalence, low, high: after t labels in row t - 1, shape (n_labels, n_classes); each class on
@@ -71,9 +72,6 @@ class ConfidenceSequence:
     n_items: the size of the sample; None: a large population.
     """
 
-    prevalence: Reals
-    low: Reals
-    high: Reals
     level: float
     weight: float
     n_items: int | None
@@ -90,7 +88,7 @@ class ConfidenceSequence:
 
     def reached(self, precision: float) -> int | None:
         """The number of labels after which the limits were within `precision`; None: not yet."""
-        within_precision = np.flatnonzero((self.high - self.low).max(axis=1) <= 2 * precision)
+        within_precision = np.flatnonzero(self.width.max(axis=1) <= 2 * precision)
         return int(within_precision[0]) + 1 if len(within_precision) else None
 
     def labels_needed(self, precision: float) -> int:
@@ -121,15 +119,19 @@ def counted_sequence(seen: float, n: int, *, level: float) -> tuple[float, float
     """
     if not n:
         return 0.0, 1.0
-    mean = log_beta(seen + 0.5, n - seen + 0.5) - math.log(math.pi)
+    mean = betaln(seen + 0.5, n - seen + 0.5) - math.log(math.pi)
     bound = mean + math.log(1 - level)
 
     def excess(share: float) -> float:
-        return float(x_log_y(seen, share) + x_log_y(n - seen, 1 - share)) - bound
+        return float(xlogy(seen, share) + xlogy(n - seen, 1 - share) - bound)
 
+    # Late: it takes a tenth of a second. To rounding, also next to 0.
+    from scipy.optimize import brentq
+
+    find = partial(brentq, excess, xtol=1e-300, rtol=4 * np.finfo(np.float64).eps)
     middle, least = seen / n, 1e-12
-    low = 0.0 if middle <= least else root_between(excess, least, middle)
-    high = 1.0 if middle >= 1 - least else root_between(excess, middle, 1 - least)
+    low = 0.0 if middle <= least else find(least, middle)
+    high = 1.0 if middle >= 1 - least else find(middle, 1 - least)
     return low, high
 
 

@@ -40,9 +40,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.types import Codes, Prevalences, Reals
+from quantshift.base.types import Codes, Reals
 from quantshift.labelling.audit import Unseen
-from quantshift.statistics.distributions import pearson3_quantile
+from quantshift.prevalence.bounded import BoundedShares
+from quantshift.statistics.pearson3 import pearson3_quantile
 
 UNSEEN = Unseen(weight=0.45, halved_at=5.0)
 """How much of an item is added to find a limit. Items that were seen count by their weight relative
@@ -69,7 +70,7 @@ FEWEST_AT_RANDOM = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Stratified:
+class Stratified(BoundedShares):
     """The shares of classes from labels in strata.
 
     prevalence, low, high: (n_classes,).
@@ -77,9 +78,6 @@ class Stratified:
     by_labels, by_shares: the parts of the variance, (n_classes,).
     """
 
-    prevalence: Prevalences
-    low: Reals
-    high: Reals
     rates: Reals
     by_labels: Reals
     by_shares: Reals

@@ -43,6 +43,7 @@ from numpy.typing import ArrayLike, NDArray
 from quantshift.base.seeding import generator
 from quantshift.base.types import Prevalences, Reals
 from quantshift.errors import DataError
+from quantshift.prevalence.bounded import BoundedShares
 
 JEFFREYS = 0.5
 BLOCK = 4_000
@@ -65,7 +66,7 @@ SMOOTHING = 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class Transferred:
+class Transferred(BoundedShares):
     """The prevalences of batches of verdicts.
 
     prevalence, low, high: (n_batches, n_classes).
@@ -74,9 +75,6 @@ class Transferred:
     which a class would have a negative prevalence, (n_batches, n_classes).
     """
 
-    prevalence: Prevalences
-    low: Reals
-    high: Reals
     possible: Reals
     negative: Reals
 

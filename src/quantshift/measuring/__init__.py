@@ -1,5 +1,5 @@
-"""How good a classifier is on rows without labels: estimates of all the usual measures."""
+"""A classifier after a shift: how good it is without labels, corrected, and what has changed."""
 
-from quantshift.base.extras import attach
+import lazy_loader
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

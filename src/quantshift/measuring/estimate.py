@@ -5,10 +5,10 @@ Without labels an item has a chance for each class, and what it is depends on th
     prior        calibrated posteriors corrected to the estimated shares of the sample
     covariate    calibrated posteriors as they are
 
-The evidence decides which of them counts (`quantshift.quantifiers.base.guarding`): if label shift
+The evidence decides which of them counts (`quantshift.claims.decide`): if label shift
 is declared or there is evidence for it, the first; if it is refuted, the second, in a range that
 reaches the first; if there is evidence for neither, both, with the weights of
-`quantshift.adapting.adaptation`. Limits come from replicates: training
+`quantshift.measuring.adapting.adaptation`. Limits come from replicates: training
 items are drawn again and the calibration is fitted to them, the items of the sample are drawn again
 for the estimate of the shares, and labels are drawn by the chances of the sample's own items. So
 they are about these items, as long as the assumption holds. A range that is too wide to act upon
@@ -22,44 +22,29 @@ References: J. Bialek et al., "Estimating model performance under covariate shif
 14 (2002), for the correction.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.adapting.adaptation import label_shift_weight
-from quantshift.adapting.correction import Correction
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Flags, Indices, Posteriors, Prevalences, Reals
+from quantshift.claims import WIDEST, Assumption, Facts, Grounds, Reason, decide
 from quantshift.classify.calibration.calibration import IsotonicCalibration, fit_isotonic
 from quantshift.intervals.engine import training_replicate
-from quantshift.measuring.label_chances import LabelledScores
+from quantshift.items.items import drawn_weights
+from quantshift.measuring.adapting.adaptation import label_shift_weight
+from quantshift.measuring.adapting.correction import Correction
+from quantshift.measuring.measures.label_chances import LabelledScores
 from quantshift.measuring.measures.measure import PerformanceMeasure
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.guarding import (
-    AGREEMENT,
-    CONFIDENCE_INTERVAL,
-    COVARIATE,
-    DECLARED,
-    EVIDENCE,
-    PRIOR,
-    RANGE,
-    WIDEST,
-)
-from quantshift.quantifiers.base.items import drawn_weights
 from quantshift.quantifiers.likelihood.sld import AbstractLikelihood
 
 MOST_ITEMS = 5000
 """Replicates of a larger sample use this many random items of it, which makes limits wider."""
-
-ASSUMPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {DECLARED: (PRIOR,), EVIDENCE: (PRIOR,), COVARIATE: (COVARIATE,)}
-)
-"""The assumptions that count for a reason; for all others both."""
 
 
 @dataclass(frozen=True)
@@ -83,33 +68,36 @@ class Sample:
     """Items without labels.
 
     posteriors: as trained, (n_items, n_classes). prevalence: the estimated shares if only they
-    changed, (n_classes,). reason, support: what the sample shows, as in
-    `quantshift.adapting.adaptation`.
+    changed, (n_classes,). facts, support: what is known of the shares, see
+    `quantshift.measuring.adapting.adaptation`.
     """
 
     posteriors: Posteriors
     prevalence: Prevalences
-    reason: str
+    facts: Facts
     weights: Weights | None = None
     support: float | None = None
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def grounds(self) -> Grounds:
+        """What the estimates stand on, however wide the limits of the shares are."""
+        return decide(replace(self.facts, width=0.0, length=None))
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
         """The assumptions that count for the limits."""
-        return ASSUMPTIONS.get(self.reason, (PRIOR, COVARIATE))
+        if self.grounds.declares_covariate:
+            return (Assumption.COVARIATE,)
+        if self.grounds.reason in (Reason.DECLARED, Reason.EVIDENCE):
+            return (Assumption.PRIOR,)
+        return Assumption.PRIOR, Assumption.COVARIATE
 
     @property
     def assumption_weights(self) -> Reals:
         """How much each of these assumptions counts for the estimate."""
-        of_prior = label_shift_weight(self.reason, self.support)
-        by_assumption = {PRIOR: of_prior, COVARIATE: 1 - of_prior}
+        of_prior = label_shift_weight(self.grounds, self.support)
+        by_assumption = {Assumption.PRIOR: of_prior, Assumption.COVARIATE: 1 - of_prior}
         return np.array([by_assumption[assumption] for assumption in self.assumptions])
-
-    @property
-    def kind(self) -> str:
-        """Whether limits are a confidence interval or a range."""
-        is_interval = self.reason in (DECLARED, EVIDENCE, COVARIATE, AGREEMENT)
-        return CONFIDENCE_INTERVAL if is_interval else RANGE
 
     def take(self, rows: Indices) -> "Sample":
         """Some of the items."""
@@ -210,7 +198,7 @@ class PerformanceEstimator:
         estimates = np.average(np.array(points)[counts], axis=0, weights=weights[counts])
         mixed_tables = np.average(np.array(tables)[counts], axis=0, weights=weights[counts])
         low, high = self._limits(sample, uses, np.array(points))
-        if sample.kind == RANGE:
+        if sample.grounds.kind.is_range:
             too_wide = (high - low > WIDEST) & self._are_shares
             estimates = np.where(too_wide, np.nan, estimates)
         return [
@@ -243,7 +231,7 @@ class PerformanceEstimator:
     def _replicates(self, sample: Sample, uses: Sequence[Use]) -> Iterator[Reals]:
         """Values for drawn labels, (n_assumptions, n_uses, n_values) for each replicate."""
         n_items = len(sample.posteriors)
-        p_hat = self.trained.aggregate(sample.posteriors, weights=sample.weights)
+        p_hat = self.trained.aggregate(sample.posteriors, sample_weight=sample.weights)
         for number, refitted in enumerate(self.refits):
             rng = generator(self.seed, purpose="performance", number=number)
             drawn = rng.integers(n_items, size=n_items)
@@ -251,14 +239,13 @@ class PerformanceEstimator:
             weights = None if sample.weights is None else sample.weights[drawn]
             if weights is not None and not weights.any():
                 continue
-            p_replicate = refitted.method.aggregate(sample.posteriors[drawn], weights=weights)
+            p_replicate = refitted.method.aggregate(sample.posteriors[drawn], sample_weight=weights)
             moved = np.maximum(sample.prevalence + p_replicate - p_hat, 0.0)
             values = []
             for assumption in sample.assumptions:
                 chances = refitted.chances(sample, moved / moved.sum(), assumption)
-                above = draw[:, np.newaxis] > np.cumsum(chances, axis=1)
-                codes = np.minimum(above.sum(axis=1), len(self.classes) - 1)
-                labels = np.eye(len(self.classes))[codes]
+                above = draw[:, np.newaxis] > np.cumsum(chances[:, :-1], axis=1)
+                labels = np.eye(len(self.classes))[above.sum(axis=1)]
                 values.append(
                     [self._values(self._items(use, labels, sample.weights)) for use in uses]
                 )
@@ -313,9 +300,11 @@ class _TrainingSide:
         """The second calibration."""
         return self.fit_isotonic()
 
-    def chances(self, sample: Sample, prevalence: Prevalences, assumption: str) -> Posteriors:
+    def chances(
+        self, sample: Sample, prevalence: Prevalences, assumption: Assumption
+    ) -> Posteriors:
         """The chance of each class for every item."""
         calibrator = self.method.calibrator_
-        if assumption == COVARIATE:
+        if assumption is Assumption.COVARIATE:
             return (calibrator(sample.posteriors) + self.isotonic(sample.posteriors)) / 2
         return Correction(self.method.prior_, prevalence, 1.0, calibrator)(sample.posteriors)

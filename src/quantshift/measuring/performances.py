@@ -2,26 +2,56 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from quantshift.adapting import Adaptation, ShiftedClassifier
-from quantshift.adapting.decisions import checked_costs
 from quantshift.answers.kinds import limits_head
-from quantshift.answers.records import as_frame
+from quantshift.answers.show.records import as_frame
 from quantshift.answers.text import aligned
-from quantshift.answers.words import limits, percent
-from quantshift.base.types import Indices, Reals
-from quantshift.errors import DataError, UserError, check_level
+from quantshift.answers.words import limits
+from quantshift.base.nouns import percent
+from quantshift.base.threads import in_one_thread
+from quantshift.base.types import Indices, Posteriors, Reals
+from quantshift.claims import Assumption, Facts, Grounds, Kind, Reason, decide
+from quantshift.errors import DataError, UserError, check_level, unknown_name
+from quantshift.items.items import Items, uneven
+from quantshift.measuring.accuracy import (
+    ATC,
+    CONFIDENCE,
+    DOC,
+    LEAP,
+    AccuracyEstimates,
+    accuracies,
+)
+from quantshift.measuring.accuracy import METHODS as BY_ERRORS
+from quantshift.measuring.adapting.adaptation import Adaptation
+from quantshift.measuring.adapting.decisions import checked_costs
+from quantshift.measuring.adapting.shifted_classifier import ShiftedClassifier
 from quantshift.measuring.estimate import Measured, PerformanceEstimator, Sample, Use
+from quantshift.measuring.measures.by_class import ACCURACY, F1
 from quantshift.measuring.measures.registry import MEASURES, chosen_measures
 from quantshift.prevalence.labels import column
 from quantshift.prevalence.weights import Weights, checked_weights
-from quantshift.quantifiers.base.guarding import AUTO
-from quantshift.quantifiers.base.items import uneven
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
+from quantshift.quantifiers.base.given import refuse_pipeline
+from quantshift.quantifiers.base.guarding import AUTO, Assume
+from quantshift.quantifiers.likelihood.sld import SLD
+
+BY_EVIDENCE = "evidence"
+METHODS = (BY_EVIDENCE, *BY_ERRORS)
+
+ASSUMED: Mapping[str, str] = MappingProxyType(
+    {
+        LEAP: "only the shares of the classes changed",
+        **dict.fromkeys((ATC, DOC, CONFIDENCE), "they are as well calibrated as in training"),
+    }
+)
+"""What the methods that rely on held-out errors assume, of the probabilities."""
 
 FEWEST_REPLICATES = 20
 
@@ -30,12 +60,11 @@ FEWEST_REPLICATES = 20
 class Performance:
     """Measures of a classifier on items without labels.
 
-    kind: of the limits, "confidence interval" or "range". reason, sentence: what the sample shows
-        about the shift, and what was done with the probabilities.
+    grounds: of which kind the limits are, and why. sentence: what was done with the probabilities.
     as_trained, corrected: the measures of the classifier as trained and after the correction that
         the evidence allows; the second is empty if there is none.
-    confusion, confusion_corrected: the estimated share of items of each class (row) that get each
-        prediction (column), (n_classes, n_classes).
+    confusion: the estimated share of items of each class (row) that get each
+        prediction (column) as trained, (n_classes, n_classes); NaN where the method does not say.
     prevalence: the shares of the classes in the sample if only they changed, (n_classes,).
     groups: the same for each group of items, if groups were given.
     """
@@ -43,16 +72,24 @@ class Performance:
     classes: NDArray[Any]
     n_items: int
     level: float
-    kind: str
-    reason: str
+    grounds: Grounds
     sentence: str
     strength: float
     prevalence: Reals
     as_trained: tuple[Measured, ...]
     corrected: tuple[Measured, ...]
     confusion: Reals
-    confusion_corrected: Reals
     groups: Mapping[Any, "Performance"] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the limits."""
+        return self.grounds.kind
+
+    @property
+    def reason(self) -> Reason:
+        """Why they are of that kind."""
+        return self.grounds.reason
 
     def of(self, measure: str, label: Any = None, *, corrected: bool = False) -> Measured:
         """One measure, of all classes or of one. corrected: after the correction, if any."""
@@ -78,8 +115,8 @@ class Performance:
                         "low": each.low,
                         "high": each.high,
                         "training": each.training,
-                        "kind": part.kind,
-                        "reason": part.reason,
+                        "kind": part.kind.value,
+                        "reason": part.reason.value,
                     }
 
     def to_frame(self) -> Any:
@@ -105,85 +142,176 @@ class Performance:
         return self.to_text()
 
 
+@in_one_thread
 def performance(
     classifier: Any,
     X: Any,
     *,
     held_out: tuple[Any, Any] | None = None,
-    assume: str = AUTO,
+    method: str = BY_EVIDENCE,
+    assume: Assume = AUTO,
     groups: ArrayLike | None = None,
     measures: Sequence[str] | None = None,
     costs: ArrayLike | None = None,
     level: float = 0.95,
     n_bootstrap: int = 100,
-    seed: int = 0,
+    random_state: int = 0,
     sample_weight: ArrayLike | None = None,
 ) -> Performance:
     """How good a classifier is on the rows of X, which have no labels.
 
-    classifier: a fitted `ShiftedClassifier`; or any fitted classifier, with `held_out`, (X, y) of
-        labelled items that it was not trained on, and `assume` as in `ShiftedClassifier`.
-    groups: a value for each row; each group is also estimated on its own.
-    measures: names of `quantshift.measuring.MEASURES` (default: all).
-    costs: a matrix with the cost of predicting the class of the column for an item of the class of
-        the row, for the measure "cost".
-    sample_weight: how many items each row stands for.
-
     The limits are a confidence interval if the rows show what changed, or you declare it; otherwise
     they are a range of what the assumptions allow.
+
+    Parameters
+    ----------
+    classifier : classifier
+        A fitted `ShiftedClassifier`; or any fitted classifier, with `held_out`, (X, y) of labelled
+        items that it was not trained on, and `assume` as in `ShiftedClassifier`.
+    X : items
+        The items.
+    held_out : tuple, optional
+        Labelled items that the classifier was not trained on.
+    method : str
+        "evidence" estimates all measures from calibrated posteriors, under the assumption that the
+        rows support. The others have an assumption of their own: "LEAP" that only the shares of the
+        classes changed, for the accuracy and F1; "ATC", "DoC" and "confidence" that the classifier
+        is as well calibrated as in training, for the accuracy alone. With them, `classifier` may
+        also be a fitted quantifier that has learnt from held-out posteriors (PACC, SLD, ...): its
+        classifier is estimated, by LEAP with its shares.
+    assume : {"auto", "prior", "covariate"}
+        As in `ShiftedClassifier`.
+    groups : array, optional
+        A value for each row; each group is also estimated on its own.
+    measures : sequence of str, optional
+        Names of `quantshift.measuring.MEASURES` (default: all that the method estimates).
+    costs : array, optional
+        A matrix with the cost of predicting the class of the column for an item of the class of the
+        row, for the measure "cost".
+    level : float
+        Level of the test, or of the limits.
+    n_bootstrap : int
+        How often the training items are drawn again for the limits.
+    random_state : int
+        Seed of the replicates.
+    sample_weight : array, optional
+        How many items each row stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import ShiftedClassifier, performance
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> fitted = ShiftedClassifier().fit(X, y)
+    >>> found = performance(fitted, X[100:250], measures=["accuracy"], n_bootstrap=50)
+    >>> (accuracy,) = found.as_trained
+    >>> accuracy.measure, bool(0.85 < accuracy.estimate < 1)
+    ('accuracy', True)
     """
     check_level(level)
     if n_bootstrap < FEWEST_REPLICATES:
         raise UserError(
             f"limits need at least {FEWEST_REPLICATES} bootstrap replicates, got {n_bootstrap}"
         )
-    fitted = _fitted(classifier, held_out, assume, seed)
-    matrix = None if costs is None else checked_costs(costs, len(fitted.classes_))
-    if matrix is None and fitted.costs is not None:
-        matrix = checked_costs(fitted.costs, len(fitted.classes_))
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
     names = None if groups is None else column(groups, name="groups")
-    posteriors = fitted.adapted(None).predict_proba(X)
-    n_items = len(posteriors)
+    bootstrap = _Bootstrap(level, n_bootstrap, random_state)
+    measuring: _Measuring
+    if method == BY_EVIDENCE:
+        fitted = _fitted(classifier, held_out, assume, random_state)
+        measuring = _ByEvidence.made(fitted, X, sample_weight, measures, costs, bootstrap)
+    elif assume != AUTO or costs is not None:
+        raise UserError(
+            f"{method} has an assumption of its own and knows no costs: leave out both",
+            arguments=["method"],
+        )
+    else:
+        estimated = _measures_by_errors(method, measures)
+        seen = _seen(classifier, X, held_out, sample_weight)
+        measuring = _ByErrors(*seen, method, estimated, bootstrap)
+    n_items = measuring.n_items
     if names is not None and len(names) != n_items:
         raise DataError(f"{len(names)} groups do not fit {n_items} rows: give one per row")
     rows = {} if names is None else {g: np.flatnonzero(names == g) for g in np.unique(names)}
-    samples = [np.arange(n_items), *rows.values()]
-    adaptations = fitted.adaptations(X, samples, sample_weight)
-    estimator = PerformanceEstimator(
-        fitted.examiner_.plain,
-        chosen_measures(measures, costs=matrix is not None),
-        classes=fitted.classes_,
-        costs=matrix,
-        level=level,
-        n_replicates=n_bootstrap,
-        seed=seed,
-    )
-    measuring = _Measuring(
-        fitted, estimator, posteriors, uneven(checked_weights(sample_weight, n_items))
-    )
-    whole, *parts = (
-        measuring.of(each, adaptation)
-        for each, adaptation in zip(samples, adaptations, strict=True)
-    )
+    whole, *parts = measuring.performances([np.arange(n_items), *rows.values()])
     by_group = dict(zip([g.item() for g in rows], parts, strict=True))
     return Performance(**{**vars(whole), "groups": by_group})
 
 
+@dataclass(frozen=True)
+class _Bootstrap:
+    """How limits are found."""
+
+    level: float
+    n_replicates: int
+    seed: int
+
+
+class _Measuring(Protocol):
+    """The rows of a call, as one of the methods sees them."""
+
+    @property
+    def n_items(self) -> int:
+        """How many rows there are."""
+
+    def performances(self, samples: Sequence[Indices]) -> list[Performance]:
+        """The measures on each of the samples of the rows."""
+
+
 @dataclass(frozen=True, eq=False)
-class _Measuring:
-    """The rows of a call, as the classifier sees them."""
+class _ByEvidence:
+    """Calibrated posteriors, under the assumption that the rows support."""
 
     fitted: ShiftedClassifier
     estimator: PerformanceEstimator
-    posteriors: Reals
-    weights: Weights | None
+    X: Any
+    posteriors: Posteriors
+    sample_weight: ArrayLike | None
 
-    def of(self, rows: Indices, adaptation: Adaptation) -> Performance:
-        """The measures on some of the rows."""
+    @classmethod
+    def made(
+        cls,
+        fitted: ShiftedClassifier,
+        X: Any,
+        sample_weight: ArrayLike | None,
+        measures: Sequence[str] | None,
+        costs: ArrayLike | None,
+        bootstrap: _Bootstrap,
+    ) -> Self:
+        """What estimates the measures, and the rows as the classifier sees them."""
+        costs = fitted.costs if costs is None else costs
+        matrix = None if costs is None else checked_costs(costs, len(fitted.classes_))
+        estimator = PerformanceEstimator(
+            fitted.examiner_.plain,
+            chosen_measures(measures, costs=matrix is not None),
+            classes=fitted.classes_,
+            costs=matrix,
+            level=bootstrap.level,
+            n_replicates=bootstrap.n_replicates,
+            seed=bootstrap.seed,
+        )
+        return cls(fitted, estimator, X, fitted.adapted(None).predict_proba(X), sample_weight)
+
+    @property
+    def n_items(self) -> int:
+        """How many rows there are."""
+        return len(self.posteriors)
+
+    def performances(self, samples: Sequence[Indices]) -> list[Performance]:
+        """The measures on each of the samples of the rows."""
+        adaptations = self.fitted.adaptations(self.X, samples, self.sample_weight)
+        weights = uneven(checked_weights(self.sample_weight, self.n_items))
+        return [
+            self._of(rows, adaptation, None if weights is None else weights[rows])
+            for rows, adaptation in zip(samples, adaptations, strict=True)
+        ]
+
+    def _of(self, rows: Indices, adaptation: Adaptation, weights: Weights | None) -> Performance:
         posteriors = self.posteriors[rows]
-        weights = None if self.weights is None else self.weights[rows]
         sample = Sample(
-            posteriors, adaptation.prevalence, adaptation.reason, weights, adaptation.support
+            posteriors, adaptation.prevalence, adaptation.facts, weights, adaptation.support
         )
         held_out = self.estimator.trained.held_out_posteriors_
         as_trained = self.fitted.decisions(held_out)
@@ -197,21 +325,131 @@ class _Measuring:
             classes=self.fitted.classes_,
             n_items=len(rows),
             level=self.estimator.level,
-            kind=sample.kind,
-            reason=adaptation.reason,
+            grounds=sample.grounds,
             sentence=adaptation.sentence,
             strength=adaptation.strength,
             prevalence=adaptation.prevalence,
             as_trained=estimates[0].measured,
             corrected=estimates[1].measured if len(estimates) > 1 else (),
             confusion=estimates[0].table,
-            confusion_corrected=estimates[-1].table,
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _ByErrors:
+    """The accuracy from held-out errors, under the assumption of the method."""
+
+    quantifier: AbstractQuantifier
+    items: Items
+    classes: NDArray[Any]
+    method: str
+    measures: tuple[str, ...]
+    bootstrap: _Bootstrap
+
+    @property
+    def n_items(self) -> int:
+        """How many rows there are."""
+        return len(self.items)
+
+    def performances(self, samples: Sequence[Indices]) -> list[Performance]:
+        """The measures on each of the samples of the rows."""
+        found = accuracies(
+            self.quantifier,
+            self.items,
+            samples,
+            method=self.method,
+            level=self.bootstrap.level,
+            n_bootstrap=self.bootstrap.n_replicates,
+            seed=self.bootstrap.seed,
+        )
+        unknown = np.full((len(self.classes), len(self.classes)), np.nan)
+        assumed = decide(Facts(Assumption.METHOD, declared=Assumption.METHOD))
+        tables = [unknown] * len(samples) if found.f1 is None else list(found.f1.tables)
+        return [
+            Performance(
+                classes=self.classes,
+                n_items=len(rows),
+                level=self.bootstrap.level,
+                grounds=assumed,
+                sentence=f"as trained: {self.method} assumes that {ASSUMED[self.method]}",
+                strength=0.0,
+                prevalence=found.prevalence[i],
+                as_trained=tuple(self._measured(found, i)),
+                corrected=(),
+                confusion=tables[i],
+            )
+            for i, rows in enumerate(samples)
+        ]
+
+    def _measured(self, found: AccuracyEstimates, i: int) -> Iterator[Measured]:
+        """The measures of sample i."""
+        if ACCURACY.name in self.measures:
+            overall = (found.accuracy[i], found.low[i], found.high[i], found.training)
+            yield Measured(ACCURACY.name, None, *map(float, overall))
+        if F1.name in self.measures and found.f1 is not None:
+            f1 = found.f1
+            macro = (f1.macro[i], f1.macro_low[i], f1.macro_high[i], f1.training.mean())
+            yield Measured(F1.name, None, *map(float, macro))
+            rows = (f1.by_class[i], f1.by_class_low[i], f1.by_class_high[i], f1.training)
+            for label, *numbers in zip(self.classes.tolist(), *rows, strict=True):
+                yield Measured(F1.name, label, *map(float, numbers))
+
+
+def _measures_by_errors(method: str, names: Sequence[str] | None) -> tuple[str, ...]:
+    """The measures of these names that the method estimates; without names all of them."""
+    estimated = (ACCURACY.name, F1.name) if method == LEAP else (ACCURACY.name,)
+    if names is None:
+        return estimated
+    chosen = [measure.name for measure in chosen_measures(names, costs=True)]
+    for name in chosen:
+        if name not in estimated:
+            raise UserError(
+                f"{method} estimates {' and '.join(estimated)}, and not {name}",
+                arguments=["measures"],
+            )
+    return tuple(chosen)
+
+
+def _seen(
+    classifier: Any, X: Any, held_out: tuple[Any, Any] | None, sample_weight: ArrayLike | None
+) -> tuple[AbstractQuantifier, Items, NDArray[Any]]:
+    """A quantifier that knows the errors of the classifier, the rows as it sees them, the classes.
+
+    For a classifier that is no quantifier it is SLD.
+    """
+    if isinstance(classifier, ShiftedClassifier):
+        if held_out is not None:
+            raise UserError("a ShiftedClassifier has its own held-out items and assumption")
+        decisions = classifier.decisions(None)
+        if decisions.costs is not None or decisions.positive is not None:
+            raise UserError(
+                "held-out errors are those of the most probable class: give a ShiftedClassifier "
+                "without costs and target",
+                arguments=["method"],
+            )
+        posteriors = classifier.adapted(None).predict_proba(X)
+        weights = checked_weights(sample_weight, len(posteriors))
+        return classifier.examiner_.plain, Items(posteriors, weights=weights), classifier.classes_
+    refuse_pipeline(classifier, "performance")
+    if isinstance(classifier, AbstractQuantifier):
+        if held_out is not None:
+            raise UserError("held_out is for a classifier: a quantifier has held out items itself")
+        quantifier = classifier
+    elif held_out is None:
+        raise UserError(
+            f"{type(classifier).__name__} is not a quantifier: give held_out=(X, y), labelled "
+            "items it was not trained on, or a fitted quantifier such as SLD"
+        )
+    else:
+        quantifier = SLD(FrozenEstimator(classifier)).fit(*held_out)
+    check_is_fitted(quantifier, "classes_")
+    return quantifier, quantifier.items(X, sample_weight), quantifier.classes_
+
+
 def _fitted(
-    classifier: Any, held_out: tuple[Any, Any] | None, assume: str, seed: int
+    classifier: Any, held_out: tuple[Any, Any] | None, assume: Assume, seed: int
 ) -> ShiftedClassifier:
+    refuse_pipeline(classifier, "performance")
     if isinstance(classifier, ShiftedClassifier):
         if held_out is not None or assume not in (AUTO, classifier.assume):
             raise UserError("a ShiftedClassifier has its own held-out items and assumption")
@@ -221,7 +459,9 @@ def _fitted(
             f"{type(classifier).__name__} is not a ShiftedClassifier: give held_out=(X, y), "
             "labelled items it was not trained on"
         )
-    return ShiftedClassifier(FrozenEstimator(classifier), assume=assume, seed=seed).fit(*held_out)
+    return ShiftedClassifier(FrozenEstimator(classifier), assume=assume, random_state=seed).fit(
+        *held_out
+    )
 
 
 def _value(value: float, measure: str) -> str:

@@ -1,14 +1,3 @@
-from .data.generated_items import (
-    GeneratedItems as GeneratedItems,
-    generate_labelled_items as generate_labelled_items,
-)
-from .data.label_data import LabelData as LabelData
-from .data.label_importing import import_labelled_items as import_labelled_items
-from .data.mulan import LabelledItems as LabelledItems, load_mulan as load_mulan
-from .data.packaged_items import (
-    PackagedItems as PackagedItems,
-    load_packaged_items as load_packaged_items,
-)
 from .label_by_label import LabelByLabel as LabelByLabel
 from .label_intervals import (
     LabelIntervals as LabelIntervals,

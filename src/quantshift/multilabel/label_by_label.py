@@ -10,7 +10,7 @@ from quantshift.base.types import Reals
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel, Samples
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractQuantifier
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Quantifier
 from quantshift.quantifiers.likelihood.sld import SLD
 
 
@@ -33,7 +33,7 @@ class LabelByLabel(AbstractMultilabel):
 
     quantifiers_: list[AbstractQuantifier]
 
-    def __init__(self, quantifier: AbstractQuantifier | None = None) -> None:
+    def __init__(self, quantifier: Quantifier | None = None) -> None:
         self.quantifier = quantifier
 
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
@@ -43,5 +43,5 @@ class LabelByLabel(AbstractMultilabel):
         ]
 
     def _predict(self, X: Any, samples: Samples | None, weights: ArrayLike | None) -> Reals:
-        estimates = [q.predict(X, samples, weights=weights) for q in self.quantifiers_]
+        estimates = [q.predict(X, samples, sample_weight=weights) for q in self.quantifiers_]
         return np.stack([estimate[..., 1] for estimate in estimates], axis=-1)

@@ -62,7 +62,7 @@ class LabelIntervals:
     """Shares of labels with limits.
 
     estimates, low, high: (n_labels,), in the order of `names`.
-    level: of confidence; are_simultaneous: whether it holds for all labels together.
+    level: of confidence.
     """
 
     names: NDArray[Any]
@@ -70,7 +70,6 @@ class LabelIntervals:
     low: Reals
     high: Reals
     level: float
-    are_simultaneous: bool
 
 
 def predict_label_intervals(
@@ -79,8 +78,8 @@ def predict_label_intervals(
     *,
     level: float = 0.95,
     simultaneous: bool = False,
-    weights: ArrayLike | None = None,
-    seed: int = 0,
+    sample_weight: ArrayLike | None = None,
+    random_state: int = 0,
 ) -> LabelIntervals:
     """The share of each label among the items of X, with an interval.
 
@@ -88,7 +87,12 @@ def predict_label_intervals(
     """
     posteriors = quantifier.posteriors(X)
     return aggregate_label_intervals(
-        quantifier, posteriors, level=level, simultaneous=simultaneous, weights=weights, seed=seed
+        quantifier,
+        posteriors,
+        level=level,
+        simultaneous=simultaneous,
+        sample_weight=sample_weight,
+        random_state=random_state,
     )
 
 
@@ -98,24 +102,24 @@ def aggregate_label_intervals(
     *,
     level: float = 0.95,
     simultaneous: bool = False,
-    weights: ArrayLike | None = None,
-    seed: int = 0,
+    sample_weight: ArrayLike | None = None,
+    random_state: int = 0,
 ) -> LabelIntervals:
     """Like `predict_label_intervals`, for a sample given by the posteriors of its items."""
     if not 0 < level < 1:
         raise UserError(f"level must be between 0 and 1, got {level}")
-    estimates = quantifier.aggregate(posteriors, weights=weights)
-    counts = checked_weights(weights, len(np.asarray(posteriors)))
+    estimates = quantifier.aggregate(posteriors, sample_weight=sample_weight)
+    counts = checked_weights(sample_weight, len(np.asarray(posteriors)))
     size = len(np.asarray(posteriors)) if counts is None else counts.sum() ** 2 / (counts @ counts)
     n_labels = len(estimates)
     alpha = (1 - level) / n_labels if simultaneous else 1 - level
     limits = np.empty((n_labels, 2))
     for labels, part in quantifier.parts():
         others = np.delete(quantifier.held_out_labels_.has, labels, axis=1)
-        worlds = simulated_worlds(part, max(1, round(size)), others=others, seed=seed)
+        worlds = simulated_worlds(part, max(1, round(size)), others=others, seed=random_state)
         limits[labels] = [worlds.limits(k, estimates[j], alpha) for k, j in enumerate(labels)]
     low, high = np.clip(limits[:, 0], 0, estimates), np.clip(limits[:, 1], estimates, 1)
-    return LabelIntervals(quantifier.labels_, estimates, low, high, level, simultaneous)
+    return LabelIntervals(quantifier.labels_, estimates, low, high, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +191,7 @@ def simulated_worlds(
         drawing = _Drawing(size, seed + bootstrap, pool_weights)
         pool = table.has[unseen]
         natural = natural_samples(
-            len(unseen), size, NATURAL, seed=seed + bootstrap, weights=pool_weights
+            len(unseen), size, NATURAL, random_state=seed + bootstrap, sample_weight=pool_weights
         )
         parts = [drawing.of_labels(pool, _chosen(rng, pool, MOST_SET))]
         if others is not None:
@@ -218,7 +222,7 @@ class _Drawing:
             return np.empty((0, self.size), dtype=np.int64), np.empty(0, dtype=np.int64)
         table = LabelTable(has[:, chosen], chosen)
         index = samples_of_each_label(
-            table, self.size, POINTS, 1, seed=self.seed, weights=self.weights
+            table, self.size, POINTS, 1, random_state=self.seed, sample_weight=self.weights
         )
         return index, np.repeat(chosen, POINTS)
 

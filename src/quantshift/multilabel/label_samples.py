@@ -19,8 +19,8 @@ def samples_of_each_label(
     points: int = 11,
     repeats: int = 1,
     *,
-    seed: int = 0,
-    weights: Weights | None = None,
+    random_state: int = 0,
+    sample_weight: Weights | None = None,
 ) -> Indices:
     """Samples in which the share of one label is set, for each label and share in turn.
 
@@ -39,11 +39,13 @@ def samples_of_each_label(
         for point in range(points):
             n_with = round(size * point / (points - 1))
             for repeat in range(repeats):
-                rng = generator(seed, draw="share of a label", label=j, point=point, repeat=repeat)
+                rng = generator(
+                    random_state, draw="share of a label", label=j, point=point, repeat=repeat
+                )
                 drawn.append(
                     np.concatenate(
                         [
-                            _drawn(rng, side, number, weights)
+                            _drawn(rng, side, number, sample_weight)
                             for side, number in zip(sides, (n_with, size - n_with), strict=True)
                         ]
                     )
@@ -54,13 +56,20 @@ def samples_of_each_label(
 
 
 def natural_samples(
-    n_items: int, size: int, repeats: int, *, seed: int = 0, weights: Weights | None = None
+    n_items: int,
+    size: int,
+    repeats: int,
+    *,
+    random_state: int = 0,
+    sample_weight: Weights | None = None,
 ) -> Indices:
     """Samples of items drawn at random, (repeats, size)."""
     rows = np.arange(n_items)
     return np.array(
         [
-            _drawn(generator(seed, draw="natural", repeat=repeat), rows, size, weights)
+            _drawn(
+                generator(random_state, draw="natural", repeat=repeat), rows, size, sample_weight
+            )
             for repeat in range(repeats)
         ]
     )

@@ -17,9 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.base.domains import Seed, Several, check_options
 from quantshift.base.types import Indices, Posteriors, Reals
 from quantshift.classify.classifier import item_rows, n_rows
 from quantshift.errors import DataError, UserError
+from quantshift.items.items import take_rows
+from quantshift.items.samples import consecutive_blocks, count_samples, index_blocks
 from quantshift.multilabel.label_models import (
     AbstractLabelModels,
     LabelFolds,
@@ -29,8 +32,6 @@ from quantshift.multilabel.label_models import (
 )
 from quantshift.multilabel.label_tables import LabelTable, check_learnable, label_table
 from quantshift.prevalence.weights import Weights, checked_weights
-from quantshift.quantifiers.base.items import take_rows
-from quantshift.quantifiers.base.samples import consecutive_blocks, count_samples, index_blocks
 
 Samples = ArrayLike | Sequence[ArrayLike]
 
@@ -44,19 +45,20 @@ class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
     labels_: NDArray[Any]
     prior_: Reals
 
-    def fit(self, X: Any, Y: Any, weights: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, Y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit on labelled items.
 
         X: whatever the classifier takes; without a classifier, a matrix of numbers.
         Y: the labels of each item: an indicator matrix (dense, sparse, data frame) or a sequence of
             sets of labels.
-        weights: how many items each item stands for.
+        sample_weight: how many items each item stands for.
         """
+        check_options(self)
         X = item_rows(X)
         table = label_table(Y)
         if n_rows(X) != len(table):
             raise DataError(f"X has {n_rows(X)} items but Y has {len(table)}: give one row each")
-        item_weights = checked_weights(weights, len(table))
+        item_weights = checked_weights(sample_weight, len(table))
         if item_weights is not None and not item_weights.all():
             rows = np.flatnonzero(item_weights)
             X, table, item_weights = take_rows(X, rows), table.take(rows), item_weights[rows]
@@ -66,7 +68,7 @@ class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def predict(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+        self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
     ) -> Reals:
         """The share of each label among the items of X, (n_labels,), in the order of `labels_`.
 
@@ -76,7 +78,7 @@ class AbstractMultilabel(BaseEstimator, ABC):  # type: ignore[misc]
         self._check_fitted()
         X = item_rows(X)
         check_not_empty(X)
-        return self._predict(X, samples, weights)
+        return self._predict(X, samples, sample_weight)
 
     @abstractmethod
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
@@ -98,32 +100,33 @@ class AbstractLabelAggregative(AbstractMultilabel):
     """A quantifier of several labels that uses nothing but the posteriors of the labels.
 
     classifier: of each label, cloned; None: logistic regression with a penalty chosen for each
-        label. cv: folds of the held-out posteriors; seed: of all draws.
+        label. cv: folds of the held-out posteriors; random_state: of all draws.
     """
 
     classifier: BaseEstimator | None
-    cv: int
-    seed: int
+    cv: Several
+    random_state: Seed
     models_: AbstractLabelModels | None
     held_out_posteriors_: Posteriors
     held_out_labels_: LabelTable
     held_out_weights_: Weights | None
 
     def fit_posteriors(
-        self, posteriors: ArrayLike, Y: Any, *, weights: ArrayLike | None = None
+        self, posteriors: ArrayLike, Y: Any, *, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Fit from posteriors of any classifiers instead of items.
 
         posteriors: of each label, (n_items, n_labels), of items that the classifiers were not
             trained on; they need not sum to one.
         """
+        check_options(self)
         table = label_table(Y)
         checked = check_label_posteriors(posteriors, len(table.names))
         if len(checked) != len(table):
             raise DataError(
                 f"{len(checked)} posteriors do not fit the labels of {len(table)} items"
             )
-        item_weights = checked_weights(weights, len(table))
+        item_weights = checked_weights(sample_weight, len(table))
         if item_weights is not None and not item_weights.all():
             rows = np.flatnonzero(item_weights)
             checked, table, item_weights = checked[rows], table.take(rows), item_weights[rows]
@@ -145,11 +148,11 @@ class AbstractLabelAggregative(AbstractMultilabel):
         return self.models_.posteriors(X)
 
     def aggregate(
-        self, posteriors: ArrayLike, samples: Samples | None = None, *, weights: Any = None
+        self, posteriors: ArrayLike, samples: Samples | None = None, *, sample_weight: Any = None
     ) -> Reals:
         """The shares of labels in samples given by the posteriors of their items."""
         self._check_fitted()
-        return self._solved(self._solve, posteriors, samples, weights, (len(self.labels_),))
+        return self._solved(self._solve, posteriors, samples, sample_weight, (len(self.labels_),))
 
     def _solved(
         self,
@@ -175,12 +178,12 @@ class AbstractLabelAggregative(AbstractMultilabel):
         return solved[0] if samples is None else solved
 
     def _fit(self, X: Any, table: LabelTable, weights: Weights | None) -> None:
-        folds = LabelFolds(self.cv, self.seed)
+        folds = LabelFolds(self.cv, self.random_state)
         self.models_, held_out = fit_label_models(self.classifier, X, table.has, folds, weights)
         self._set_fitted(held_out, table, weights)
 
     def _predict(self, X: Any, samples: Samples | None, weights: ArrayLike | None) -> Reals:
-        return self.aggregate(self.posteriors(X), samples, weights=weights)
+        return self.aggregate(self.posteriors(X), samples, sample_weight=weights)
 
     def _set_fitted(
         self, posteriors: Posteriors, table: LabelTable, weights: Weights | None

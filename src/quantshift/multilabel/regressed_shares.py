@@ -7,10 +7,12 @@ learns the shares of all labels from all of these estimates.
 """
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.linear_model import RidgeCV
 
+from quantshift.base.domains import Count, Seed, Several
 from quantshift.base.types import Indices, Posteriors, Reals
+from quantshift.classify.classifier import Classifier
 from quantshift.multilabel.label_models import with_absence
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
 from quantshift.multilabel.label_tables import LabelTable
@@ -29,7 +31,7 @@ class RegressedShares(AbstractLabelAggregative):
     quantifier: estimates each label on its own, from posteriors; None: PCC.
     n_samples, size: samples drawn from the training items, about half of them with the share of one
         label set to values from 0 to 1, the others at random; and their number of items.
-    classifier, cv, seed: as in `TiltedLabelSets`.
+    classifier, cv, random_state: as in `TiltedLabelSets`.
 
     Fitted state: `labels_`, `prior_`, `quantifiers_` (one for each label), `regression_`.
 
@@ -44,25 +46,25 @@ class RegressedShares(AbstractLabelAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
         quantifier: AbstractClassifying | None = None,
-        n_samples: int = 2000,
-        size: int = 100,
-        cv: int = 5,
-        seed: int = 0,
+        n_samples: Count = 2000,
+        size: Count = 100,
+        cv: Several = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.quantifier = quantifier
         self.n_samples = n_samples
         self.size = size
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _learn(self, posteriors: Posteriors, table: LabelTable, weights: Weights | None) -> None:
         quantifier = PCC() if self.quantifier is None else self.quantifier
         self.quantifiers_ = [
-            clone(quantifier).fit_posteriors(with_absence(p), has, weights=weights)
+            clone(quantifier).fit_posteriors(with_absence(p), has, sample_weight=weights)
             for p, has in zip(posteriors.T, table.has.T, strict=True)
         ]
         points = 11
@@ -70,10 +72,19 @@ class RegressedShares(AbstractLabelAggregative):
         index = np.concatenate(
             [
                 samples_of_each_label(
-                    table, self.size, points, repeats, seed=self.seed, weights=weights
+                    table,
+                    self.size,
+                    points,
+                    repeats,
+                    random_state=self.random_state,
+                    sample_weight=weights,
                 ),
                 natural_samples(
-                    len(table), self.size, self.n_samples // 2, seed=self.seed, weights=weights
+                    len(table),
+                    self.size,
+                    self.n_samples // 2,
+                    random_state=self.random_state,
+                    sample_weight=weights,
                 ),
             ]
         )
@@ -89,7 +100,7 @@ class RegressedShares(AbstractLabelAggregative):
     def _one_by_one(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
         return np.column_stack(
             [
-                quantifier.aggregate(with_absence(p), index, weights=weights)[:, 1]
+                quantifier.aggregate(with_absence(p), index, sample_weight=weights)[:, 1]
                 for quantifier, p in zip(self.quantifiers_, posteriors.T, strict=True)
             ]
         )

@@ -54,6 +54,7 @@ class SetPosteriors:
     sets: those that occur in training, as rows of 0 and 1, (n_sets, n_labels).
     shares: of the training items, (n_sets,); slopes: A, (n_labels, n_labels).
     intercepts: b, centres: z, (n_labels,); strength: the penalty of A outside of its diagonal.
+    believed: which labels may be tilted, (n_labels,); None if all may.
     """
 
     sets: Reals
@@ -62,6 +63,7 @@ class SetPosteriors:
     intercepts: Reals
     centres: Reals
     strength: float = STRENGTHS[0]
+    believed: Flags | None = None
 
     @classmethod
     def fit(
@@ -91,7 +93,8 @@ class SetPosteriors:
         """A model of similar items, with the same penalty; the search begins at this model."""
         model, evidence, item_sets = self._unfitted(posteriors, has, weights)
         item_weights = np.ones(len(has)) if weights is None else weights
-        return model._fitted(evidence, item_sets, item_weights, self.strength, self, LAST_STEP)
+        fitted = model._fitted(evidence, item_sets, item_weights, self.strength, self, LAST_STEP)
+        return replace(fitted, believed=self.believed)
 
     @classmethod
     def _unfitted(

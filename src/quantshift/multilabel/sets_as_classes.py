@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from quantshift.base.domains import Count
 from quantshift.base.types import Reals
 from quantshift.errors import DataError
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.multilabel.multilabel_quantifier import AbstractMultilabel, Samples
 from quantshift.multilabel.set_posteriors import distinct_sets
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractQuantifier
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Quantifier
 from quantshift.quantifiers.likelihood.sld import SLD
 
 
@@ -38,7 +39,7 @@ class SetsAsClasses(AbstractMultilabel):
     quantifier_: AbstractQuantifier
     label_shares_: Reals
 
-    def __init__(self, quantifier: AbstractQuantifier | None = None, *, fewest: int = 5) -> None:
+    def __init__(self, quantifier: Quantifier | None = None, *, fewest: Count = 5) -> None:
         self.quantifier = quantifier
         self.fewest = fewest
 
@@ -73,5 +74,5 @@ class SetsAsClasses(AbstractMultilabel):
 
     def _predict(self, X: Any, samples: Samples | None, weights: ArrayLike | None) -> Reals:
         return np.asarray(
-            self.quantifier_.predict(X, samples, weights=weights) @ self.label_shares_
+            self.quantifier_.predict(X, samples, sample_weight=weights) @ self.label_shares_
         )

@@ -1,14 +1,18 @@
 """The default for several labels: sets of labels whose shares are tilted label by label."""
 
+import warnings
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
-from quantshift.base.types import Indices, Posteriors, Reals
+from quantshift.base.domains import Count, Seed, Several
+from quantshift.base.seeding import generator
+from quantshift.base.types import Flags, Indices, Posteriors, Reals
+from quantshift.classify.classifier import Classifier
 from quantshift.errors import UserError
 from quantshift.multilabel.label_models import with_absence
 from quantshift.multilabel.label_samples import natural_samples, samples_of_each_label
@@ -23,8 +27,18 @@ from quantshift.quantifiers.likelihood.sld import SLD
 POWERS = (1.0, 0.5, 0.25, 0.1, 0.0)
 """How far posteriors are believed: the powers of the likelihood that are tried."""
 
-TRIAL_SIZE, TRIAL_POINTS, TRIAL_NATURAL = 100, 11, 50
-"""Items of a trial sample, shares of each label, and samples without a shift."""
+FEWEST_BELIEVED = 5
+"""Training items of a label from which on a sample can show that its share has changed."""
+
+LOWER = 0.98
+"""The part of the errors without tilting that those of a label that is tilted are at most."""
+
+HARMLESS = 0.005
+"""By how much an error without a shift may be larger than that of the training share."""
+
+TRIAL_SIZE, TRIAL_POINTS, TRIAL_NATURAL, TRIAL_OTHERS = 100, 11, 50, 10
+"""Items of a trial sample, shares of each label, samples without a shift, and labels of other
+groups whose shares change."""
 
 
 class TiltedLabelSets(AbstractLabelAggregative):
@@ -41,7 +55,7 @@ class TiltedLabelSets(AbstractLabelAggregative):
         penalty chosen for each label.
     largest_group: of more labels than this, the most strongly related ones are put into groups of
         at most this many, which are estimated one after another.
-    cv: folds of the held-out posteriors. seed: of folds and trial samples.
+    cv: folds of the held-out posteriors. random_state: of folds and trial samples.
 
     Fitted state: `labels_`, `prior_`, `groups_` (the labels of each group), `powers_` (how far the
     posteriors of each group are believed).
@@ -61,19 +75,19 @@ class TiltedLabelSets(AbstractLabelAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        largest_group: int = 10,
-        cv: int = 5,
-        seed: int = 0,
+        largest_group: Count = 10,
+        cv: Several = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.largest_group = largest_group
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def predict_pairs(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+        self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
     ) -> Reals:
         """The share of items that have both labels, for all pairs of labels.
 
@@ -82,10 +96,12 @@ class TiltedLabelSets(AbstractLabelAggregative):
         treated as independent given the item.
         """
         posteriors, n_labels = self.posteriors(X), len(self.labels_)
-        return self._solved(self._solve_pairs, posteriors, samples, weights, (n_labels, n_labels))
+        return self._solved(
+            self._solve_pairs, posteriors, samples, sample_weight, (n_labels, n_labels)
+        )
 
     def predict_sets(
-        self, X: Any, *, weights: ArrayLike | None = None
+        self, X: Any, *, sample_weight: ArrayLike | None = None
     ) -> dict[tuple[Any, ...], float]:
         """The share of each set of labels among the items of X, the most frequent first.
 
@@ -102,7 +118,7 @@ class TiltedLabelSets(AbstractLabelAggregative):
             lambda pool, index, counts: self._solve_group(0, pool, index, counts).sets,
             posteriors,
             None,
-            weights,
+            sample_weight,
             (len(model.sets),),
         )
         names = [tuple(self.labels_[row > 0].tolist()) for row in model.sets]
@@ -140,11 +156,9 @@ class TiltedLabelSets(AbstractLabelAggregative):
             yield group, part
 
     def _learn(self, posteriors: Posteriors, table: LabelTable, weights: Weights | None) -> None:
-        if self.largest_group < 1:
-            raise UserError(f"largest_group={self.largest_group} must be at least 1")
         if len(table.names) == 1:
             self._single = SLD().fit_posteriors(
-                with_absence(posteriors[:, 0]), table.has[:, 0], weights=weights
+                with_absence(posteriors[:, 0]), table.has[:, 0], sample_weight=weights
             )
             self.groups_, self._models, self.powers_ = [np.arange(1)], [], [1.0]
             return
@@ -153,44 +167,98 @@ class TiltedLabelSets(AbstractLabelAggregative):
             SetPosteriors.fit(posteriors[:, group], table.has[:, group], weights)
             for group in self.groups_
         ]
-        self.powers_ = [
-            self._best_power(
-                model,
-                posteriors[:, group],
-                LabelTable(table.has[:, group], table.names[group]),
-                weights,
+        self.powers_ = []
+        for number, (group, model) in enumerate(zip(self.groups_, self._models, strict=True)):
+            of_group = LabelTable(table.has[:, group], table.names[group])
+            others = np.delete(table.has, group, axis=1)
+            power, believed = self._best_power(
+                model, posteriors[:, group], of_group, others, weights
             )
-            for group, model in zip(self.groups_, self._models, strict=True)
-        ]
+            self.powers_.append(power)
+            self._models[number] = replace(model, believed=believed)
+        believed = np.concatenate([np.asarray(model.believed) for model in self._models])
+        if not believed.sum() > len(believed) / 2:
+            warnings.warn(
+                f"of {int((~believed).sum())} of the {len(believed)} labels the classifiers know "
+                "too little to see that their shares have changed: these are the means of the "
+                "posteriors as trained, and limits hold less often than they say",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _best_power(
         self,
         model: SetPosteriors,
         posteriors: Posteriors,
         table: LabelTable,
+        others: Flags,
         weights: Weights | None,
-    ) -> float:
-        """The power with the smallest errors on samples of known shares of the training items."""
-        kinds_of_samples = (
+    ) -> tuple[float, Flags]:
+        """The power with the smallest errors on samples of known shares of the training items.
+
+        And which labels may be tilted: those of FEWEST_BELIEVED training items or more whose errors
+        tilting lowers, and whose errors on samples without a shift are hardly larger than those of
+        the training share.
+        """
+        kinds_of_samples = [
             samples_of_each_label(
-                table, TRIAL_SIZE, TRIAL_POINTS, 1, seed=self.seed, weights=weights
+                table,
+                TRIAL_SIZE,
+                TRIAL_POINTS,
+                1,
+                random_state=self.random_state,
+                sample_weight=weights,
             ),
-            natural_samples(len(table), TRIAL_SIZE, TRIAL_NATURAL, seed=self.seed, weights=weights),
-        )
-        scores, ones = model.scores(posteriors), np.ones(len(table))
-        by_kind = [
-            [
-                np.abs(shares.labels - table.has[index].mean(axis=1)).mean()
-                for shares in tilted_shares(model, scores, index, ones, POWERS)
-            ]
-            for index in kinds_of_samples
+            natural_samples(
+                len(table),
+                TRIAL_SIZE,
+                TRIAL_NATURAL,
+                random_state=self.random_state,
+                sample_weight=weights,
+            ),
         ]
-        return POWERS[int(np.argmin(np.mean(by_kind, axis=0)))]
+        frequent = np.flatnonzero(others.sum(axis=0) >= FEWEST_BELIEVED)
+        if len(frequent):
+            # Labels of other groups change, too, and the items then look otherwise.
+            rng = generator(self.random_state, draw="labels of other groups")
+            chosen = rng.permutation(frequent)[:TRIAL_OTHERS]
+            kinds_of_samples.append(
+                samples_of_each_label(
+                    LabelTable(others[:, chosen], chosen),
+                    TRIAL_SIZE,
+                    TRIAL_POINTS,
+                    1,
+                    random_state=self.random_state,
+                    sample_weight=weights,
+                )
+            )
+        scores, ones = model.scores(posteriors), np.ones(len(table))
+        # By kind of samples, power and label.
+        errors = np.array(
+            [
+                [
+                    np.abs(shares.labels - table.has[index].mean(axis=1)).mean(axis=0)
+                    for shares in tilted_shares(model, scores, index, ones, POWERS)
+                ]
+                for index in kinds_of_samples
+            ]
+        )
+        # Samples of either kind count as often as their labels occur among all.
+        n_own, n_others = table.has.shape[1], others.shape[1]
+        parts = np.array([n_own, n_own + n_others, n_others]) / (n_own + n_others)
+        parts = parts[:2] if len(errors) == 2 else parts
+        expected = np.einsum("k,kpl->pl", parts / parts.sum(), errors)
+        best = int(np.argmin(expected.mean(axis=1)))
+        prior = np.average(table.has, axis=0, weights=weights)
+        nothing = np.abs(prior - table.has[kinds_of_samples[1]].mean(axis=1)).mean(axis=0)
+        lower = expected[best] < LOWER * expected[-1]
+        harmless = errors[1, best] <= nothing + HARMLESS
+        return POWERS[best], lower & harmless & (table.has.sum(axis=0) >= FEWEST_BELIEVED)
 
     def _solve(self, posteriors: Posteriors, index: Indices, weights: Reals) -> Reals:
         if not self._models:
             classes = with_absence(posteriors[:, 0])
-            return self._single.aggregate(classes, index, weights=weights)[:, 1:]
+            return self._single.aggregate(classes, index, sample_weight=weights)[:, 1:]
         labels = np.empty((len(index), len(self.labels_)))
         for number, group in enumerate(self.groups_):
             labels[:, group] = self._solve_group(number, posteriors, index, weights).labels

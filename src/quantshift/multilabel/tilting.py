@@ -12,7 +12,8 @@ no change is t = 0. The tilt t maximises the likelihood of the sample,
 
 raised to a power (how far the posteriors are to be believed, between 0 and 1), times a Cauchy
 prior for each t_j: most labels hardly move, some move a lot. The shares are the means of the items'
-posteriors under Q. With the power 0 that is the mean of the posteriors as trained.
+posteriors under Q. With the power 0 that is the mean of the posteriors as trained. Labels whose
+classifiers are not believed have a prior that holds their t_j at 0.
 
 The search starts from the maximum under a wide normal prior, and then follows Newton steps for the
 Cauchy prior, each of which is bounded by the quadratic that touches it at the current t.
@@ -30,6 +31,9 @@ from quantshift.multilabel.set_posteriors import SetPosteriors
 SCALE = 0.15
 """The scale of the Cauchy prior: half of the labels move by a factor of less than exp(0.15) of
 their odds."""
+
+HELD = 1e9
+"""Precision of the prior of a label that is not tilted."""
 
 START = 10.0
 """Precision of the normal prior at the start."""
@@ -234,6 +238,8 @@ class TiltSearch:
         set_shares /= set_shares.sum(axis=1, keepdims=True)
         label_shares = set_shares @ sets
         precisions = 2.0 / (SCALE**2 + tilts**2) if cauchy else np.full_like(tilts, START)
+        if self.model.believed is not None:
+            precisions = np.where(self.model.believed, precisions, HELD)
         totals = self.totals[rows, np.newaxis]
         gradient = power * (moments.set_totals @ sets - totals * label_shares)
         gradient -= precisions * tilts

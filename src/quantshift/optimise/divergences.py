@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ def squared_euclidean(p: Histograms, q: Histograms) -> NDArray[np.float64]:
     """Squared Euclidean distance: sum (p - q)^2."""
     return np.asarray(((p - q) ** 2).sum(axis=-1))
 
+
+DivergenceName: TypeAlias = Literal["hellinger", "topsoe", "squared_euclidean"]
 
 DIVERGENCES: Mapping[str, Divergence] = MappingProxyType(
     {"hellinger": hellinger, "topsoe": topsoe, "squared_euclidean": squared_euclidean}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled
-from quantshift.base.types import Ints, Reals
+from quantshift.base.types import Reals
 from quantshift.optimise.active_set import (
     NEARNESS,
     SMALLEST_PIVOT,
@@ -21,6 +21,9 @@ from quantshift.optimise.active_set import (
 from quantshift.optimise.mixture_newton import STATIONARY
 from quantshift.optimise.total_weights import ROUNDING, total_weight
 
+MATRICES = 4
+"""How many matrices a search needs room for."""
+
 STEEPEST = 1e8
 """Factor in EM's step beyond which the share of a class must not be set to zero."""
 
@@ -29,11 +32,12 @@ STEEPEST = 1e8
 def maximise_many(
     likelihood: Reals,
     groups: Reals,
-    counts: Reals | Ints,
+    counts: Reals,
     p: Reals,
     tol: float,
     max_iter: int,
-    weights: Reals | None,
+    weights: Reals,
+    space: Reals,
 ) -> tuple[int, bool]:
     """Any number of classes: Newton steps under the constraint p >= 0.
 
@@ -42,18 +46,17 @@ def maximise_many(
     an EM step is taken, which finds its size at once. If the likelihood is not concave (groups),
     every step is tried at twice the length of the previous one, because it may be flat as well. The
     likelihood does not depend on the scale of p, which is fixed.
+
+    space: for MATRICES matrices, (MATRICES, n_classes, n_classes).
     """
     n, n_classes = likelihood.shape
     if n == 0:
         return 0, True
     total = total_weight(weights, n)
     start = p.copy()
-    now, gradient, curvature = p.copy(), np.empty(n_classes), np.empty((n_classes, n_classes))
-    next_p, next_gradient = np.empty(n_classes), np.empty(n_classes)
-    next_curvature = np.empty((n_classes, n_classes))
-    factor, step = np.empty(n_classes), np.empty(n_classes)
-    usable = np.full(n_classes, True)
-    model, root = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
+    now, gradient, next_p, next_gradient = p.copy(), p.copy(), p.copy(), p.copy()
+    factor, step, usable = p.copy(), p.copy(), np.ones(n_classes, dtype=np.bool_)
+    curvature, next_curvature, model, root = space[0], space[1], space[2], space[3]
     value = _derivatives(
         likelihood, groups, counts, now, gradient, factor, curvature, model, weights, total
     )
@@ -132,13 +135,13 @@ def _is_cliff(p: Reals, factor: Reals) -> bool:
 def _derivatives(
     likelihood: Reals,
     groups: Reals,
-    counts: Reals | Ints,
+    counts: Reals,
     p: Reals,
     gradient: Reals,
     factor: Reals,
     curvature: Reals,
     model: Reals,
-    weights: Reals | None,
+    weights: Reals,
     total: float,
 ) -> float:
     """The log-likelihood at p; sets its gradient and negative second derivatives, per item.
@@ -159,7 +162,7 @@ def _derivatives(
         for k in range(n_classes):
             mass += p[k] * likelihood[j, k]
         inverse = 1.0 / mass
-        if weights is not None:
+        if len(weights) > 0:
             value += weights[j] * math.log(mass)
             for k in range(n_classes):
                 pull[k] = likelihood[j, k] * inverse

@@ -14,7 +14,7 @@ are the known odds of the group, m_c, times common factors:
 sum_j log(p . r_j) - sum_c n_c log(p . m_c). One group with m = (1, ..., 1) is the plain mixture.
 
 Items may have weights: the terms of j in sums and means are then multiplied by w_j, and n_c is the
-sum of the group's weights. Without weights (None) a version without them is compiled.
+sum of the group's weights.
 
 If the maximum is not unique (classes with equal likelihoods, fewer items than classes), the one
 closest to the start is found. With two classes this is the start itself, because either all
@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Ints, Reals
-from quantshift.optimise.many_classes import maximise_many
+from quantshift.optimise.many_classes import MATRICES, maximise_many
 from quantshift.optimise.mixture_newton import newton_mixtures
-from quantshift.optimise.total_weights import total_weight
+from quantshift.optimise.total_weights import array_of_weights, total_weight
 from quantshift.optimise.two_classes import maximise_odds, maximise_pair
 
 
@@ -66,12 +66,12 @@ def maximise_mixtures(
     pool = np.require(likelihoods, np.float64, ["C", "W"])
     samples = np.require(index, np.int64, ["C", "W"])
     begin = np.require(start, np.float64, ["C", "W"])
-    item_weights = None if weights is None else np.require(weights, np.float64, ["C", "W"])
     certain = None if added is None else np.require(added, np.float64, ["C", "W"])
     if len(pool) == 2:
         if certain is not None:
-            return _by_certain_items(pool, samples, begin, certain, tol, max_iter, item_weights)
-        return _maximise_pairs(pool, samples, begin, float(tol), int(max_iter), item_weights)
+            return _by_certain_items(pool, samples, begin, certain, tol, max_iter, weights)
+        return _maximised(pool, samples, begin, tol, max_iter, weights)
+    item_weights = None if weights is None else np.require(weights, np.float64, ["C", "W"])
     solution = newton_mixtures(
         pool, samples, begin, certain, float(tol), int(max_iter), item_weights
     )
@@ -79,10 +79,10 @@ def maximise_mixtures(
     if len(unconverged):
         hard = samples[unconverged]
         if certain is None:
-            resolved = _maximise_each(pool, hard, begin, float(tol), int(max_iter), item_weights)
+            resolved = _maximised(pool, hard, begin, tol, max_iter, weights)
         else:
             resolved = _by_certain_items(
-                pool, hard, begin, certain[unconverged], tol, max_iter, item_weights
+                pool, hard, begin, certain[unconverged], tol, max_iter, weights
             )
         for column, values in zip(solution, resolved, strict=True):
             column[unconverged] = values
@@ -119,27 +119,25 @@ def _by_certain_items(
     return maximise_mixtures(pool, rows, start, tol=tol, max_iter=max_iter, weights=all_weights)
 
 
-@compiled
-def _maximise_pairs(
-    likelihoods: Reals,
-    index: Ints,
-    start: Reals,
-    tol: float,
-    max_iter: int,
-    weights: Reals | None,
+def room_for_classes(n_classes: int) -> Reals | None:
+    """What compiled searches need besides their arguments; None with two classes.
+
+    `None` is a type of its own: with it, what serves more classes is not even compiled.
+    """
+    return None if n_classes == 2 else np.empty((MATRICES, n_classes, n_classes))
+
+
+def _maximised(
+    likelihoods: Reals, index: Ints, start: Reals, tol: float, max_iter: int, weights: Reals | None
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
-    """`_maximise_each` for two classes, compiled in a quarter of the time."""
-    p_hat = np.empty((len(index), 2))
-    passes = np.empty(len(index), dtype=np.int64)
-    converged = np.empty(len(index), dtype=np.bool_)
-    rows = np.empty((index.shape[1], 2))
-    item_weights = None if weights is None else np.empty(index.shape[1])
-    for s in range(len(index)):
-        n = _gather(likelihoods, index[s], rows, weights, item_weights)
-        p_hat[s, 0], p_hat[s, 1] = start[0], start[1]
-        passes[s], converged[s] = maximise_pair(
-            rows[:n], p_hat[s], tol, max_iter, weights_part(item_weights, 0, n)
-        )
+    """Every sample by the safe search; all arrays but the weights as compiled loops take them."""
+    n_classes, n_samples = len(likelihoods), len(index)
+    p_hat, passes = np.empty((n_samples, n_classes)), np.empty(n_samples, dtype=np.int64)
+    converged, item_weights = np.empty(n_samples, dtype=np.bool_), array_of_weights(weights)
+    _maximise_each(
+        likelihoods, index, start, float(tol), int(max_iter), item_weights,
+        p_hat, passes, converged, room_for_classes(n_classes),
+    )  # fmt: skip
     return p_hat, passes, converged
 
 
@@ -150,77 +148,73 @@ def _maximise_each(
     start: Reals,
     tol: float,
     max_iter: int,
-    weights: Reals | None,
-) -> tuple[Reals, Ints, NDArray[np.bool_]]:
-    p_hat = np.empty((len(index), len(start)))
-    passes = np.empty(len(index), dtype=np.int64)
-    converged = np.empty(len(index), dtype=np.bool_)
+    weights: Reals,
+    p_hat: Reals,
+    passes: Ints,
+    converged: NDArray[np.bool_],
+    space: Reals | None,
+) -> None:
+    # Made here, because the compiler then knows that they share no memory with the arguments.
     rows = np.empty((index.shape[1], len(start)))
-    item_weights = None if weights is None else np.empty(index.shape[1])
+    row_weights = np.empty(index.shape[1] if len(weights) > 0 else 0)
     for s in range(len(index)):
-        n = _gather(likelihoods, index[s], rows, weights, item_weights)
+        n = _gather(likelihoods, index[s], rows, weights, row_weights)
         for k in range(len(start)):
             p_hat[s, k] = start[k]
         passes[s], converged[s] = maximise_mixture(
-            rows[:n], p_hat[s], tol, max_iter, weights_part(item_weights, 0, n)
+            rows[:n], p_hat[s], tol, max_iter, row_weights[:n], space
         )
-    return p_hat, passes, converged
 
 
 @compiled
 def _gather(
-    likelihoods: Reals, items: Ints, rows: Reals, weights: Reals | None, item_weights: Reals | None
+    likelihoods: Reals, items: Ints, rows: Reals, weights: Reals, row_weights: Reals
 ) -> int:
     """Set the items' likelihoods and weights, row by row, and return how many there are.
 
     Items without weight, and items that no class explains, are left out.
     """
-    n = 0
+    n, weighted = 0, len(weights) > 0
     for item in items:
-        if weights is not None and item_weights is not None:
-            if weights[item] <= 0.0:
-                continue
-            item_weights[n] = weights[item]
+        if weighted and weights[item] <= 0.0:
+            continue
         total = 0.0
         for k in range(len(likelihoods)):
             rows[n, k] = likelihoods[k, item]
             total += rows[n, k]
+        if weighted:
+            row_weights[n] = weights[item]
         if total > 0.0:
             n += 1
     return n
 
 
 @compiled
-def weights_part(weights: Reals | None, first: int, last: int) -> Reals | None:
-    """A slice of the weights, if there are any."""
-    return None if weights is None else weights[first:last]
-
-
-@compiled
 def maximise_mixture(
-    likelihood: Reals, p: Reals, tol: float, max_iter: int, weights: Reals | None = None
+    likelihood: Reals, p: Reals, tol: float, max_iter: int, weights: Reals, space: Reals | None
 ) -> tuple[int, bool]:
     """The p on the simplex that maximises sum_j w_j log(p . likelihood_j), in place, from p.
 
     likelihood: (n_items, n_classes), every row with a positive entry; weights: (n_items,), all
-    positive. Returns (passes, converged).
+    positive, or none; space: `room_for_classes`. Returns (passes, converged).
     """
-    n, n_classes = likelihood.shape
-    if n_classes == 2:
+    if space is None:
         return maximise_pair(likelihood, p, tol, max_iter, weights)
-    groups, counts = np.ones((1, n_classes)), np.full(1, total_weight(weights, n))
-    return maximise_many(likelihood, groups, counts, p, tol, max_iter, weights)
+    groups, counts = np.ones((1, len(p))), np.ones(1)
+    counts[0] = total_weight(weights, len(likelihood))
+    return maximise_many(likelihood, groups, counts, p, tol, max_iter, weights, space)
 
 
 @compiled
 def maximise_factors(
     likelihood: Reals,
     groups: Reals,
-    counts: Reals | Ints,
+    counts: Reals,
     p: Reals,
     tol: float,
     max_iter: int,
-    weights: Reals | None = None,
+    weights: Reals,
+    space: Reals | None,
 ) -> tuple[int, bool]:
     """The p on the simplex, in place, at a maximum of the likelihood with groups.
 
@@ -228,13 +222,13 @@ def maximise_factors(
     several maxima: the one found is uphill from p. groups: (n_groups, n_classes); counts: items of
     each, or the sum of their weights.
     """
-    if likelihood.shape[1] == 2:
+    if space is None:
         return maximise_odds(likelihood, groups, counts, p, tol, max_iter, weights)
-    return maximise_many(likelihood, groups, counts, p, tol, max_iter, weights)
+    return maximise_many(likelihood, groups, counts, p, tol, max_iter, weights, space)
 
 
 @compiled
-def log_likelihood(likelihood: Reals, p: Reals, weights: Reals | None = None) -> float:
+def log_likelihood(likelihood: Reals, p: Reals, weights: Reals) -> float:
     """Sum of w_j log(p . likelihood_j).
 
     Without weights, one logarithm is taken for several items, because logarithms cost most.
@@ -244,7 +238,7 @@ def log_likelihood(likelihood: Reals, p: Reals, weights: Reals | None = None) ->
         mass = 0.0
         for k in range(likelihood.shape[1]):
             mass += p[k] * likelihood[j, k]
-        if weights is not None:
+        if len(weights) > 0:
             total += weights[j] * math.log(mass)
             continue
         following = product * mass

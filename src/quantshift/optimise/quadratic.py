@@ -19,10 +19,17 @@ from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import eigsh
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Prevalences, Reals
-from quantshift.optimise.active_set import minimum_on_simplex, normalise
+from quantshift.optimise.active_set import TINY, minimum_on_simplex, normalise
+
+MANY = 300
+"""With more classes eigenvectors would take most of the time, and the active set is found first."""
+
+N_STEPS = 300
+"""Projected steps that find the active set of many classes."""
 
 FLAT = 1e-10
 """Curvatures below this fraction of the largest count as flat, and are replaced by it."""
@@ -50,6 +57,8 @@ def minimise_on_simplex(gram: Reals, linear: Reals, start: Prevalences) -> Preva
         return _minimise_of_two(
             np.ascontiguousarray(gram), np.ascontiguousarray(linear), np.ascontiguousarray(start)
         )
+    if len(start) > MANY:
+        return _minimise_of_many(gram, linear, start)
     model = _model(gram.tobytes(), start.tobytes())
     return _minimise_each(np.ascontiguousarray(linear), *model)
 
@@ -77,6 +86,13 @@ def _minimise_of_two(gram: Reals, linear: Reals, start: Prevalences) -> Prevalen
 
 def is_flat(gram: Reals) -> bool:
     """Whether p . gram p is constant along a line on the simplex, so minima may not be unique."""
+    if len(gram) > MANY:
+        model, _ = _model_of_many(gram.tobytes(), len(gram))
+        try:
+            np.linalg.cholesky(model - 2 * FLAT * np.eye(len(gram)))
+        except np.linalg.LinAlgError:
+            return True
+        return False
     return bool(_curvatures(gram.tobytes(), len(gram))[2].any())
 
 
@@ -156,6 +172,65 @@ def _minimise_each(
             minimum_on_simplex(model, pull, start, p)
         normalise(p)
     return p_hat
+
+
+def _minimise_of_many(gram: Reals, linear: Reals, start: Prevalences) -> Prevalences:
+    """The same for many classes: projected steps find which shares are zero, an active set ends.
+
+    All directions get the curvature of flat ones in addition, 1e-10 of the largest.
+    """
+    model, scale = _model_of_many(gram.tobytes(), len(start))
+    pulls = linear - gram @ start
+    pulls = (pulls - pulls.mean(axis=1, keepdims=True)) / scale
+    p_hat = np.empty(linear.shape)
+    for pull, p in zip(pulls, p_hat, strict=True):
+        p[:] = _by_projected_steps(model, pull, start)
+        minimum_on_simplex(model, np.ascontiguousarray(pull), start.copy(), p)
+        normalise(p)
+    return p_hat
+
+
+@lru_cache(maxsize=4)
+def _model_of_many(gram: bytes, n_classes: int) -> tuple[Reals, float]:
+    """gram on the simplex, its largest curvature scaled to one, and that curvature."""
+    matrix = np.frombuffer(gram).reshape(n_classes, n_classes)
+    matrix = (matrix + matrix.T) / 2
+    means = matrix.mean(axis=0)
+    centred = matrix - means - means[:, np.newaxis] + means.mean()
+    begin = np.cos(np.arange(n_classes))  # any vector that is not at right angles to the largest
+    scale = float(eigsh(centred, k=1, which="LA", v0=begin, return_eigenvectors=False)[0])
+    scale = max(scale, ROUNDING * float(np.abs(matrix).max()), TINY)
+    return centred / scale + FLAT * np.eye(n_classes) + 1 / n_classes, scale
+
+
+def _by_projected_steps(model: Reals, pull: Reals, start: Prevalences) -> Prevalences:
+    """Near the minimum: accelerated gradient steps, each projected on the simplex.
+
+    Reference: A. Beck and M. Teboulle, "A fast iterative shrinkage-thresholding algorithm", 2009.
+    """
+    p = ahead = start
+    momentum = 1.0
+    for _ in range(N_STEPS):
+        following = _on_simplex(ahead - (model @ (ahead - start) - pull))
+        next_momentum = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
+        moved = following - p
+        if float(np.abs(moved).max()) < ROUNDING:
+            break
+        ahead = following + (momentum - 1) / next_momentum * moved
+        p, momentum = following, next_momentum
+    return p
+
+
+def _on_simplex(values: Reals) -> Prevalences:
+    """The nearest point of the simplex.
+
+    >>> _on_simplex(np.array([0.5, 1.0, -2.0]))
+    array([0.25, 0.75, 0.  ])
+    """
+    falling = np.sort(values)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
+    level = excess[np.flatnonzero(falling > excess)[-1]]
+    return np.asarray(np.maximum(values - level, 0.0))
 
 
 def row_products(rows: Reals, matrix: Reals) -> Reals:

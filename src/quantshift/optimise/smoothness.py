@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Indices, Ints, Prevalences, Reals
-from quantshift.errors import UserError
 from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.optimise.mixtures import minimise_convex
 from quantshift.prevalence.weights import Weights
@@ -40,19 +39,8 @@ def second_differences(n_classes: int) -> Reals:
     return -np.diff(np.eye(n_classes), n=2, axis=0) + 0.0
 
 
-def checked_penalty(name: str, value: float) -> float:
-    """The strength of a penalty; an error if it is negative or not a number."""
-    if not 0 <= value < np.inf:
-        raise UserError(f"{name} must be a number of at least 0, got {value!r}")
-    return float(value)
-
-
 def smoother(n_classes: int, order: int, smoothing: float) -> Reals:
     """The matrix of p -> (1 - smoothing) p + smoothing poly(p), poly of that order closest to p."""
-    if not 0 <= smoothing <= 1:
-        raise UserError(f"smoothing must be between 0 and 1, got {smoothing!r}")
-    if order < 0:
-        raise UserError(f"the order of a polynomial must be at least 0, got {order!r}")
     positions = np.linspace(-1.0, 1.0, n_classes)
     basis = np.linalg.qr(np.vander(positions, min(order, n_classes - 1) + 1))[0]
     return np.asarray((1 - smoothing) * np.eye(n_classes) + smoothing * basis @ basis.T)

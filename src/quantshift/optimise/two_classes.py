@@ -5,10 +5,8 @@
 
 import math
 
-import numpy as np
-
 from quantshift.base.compiled import compiled
-from quantshift.base.types import Ints, Reals
+from quantshift.base.types import Reals
 from quantshift.optimise.mixture_newton import STATIONARY
 from quantshift.optimise.total_weights import ROUNDING, total_weight
 
@@ -18,13 +16,16 @@ FLAT = 1e-12
 FARTHEST = 700.0
 """Log-odds beyond which a share is zero in floating-point numbers."""
 
+FINEST = 2.0**-50
+"""The least tolerance: four times the spacing of the numbers just above one."""
+
 PATIENCE = 12
 """After this many passes every other step is a bisection."""
 
 
 @compiled
 def maximise_pair(
-    likelihood: Reals, p: Reals, tol: float, max_iter: int, weights: Reals | None
+    likelihood: Reals, p: Reals, tol: float, max_iter: int, weights: Reals
 ) -> tuple[int, bool]:
     """Two classes: the q = p_1 where the score, which falls with q, is zero.
 
@@ -37,12 +38,11 @@ def maximise_pair(
     of at least one; with smaller ones, for the likelihood divided by the smallest weight.
     """
     n = likelihood.shape[0]
-    total = total_weight(weights, n)
+    total, unweighted = total_weight(weights, n), len(weights) == 0
     least = 1.0
-    if weights is not None:
-        for weight in weights:
-            least = min(least, weight)
-    accuracy = max(tol, 4 * np.finfo(np.float64).eps)
+    for weight in weights:
+        least = min(least, weight)
+    accuracy = max(tol, FINEST)
     now, low, high = p[1], 0.0, 1.0
     zero_tried, one_tried = False, False
     for step in range(1, max_iter + 1):
@@ -54,16 +54,11 @@ def maximise_pair(
             term = (b - a) / (other * a + now * b)
             # Without a branch, because the sign of the term is unpredictable.
             pull_up, pull_down = max(term, 0.0), max(-term, 0.0)
-            if weights is None:
-                up += pull_up
-                up_square += pull_up * pull_up
-                down += pull_down
-                down_square += pull_down * pull_down
-            else:
-                up += weights[j] * pull_up
-                up_square += weights[j] * pull_up * pull_up
-                down += weights[j] * pull_down
-                down_square += weights[j] * pull_down * pull_down
+            weight = 1.0 if unweighted else weights[j]
+            up += weight * pull_up
+            up_square += weight * pull_up * pull_up
+            down += weight * pull_down
+            down_square += weight * pull_down * pull_down
         score = up - down
         zero_tried, one_tried = zero_tried or now == 0.0, one_tried or now == 1.0
         outwards = (now == 0.0 and score <= 0.0) or (now == 1.0 and score >= 0.0)
@@ -110,11 +105,11 @@ def maximise_pair(
 def maximise_odds(
     likelihood: Reals,
     groups: Reals,
-    counts: Reals | Ints,
+    counts: Reals,
     p: Reals,
     tol: float,
     max_iter: int,
-    weights: Reals | None,
+    weights: Reals,
 ) -> tuple[int, bool]:
     """Two classes with groups: Newton on the log-odds of p within a bracket of the score's root.
 
@@ -125,8 +120,8 @@ def maximise_odds(
     infinite log-odds: it is tried once p is within 1e-2 of it and the score points there.
     """
     n, n_groups = likelihood.shape[0], groups.shape[0]
-    total = total_weight(weights, n)
-    accuracy = max(tol, 4 * np.finfo(np.float64).eps)
+    total, unweighted = total_weight(weights, n), len(weights) == 0
+    accuracy = max(tol, FINEST)
     now = math.log(p[1] / p[0])
     low, high, longest = -FARTHEST, FARTHEST, 2.0
     zero_tried, one_tried = False, False
@@ -138,7 +133,7 @@ def maximise_odds(
         for j in range(n):
             part, rest = p[rare] * likelihood[j, rare], p[1 - rare] * likelihood[j, 1 - rare]
             share = part / (part + rest)
-            if weights is not None:
+            if not unweighted:
                 share *= weights[j]
             expected += share
             item_variance += share * (rest / (part + rest))
@@ -192,13 +187,13 @@ def maximise_odds(
 
 @compiled
 def _is_border(
-    likelihood: Reals, groups: Reals, counts: Reals | Ints, absent: int, weights: Reals | None
+    likelihood: Reals, groups: Reals, counts: Reals, absent: int, weights: Reals
 ) -> bool:
     """Whether the likelihood decreases if the odds of a class increase from zero."""
     score = 0.0
     for j in range(likelihood.shape[0]):
         pull = likelihood[j, absent] / likelihood[j, 1 - absent]
-        score += pull if weights is None else weights[j] * pull
+        score += pull if len(weights) == 0 else weights[j] * pull
     for c in range(groups.shape[0]):
         if counts[c] > 0:
             score -= counts[c] * groups[c, absent] / groups[c, 1 - absent]

@@ -21,7 +21,18 @@ def binarise(stars: ArrayLike, cut_point: float) -> tuple[Codes, Indices]:
     Both have shape (n_kept,): `stars[kept]` are the stars that the codes stand for. Items whose
     stars equal the cut point are dropped.
 
-    >>> binarise([1, 3, 5, 4], 3)
+    Parameters
+    ----------
+    stars : array
+        The ordered column.
+    cut_point : float
+        Between two levels, or one of them.
+
+    Examples
+    --------
+    >>> from quantshift import binarise
+    >>> codes, kept = binarise([1, 3, 5, 4], 3)
+    >>> codes, kept
     (array([0, 1, 1]), array([0, 2, 3]))
     """
     if not math.isfinite(cut_point):

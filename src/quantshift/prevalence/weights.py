@@ -67,6 +67,8 @@ def check_total(weights: Weights, name: str) -> None:
     """Refuse weights whose sum is zero, infinite or nearly so."""
     with np.errstate(over="ignore"):
         total = float(weights.sum())
+    if total == 0:
+        raise DataError(f"{name} are zero for all items: give some a positive weight")
     if not 0 < total < np.inf:
         raise DataError(f"{name} must have a positive, finite sum, got {total}")
     if not SMALLEST_TOTAL < total < LARGEST_TOTAL:

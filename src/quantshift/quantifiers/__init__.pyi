@@ -5,12 +5,11 @@ from .base.estimator import (
     Estimate as Estimate,
 )
 from .base.foreign import (
-    ForeignQuantifier as ForeignQuantifier,
     is_quantifier as is_quantifier,
     wrap as wrap,
 )
-from .base.items import Items as Items
 from .base.means import class_means as class_means, sample_means as sample_means
+from .base.saving import load as load, save as save
 from .base.tags import Reading as Reading, Tags as Tags
 from .baselines.trivial import MLPE as MLPE
 from .bayesian.bayesian import BayesianCC as BayesianCC, BayesianKDEy as BayesianKDEy, PQ as PQ
@@ -25,6 +24,10 @@ from .counting.thresholds import MAX as MAX, MS as MS, MS2 as MS2, MethodX as Me
 from .ensembles.ensembles import EoQ as EoQ, FusedSLD as FusedSLD
 from .ensembles.medians import ClassifierMedian as ClassifierMedian, Median as Median
 from .likelihood.guarded_sld import GuardedSLD as GuardedSLD
+from .likelihood.guarded_intervals import (
+    GuardedIntervals as GuardedIntervals,
+    guarded_intervals as guarded_intervals,
+)
 from .likelihood.mapls import MAPLS as MAPLS
 from .likelihood.sld import SLD as SLD
 from .likelihood.subclass_sld import SubclassSLD as SubclassSLD
@@ -43,5 +46,3 @@ from .ordered.ordinal import (
     OrdinalSLD as OrdinalSLD,
 )
 from .ordered.unfolding import IBU as IBU, RUN as RUN
-from .pretrained.distribution import ShareDistribution as ShareDistribution
-from .pretrained.pretrained_quantifier import PretrainedQuantifier as PretrainedQuantifier

@@ -22,12 +22,37 @@ from quantshift.base.types import Indices
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifying.options import ColumnOptions, Grouping
-from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.tables.columns.cell_names import shown
-from quantshift.tables.columns.kinds import TEXT, Column, as_kind, label_names
-from quantshift.tables.columns.periods import BatchNames, Periods
+from quantshift.tables.columns.kinds import (
+    TEXT,
+    Column,
+    as_kind,
+)
+from quantshift.tables.columns.labels import label_names
 from quantshift.tables.columns.spelling import spelling_key
+from quantshift.tables.periods import BatchNames, Periods
 from quantshift.tables.reading import Chunk, OpenTable
+
+
+@dataclass(frozen=True)
+class UsedColumn:
+    """A column that items are made of.
+
+    kind: number, category, truth value (boolean), date, text or posterior.
+    how: "scaled; 3 missing values filled with the median and flagged".
+    """
+
+    name: str
+    kind: str
+    how: str
+
+
+@dataclass(frozen=True)
+class LeftOutColumn:
+    """A column that is not used, and why."""
+
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -113,6 +138,11 @@ class TableItems:
 
 NO_NAMES = pl.Series(dtype=pl.String)
 NO_ITEMS = TableItems(np.empty(0, np.int64), pl.DataFrame(), NO_NAMES, NO_NAMES)
+
+
+def parts(*, topics: bool) -> str:
+    """What a class is made of: topics of texts, or subgroups of other items."""
+    return "topics" if topics else "subgroups"
 
 
 def total(counts: Any) -> dict[str, int]:

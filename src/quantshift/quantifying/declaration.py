@@ -11,21 +11,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from quantshift.base.options import option
+from quantshift.claims import Assumption
 from quantshift.errors import UserError, unknown_name
-from quantshift.quantifiers.base.guarding import ASSUMPTIONS, AUTO, COVARIATE, PRIOR
+from quantshift.quantifiers.base.guarding import ASSUMPTIONS, AUTO
 
 CAUSES, EFFECTS = "causes", "effects"
 
-IF_COLUMNS_ARE: Mapping[str, str] = MappingProxyType({CAUSES: COVARIATE, EFFECTS: PRIOR})
-"""The assumption that follows from what the columns are to the label."""
-
-MEANING: Mapping[str, str] = MappingProxyType(
-    {
-        PRIOR: "items of a class look as they did in training",
-        COVARIATE: "items that look alike have the label as often as in training",
-    }
+IF_COLUMNS_ARE: Mapping[str, Assumption] = MappingProxyType(
+    {CAUSES: Assumption.COVARIATE, EFFECTS: Assumption.PRIOR}
 )
-"""The assumptions in plain words."""
+"""The assumption that follows from what the columns are to the label."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +92,9 @@ class Declaration:
         if self.assumption == AUTO:
             return ""
         if self.columns is None:
-            return MEANING[self.assumption]
-        return f"the columns are {self.columns} of the label, so {MEANING[self.assumption]}"
+            return Assumption(self.assumption).meaning
+        meaning = Assumption(self.assumption).meaning
+        return f"the columns are {self.columns} of the label, so {meaning}"
 
 
 NOTHING_DECLARED = Declaration()

@@ -1,4 +1,4 @@
-"""The options of `quantify`, `train` and `draw_audit_sheet`, declared once.
+"""The options of `quantify`, `train` and `plan_quantify`, declared once.
 
 They are the keyword arguments of these functions and the options of their commands.
 """
@@ -14,15 +14,16 @@ from quantshift.answers.options import (
     MISSING,
     POSITIVE,
     PRECISION,
-    PRECISION_OF_LABELS,
     SEED,
     WHOSE_SHARE,
+    AmountOptions,
 )
+from quantshift.base.domains import SharedSeed, check_value
 from quantshift.base.options import COLUMNS, LABELS, OUTPUT, TABLES, as_names, option, split_names
-from quantshift.errors import UserError, check_seed, unknown_name
+from quantshift.errors import UserError, unknown_name
 from quantshift.intervals.targets import ITEMS, SHARES_OF
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
-from quantshift.tables.columns.periods import EVERY
+from quantshift.tables.periods import EVERY
 from quantshift.tables.reading import Source
 
 AUTO = "auto"
@@ -39,15 +40,15 @@ class Sources:
 
     sample: Source | Sequence[Source] | None = option(
         None,
-        "The unlabelled table: a file, several (repeat the option), a pattern such as "
-        "'week-*.csv', a folder of Parquet files, or - for standard input. Each file is a batch.",
+        "The unlabelled table; each file is a batch. A file, several (repeat the option), a "
+        "pattern such as 'week-*.csv', a folder of Parquet files, or - for standard input.",
         reads="files",
         metavar="FILE",
         panel=TABLES,
     )
     train: Source | Sequence[Source] | None = option(
         None,
-        "The labelled table to learn from: a file, several (repeat the option), a pattern such as "
+        "The labelled table to learn from. A file, several (repeat the option), a pattern such as "
         "'part-*.csv', a folder of Parquet files, or - for standard input.",
         reads="files",
         metavar="FILE",
@@ -145,9 +146,9 @@ class ColumnOptions:
     )
     groups: str | None = option(
         None,
-        "Column of regions or sites in the labelled table: leave each one out in turn, report the "
-        "error that every method would have made on it, and learn from five or more of them how "
-        "far to go from the training share. Never used as a feature.",
+        "Column of regions or sites in the labelled table, to learn from. Each one is left out in "
+        "turn: the error that every method would have made on it is reported, and five or more of "
+        "them teach how far to go from the training share. Never used as a feature.",
         metavar="COLUMN",
         panel=COLUMNS,
     )
@@ -280,7 +281,7 @@ class TrainingOptions:
     seed: int = option(0, SEED)
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
+        check_value("seed", self.seed, SharedSeed)
 
 
 @dataclass(frozen=True)
@@ -350,7 +351,7 @@ class AuditOptions:
 
     audit: Source | None = option(
         None,
-        "Random items of the sample with labels (see `quantshift audit-plan`).",
+        "Random items of the sample with labels (see `quantshift plan quantify`).",
         reads="file",
         metavar="FILE",
         panel=TABLES,
@@ -385,28 +386,18 @@ class AuditOptions:
 
 
 @dataclass(frozen=True)
-class SheetOptions:
-    """How many items to label.
+class SheetOptions(AmountOptions):
+    """How many items to label, and whether people look at the answer while they label.
 
-    precision: the half-width to reach (default: 0.05); labels: a number of items instead.
     sequential: draw more rows, which people label from the top until the interval is narrow enough.
     """
 
-    precision: float | None = option(None, PRECISION_OF_LABELS)
-    labels: int | None = option(
-        None, "Instead of --precision: how many items to label.", metavar="50", panel=LABELS
-    )
     sequential: bool = option(
         False,
         "Label some, check, label more: a longer sheet for `quantify --sequential`, whose interval "
         "is valid at every look.",
         panel=LABELS,
     )
-
-    @property
-    def target(self) -> float | None:
-        """The half-width to reach; None if the number of labels is given."""
-        return PRECISION if self.precision is None and self.labels is None else self.precision
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """Counts of scores in place of rows: a billion rows are as easy as a thousand."""
 
-from quantshift.base.extras import attach
+import lazy_loader
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,7 +10,7 @@ from quantshift.errors import DataError
 from quantshift.sketches.cells.joint import JointCells, products
 from quantshift.sketches.cells.score import N_SCORE_CELLS
 
-FORMAT, VERSION = "quantshift sketch", 4
+FORMAT, VERSION = "quantshift sketch", 1
 
 MOST_VALUES = 1024
 """Up to this many different scores, or rows of posteriors, are kept as they are."""

@@ -3,14 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from quantshift.sketches.about import BATCH, CELL, COUNT
-
-if TYPE_CHECKING:
-    from quantshift.sketches.sketch_table import Sketch
+from quantshift.sketches.about import BATCH, CELL, COUNT, About
 
 BY_CHANCE = 1e-6
 """If other rows would have the same counts with a smaller probability, the rows are the same."""
@@ -42,23 +38,26 @@ class Copy:
         return f"have the same counts{of_batch}, as a sketch and its copy have"
 
 
-def first_copy(sketches: Sequence["Sketch"]) -> Copy | None:
-    """The batch that is most certainly the same in two sketches; None if no counts are the same."""
-    prints = pl.concat(_prints(sketch, position) for position, sketch in enumerate(sketches))
+def first_copy(about: About, tables: Sequence[pl.DataFrame]) -> Copy | None:
+    """The batch that is most certainly the same in two sketches; None if no counts are the same.
+
+    tables: those of sketches that are all described by `about`.
+    """
+    prints = pl.concat(_prints(table, position) for position, table in enumerate(tables))
     key = [BATCH, _PRINT, _LINES]
     several = prints.filter(pl.len().over(key) > 1)
     copies = []
     for group in several.partition_by(key, maintain_order=True):
         first, second = group[_POSITION].to_list()[:2]
         batch = group[BATCH][0]
-        copies.append(Copy(first, second, batch, _chance(sketches[first], batch)))
+        copies.append(Copy(first, second, batch, _chance(about, tables[first], batch)))
     return min(copies, key=lambda copy: copy.chance, default=None)
 
 
-def _prints(sketch: "Sketch", position: int) -> pl.DataFrame:
+def _prints(table: pl.DataFrame, position: int) -> pl.DataFrame:
     """A fingerprint of every batch."""
-    columns = "|".join(sketch.table.columns)
-    rows = sketch.table.select(BATCH, sketch.table.hash_rows().alias(_PRINT))
+    columns = "|".join(table.columns)
+    rows = table.select(BATCH, table.hash_rows().alias(_PRINT))
     prints = rows.group_by(BATCH, maintain_order=True).agg(
         pl.col(_PRINT).bitwise_xor(), pl.len().alias(_LINES)
     )
@@ -68,13 +67,13 @@ def _prints(sketch: "Sketch", position: int) -> pl.DataFrame:
     )
 
 
-def _chance(sketch: "Sketch", batch: str | None) -> float:
+def _chance(about: About, table: pl.DataFrame, batch: str | None) -> float:
     """The probability of the counts of a batch, if as many rows are drawn from the same scores."""
-    own = sketch.table.filter(
+    own = table.filter(
         pl.col(BATCH).eq_missing(pl.lit(batch, pl.String)),
-        pl.col(CELL) < sketch.about.end_of_rows,
+        pl.col(CELL) < about.end_of_rows,
     )
     counts = own[COUNT].to_list()
     n = sum(counts)
     logarithm = lgamma(n + 1) - sum(lgamma(k + 1) - k * log(k / n) for k in counts)
-    return exp(min(logarithm, 0.0))
+    return exp(logarithm)

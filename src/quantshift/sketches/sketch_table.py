@@ -46,8 +46,8 @@ from quantshift.sketches.about import (
 from quantshift.sketches.cells import joint as joint_cells
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
-from quantshift.sketches.cells.widths import settled, totalled, totals_by_key
 from quantshift.sketches.copies import first_copy
+from quantshift.sketches.widths import settled, totalled, totals_by_key
 from quantshift.tables.formats.frames import polars_frame
 
 METADATA = b"quantshift"
@@ -132,7 +132,7 @@ class Sketch:
                     f"sketches of {_content(self.about)} and of {_content(other.about)} cannot be "
                     "merged: make them with the same options"
                 )
-        copy = first_copy([self, *others])
+        copy = first_copy(self.about, [self.table, *(other.table for other in others)])
         if copy is not None and copy.is_certain:
             raise DataError(f"two of the sketches {copy}; merge one of them")
         return Sketch.of(self.about, [self.table, *(other.table for other in others)])

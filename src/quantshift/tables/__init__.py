@@ -1,5 +1,5 @@
 """Reading of everything that is a table, in chunks, with every row counted."""
 
-from quantshift.base.extras import attach
+import lazy_loader
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-from .chunks import OpenTable as OpenTable
+from .files.chunks import OpenTable as OpenTable
 from .formats import register_format as register_format, withdraw_format as withdraw_format
 from .formats.frames import frame_table as frame_table
 from .formats.table_format import TableFile as TableFile, TableFormat as TableFormat

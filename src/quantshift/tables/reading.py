@@ -14,20 +14,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from quantshift.base.arrow import installed_arrow
 from quantshift.base.forks import TABLE_THREADS
-from quantshift.base.imports import extra_needed
 from quantshift.base.storage.files import file_sha256
+from quantshift.claims.findings import Finding
 from quantshift.credentials import public_url
 from quantshift.errors import DataError, UserError
-from quantshift.tables.broken_files import explained
-from quantshift.tables.cells import CellType
-from quantshift.tables.chunks import MISSING, Chunk, Frame, OpenTable, Progress
-from quantshift.tables.files import table_file
+from quantshift.tables.columns.findings import TableFindings
+from quantshift.tables.files.broken_files import explained
+from quantshift.tables.files.chunks import MISSING, CellType, Chunk, Frame, OpenTable, Progress
+from quantshift.tables.files.places import STANDARD_INPUT, matches
 from quantshift.tables.formats import database_of, format_of, known_urls
 from quantshift.tables.formats.table_format import TableFile
-from quantshift.tables.formats.values import check_is_frame, is_pandas, pandas_table
-from quantshift.tables.places import STANDARD_INPUT, matches
+from quantshift.tables.formats.values import check_is_frame
+from quantshift.tables.table_files import table_file
 
 __all__ = [
     "MISSING",
@@ -37,7 +36,7 @@ __all__ = [
     "Progress",
     "Source",
     "check_once",
-    "copy_notes",
+    "copied_files",
     "expanded",
     "files_of",
     "open_file",
@@ -76,7 +75,7 @@ def open_table(source: Source, *, name: str = "the table", lenient: bool = False
         f"{tables[0].name} and {len(files) - 1} more" if listed is not None else str(source)
     )
     joined = _joined(joined_name, tables)
-    return replace(joined, notes=(*joined.notes, *copy_notes(files)))
+    return replace(joined, findings=(*joined.findings, *copied_files(files)))
 
 
 def expanded(sources: Sequence[Source]) -> list[Source]:
@@ -149,24 +148,21 @@ def check_once(files: Sequence[Source]) -> None:
         seen.add(location)
 
 
-def copy_notes(files: Sequence[Source]) -> list[str]:
-    """Notes about files that have the same content, such as backups: rows would count twice."""
+def copied_files(files: Sequence[Source]) -> list[Finding]:
+    """Files that have the same content, such as backups: their rows would count twice."""
     paths = [Path(f) for f in files if isinstance(f, str | Path) and not database_of(f)]
     by_size: dict[int, list[Path]] = {}
     for path in paths:
         if path.is_file() and (size := path.stat().st_size) >= FEWEST_BYTES:
             by_size.setdefault(size, []).append(path)
-    notes = []
+    findings = []
     for alike in by_size.values():
         first: dict[str, Path] = {}
         for path in alike if len(alike) > 1 else ():
             same = first.setdefault(file_sha256(path), path)
             if same != path:
-                notes.append(
-                    f"{same.name} and {path.name} have the same content; if one is a copy, its "
-                    "rows are counted twice"
-                )
-    return notes
+                findings.append(TableFindings.COPIED_FILES.found(first=same.name, second=path.name))
+    return findings
 
 
 def shown_file(source: Source) -> str:
@@ -190,11 +186,9 @@ def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
 
 def _table_of_frame(source: Any, name: str) -> OpenTable:
     """The table of a data frame."""
-    if is_pandas(source) and installed_arrow() is None:
-        return pandas_table(name, source)
     check_is_frame(source, name)
-    with extra_needed("data frames of other libraries than pandas", "parquet"):
-        from quantshift.tables.formats.frames import frame_table, given_frame
+    from quantshift.tables.formats.frames import frame_table, given_frame
+
     return frame_table(name, given_frame(source, name))
 
 
@@ -240,13 +234,16 @@ def _joined(name: str, tables: Sequence[OpenTable]) -> OpenTable:
             with closing(table.chunks(requested)) as chunks:
                 for chunk in chunks:
                     where = f"{table.name}, {chunk.first_ragged}" if chunk.first_ragged else ""
-                    cells = chunk.cells.cast(types)
-                    yield replace(chunk, first=start, cells=cells, first_ragged=where)
+                    common: Any = {name: types[name] for name in chunk.columns.columns}
+                    columns = chunk.columns.cast(common)
+                    yield replace(chunk, first=start, columns=columns, first_ragged=where)
                     start += len(chunk)
 
     nested = frozenset[str]().union(*(table.nested for table in tables))
-    notes = tuple(f"{table.name}: {note}" for table in tables for note in table.notes)
-    return OpenTable(name, first.columns, types, read, nested, notes)
+    findings = tuple(f.in_table(table.name) for table in tables for f in table.findings)
+    identities = {table.identity for table in tables}
+    identity = first.identity if len(identities) == 1 else ()
+    return OpenTable(name, first.columns, types, read, nested, findings, identity)
 
 
 def _common_type(types: Sequence[CellType]) -> CellType:

@@ -210,19 +210,47 @@ def open_counts(corpus: TextCorpus) -> CountMatrix:
     return CountMatrix.open(corpus.path / FOLDER, corpus_hash=corpus.hash)
 
 
-def _write_counts(
+@dataclass(frozen=True, eq=False)
+class _Spooled:
+    """Blocks of counts in a file, whose words have the numbers in which they were first seen.
+
+    rows: the number of words in each text of a block; vocabulary_sizes: of the blocks. most: the
+    largest count.
+    """
+
+    path: Path
+    rows: Sequence[Longs]
+    vocabulary_sizes: Sequence[int]
+    most: int
+
+    @property
+    def n_rows(self) -> int:
+        """How many texts there are."""
+        return sum(map(len, self.rows))
+
+    def blocks(self) -> Iterator[BlockCounts]:
+        """The blocks, read one by one."""
+        with self.path.open("rb") as file:
+            for lengths, n_words in zip(self.rows, self.vocabulary_sizes, strict=True):
+                numbers, words, counts = (
+                    np.fromfile(file, np.int32, size)
+                    for size in (n_words, int(lengths.sum()), int(lengths.sum()))
+                )
+                yield BlockCounts(numbers, lengths, words, counts)
+
+
+def _spooled(
     corpus: TextCorpus,
-    folder: Path,
-    *,
+    path: Path,
+    dictionary: Dictionary,
     workers: int,
     progress: Callable[[int, int], None] | None,
-) -> None:
-    dictionary = Dictionary()
+) -> _Spooled:
+    """Count the words of all texts into a file; the dictionary learns them."""
     rows: list[Longs] = []
     vocabulary_sizes: list[int] = []
     n_rows, most = 0, 0
-    spool = folder / "blocks.spool"
-    with spool.open("wb") as file:
+    with path.open("wb") as file:
         blocks = corpus.text_blocks(BLOCK_BYTES)
         for block in count_blocks(blocks, dictionary, workers=workers):
             for array in (block.numbers, block.words, block.counts):
@@ -238,20 +266,22 @@ def _write_counts(
             f"{corpus.path} has {n_rows} texts for {corpus.n_documents} documents; import the "
             "data again"
         )
+    return _Spooled(path, rows, vocabulary_sizes, most)
 
+
+def _write_counts(
+    corpus: TextCorpus,
+    folder: Path,
+    *,
+    workers: int,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    dictionary = Dictionary()
+    spooled = _spooled(corpus, folder / "blocks.spool", dictionary, workers, progress)
     columns, words, frequency = dictionary.sort()
-    indptr = _bounds(_joined(iter(rows), np.int64))
+    indptr = _bounds(_joined(iter(spooled.rows), np.int64))
     n_entries = int(indptr[-1])
-    count_type = _count_type(most)
-
-    def spooled() -> Iterator[BlockCounts]:
-        with spool.open("rb") as file:
-            for lengths, n_words in zip(rows, vocabulary_sizes, strict=True):
-                numbers, words, counts = (
-                    np.fromfile(file, np.int32, size)
-                    for size in (n_words, int(lengths.sum()), int(lengths.sum()))
-                )
-                yield BlockCounts(numbers, lengths, words, counts)
+    count_type = _count_type(spooled.most)
 
     def placed(block: BlockCounts) -> tuple[Ints, Counts]:
         block_indices, block_counts = block.placed(columns)
@@ -261,10 +291,10 @@ def _write_counts(
     with (folder / "indices.npy").open("wb") as indices, (folder / "data.npy").open("wb") as data:
         _write_header(indices, np.int32, n_entries)
         _write_header(data, count_type, n_entries)
-        for block_indices, block_data in ordered_map(placed, spooled(), workers=workers):
+        for block_indices, block_data in ordered_map(placed, spooled.blocks(), workers=workers):
             block_indices.tofile(indices)
             block_data.tofile(data)
-    spool.unlink()
+    spooled.path.unlink()
     table = pa.table({"word": words, "documents": pa.array(frequency)})
     pq.write_table(table, folder / VOCABULARY, compression="zstd", use_dictionary=False)
 
@@ -272,7 +302,7 @@ def _write_counts(
     about = {
         "corpus": corpus.hash,
         "unicode": unicodedata.unidata_version,
-        "shape": [n_rows, dictionary.n_words],
+        "shape": [spooled.n_rows, dictionary.n_words],
         "entries": n_entries,
         "count_type": count_type.name,
     }

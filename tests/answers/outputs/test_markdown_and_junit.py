@@ -7,11 +7,12 @@ import pytest
 
 from quantshift.answers.conditions import Condition
 from quantshift.answers.outputs.junit import JUnit
-from quantshift.answers.outputs.markdown import MARK, Markdown
+from quantshift.answers.outputs.markdown import MARK, Markdown, _table
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.errors import UserError
 from quantshift.judging import judge
 from tests.judging.made import drawn, verdicts
+from tests.quantifying.made import RANGED, found_with
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,26 @@ def test_what_cannot_be_estimated_fails_the_report():
     assert suite.get("failures") == "1"
 
 
+def test_a_condition_that_is_open_is_skipped():
+    found = found_with(RANGED)
+    suite = ET.fromstring(JUnit().render(found, circumstances("pos>0.4", "pos>0.6")))
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+    skipped = [
+        case.get("name") for case in suite.iter("testcase") if case.find("skipped") is not None
+    ]
+    assert skipped == ["not pos>0.4"]
+    markdown = Markdown().render(found, circumstances("pos>0.4", "pos>0.6"))
+    assert [line[:9] for line in markdown.splitlines() if "pos>0." in line] == ["**Open:**"]
+
+
 def test_a_share_by_the_name_of_its_class(answer):
     assert answer["pass"].estimate == answer.overall.shares[1].estimate
     with pytest.raises(UserError, match="unknown class 'win'"):
         answer["win"]
+
+
+def test_a_table_has_as_many_columns_in_its_second_line_as_in_the_others():
+    lines = _table([["batch", "share"], ["a", "1%"]])
+    assert [line.count("|") for line in lines] == [3, 3, 3]
+    assert lines[1] == "|---|---|"
+    assert _table([]) == []

@@ -6,15 +6,11 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from quantshift.classify.clusters.clusters import (
-    Clusters,
-    Projection,
-    Standardisation,
-    feature_matrix,
-)
+from quantshift.classify.clusters.clusters import Clusters, Projection, Standardisation
 from quantshift.classify.clusters.fitting import fit_clusters, fit_groups
-from quantshift.data.embedded.synthetic import generate
+from quantshift.classify.features import feature_matrix
 from quantshift.errors import DataError, UserError
+from quantshift.lab.data.embedded.synthetic import generate
 
 
 def bags_of_words(n: int, seed: int, *, topics: tuple[int, ...] = (0, 1)) -> tuple:

@@ -5,7 +5,6 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from threadpoolctl import threadpool_limits
 
 from quantshift.cli.app import main
 from tests.quantifying.labels.made_labels import labelled, unlabelled
@@ -22,7 +21,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(capsys: pytest.CaptureFixture[str], command: str) -> tuple[int, str, str]:
     """The exit code of a command, what it prints, and its errors."""
     code = 0
-    with mock.patch("sys.argv", ["quantshift", *command.split()]), threadpool_limits(1):
+    with mock.patch("sys.argv", ["quantshift", *command.split()]):
         try:
             main()
         except SystemExit as end:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from quantshift.errors import DataError, UserError
+from quantshift.judging.designs.parts.judge_quality import cohens_kappa
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.items.judged_items import ExternalLabels
+from quantshift.judging.items.judged_items import ExternalLabels, Settings
 from tests.judging.made import coded
 
 
@@ -22,12 +23,51 @@ def test_a_table_of_its_own(judging):
     assert found.design.name == "elsewhere"
     assert found.shares.low[1] <= judging.y.mean() <= found.shares.high[1]
     # A verdict does not mean the same where classes have other shares.
-    low, high = found.shares.if_verdicts_mean_the_same
-    assert (low <= high).all()
-    assert high[1] < found.shares.high[1]
+    rates, verdicts = found.shares.alternatives
+    assert (verdicts.low <= verdicts.high).all()
+    assert verdicts.high[1] < rates.high[1]
     assert (found.n_items, found.n_labelled) == (2000, 200)
     with pytest.raises(UserError, match="is elsewhere, not random: leave it out"):
         estimate(coded(judging.verdicts, none, external=older()), "random")
+
+
+def test_kappa_is_that_of_the_labelled_items_whatever_the_shares_here():
+    other = older()
+    among_labelled = cohens_kappa(
+        np.histogram2d(other.labels, other.verdicts, bins=2)[0], ordered=False
+    )
+    rng = np.random.default_rng(3)
+    for share in (0.05, 0.5, 0.97):
+        y = (rng.random(1000) < share).astype(int)
+        said = np.where(rng.random(1000) < np.where(y == 1, 0.95, 0.8), y, 1 - y)
+        for assume in ("auto", "rates", "verdicts"):
+            settings = Settings(assume=assume)
+            (judge,) = estimate(
+                coded(said, np.full(1000, -1), external=other), None, settings
+            ).judges
+            assert judge.kappa == pytest.approx(float(among_labelled), abs=1e-12)
+            assert judge.kappa_low < judge.kappa < judge.kappa_high
+
+
+def test_a_declared_assumption_has_both_beside_it_and_holds_where_the_other_fits_nothing():
+    none = np.full(400, -1)
+    # More wrong verdicts than any shares give: rates do not carry over, verdicts may.
+    for assume, known in (("auto", False), ("rates", False), ("verdicts", True)):
+        found = estimate(
+            coded(np.zeros(400, int), none, external=older()), None, Settings(assume=assume)
+        )
+        assert bool(found.shares.no_estimate_reason) is not known
+        assert [a.assumption[-10:] for a in found.shares.alternatives] == ["(verdicts)"]
+        assert "Nothing in the data" not in found.check.sentence or known
+    y = np.arange(400) % 2
+    for assume in ("rates", "verdicts"):
+        found = estimate(coded(y, none, external=older()), None, Settings(assume=assume))
+        shown = {
+            a.assumption.split("(")[1][:-1]: (a.low[1], a.high[1])
+            for a in found.shares.alternatives
+        }
+        assert set(shown) == {"rates", "verdicts"}
+        assert shown[assume] == pytest.approx((found.shares.low[1], found.shares.high[1]))
 
 
 def test_items_of_the_table_itself_are_not_part_of_the_sample(judging):

@@ -6,10 +6,10 @@ import pytest
 from quantshift.errors import DataError, UserError
 from quantshift.judging import judge
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.sensitivity import GivenRate, GivenRates
+from quantshift.judging.sensitivity import GivenRates
 from tests.judging.made import coded
 
-SHARP = GivenRates(GivenRate(0.95), GivenRate(0.8))
+SHARP = GivenRates.of(0.95, 0.8)
 
 
 def test_the_estimate_is_that_of_rogan_and_gladen(judging):
@@ -17,8 +17,8 @@ def test_the_estimate_is_that_of_rogan_and_gladen(judging):
     sharp = estimate(coded(judging.verdicts, none, rates=SHARP))
     q = judging.verdicts.mean()
     assert sharp.shares.prevalence[1] == pytest.approx((q + 0.8 - 1) / 0.75, abs=0.005)
-    assert (sharp.design.name, sharp.n_labelled, sharp.notes) == ("given", 0, ())
-    rates = GivenRates(GivenRate(0.95, 0.9, 0.98), GivenRate(0.8, 0.65, 0.9))
+    assert (sharp.design.name, sharp.n_labelled, sharp.findings) == ("given", 0, ())
+    rates = GivenRates.of((0.95, 0.9, 0.98), (0.8, 0.65, 0.9))
     vague = estimate(coded(judging.verdicts, none, rates=rates))
     widths = [found.shares.high[1] - found.shares.low[1] for found in (vague, sharp)]
     assert widths[0] > 1.5 * widths[1]
@@ -26,7 +26,7 @@ def test_the_estimate_is_that_of_rogan_and_gladen(judging):
 
 def test_rates_that_the_verdicts_contradict_are_an_error(judging):
     none = np.full(2000, -1)
-    rates = GivenRates(GivenRate(0.3), GivenRate(0.95))
+    rates = GivenRates.of(0.3, 0.95)
     with pytest.raises(UserError, match=r"with these rates it would be between 5\.0% and 30\.0%"):
         estimate(coded(judging.verdicts, none, rates=rates))
     assert estimate(coded(judging.verdicts, none, rates=SHARP)).check.ok
@@ -64,5 +64,5 @@ def test_rates_belong_to_the_verdicts_that_say_a_class():
     # How often each of "ok" and "pass" is said is not known, only how often one of them is.
     assert shown == pytest.approx({("fail", "fail"): 0.9, ("pass", "fail"): 0.01})
     assert found.overall.judges[0].naive["pass"] == pytest.approx(2 / 3)
-    assert "90%" in found.to_text()
+    assert "90%" in found.to_text(details=True)
     assert "<title>" in found.page()

@@ -7,15 +7,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.cli.commands import judge as commands
+from quantshift.cli.commands.answers import judge as commands
 from quantshift.errors import UserError
-from quantshift.judging import json_schema, judge, options, plan_labels
+from quantshift.judging import json_schema, judge, plan_judge
 from quantshift.judging.designs.design import Check, Design, LabelsStandFor, Plannable
 from quantshift.judging.designs.parts.judge_quality import counted_quality
 from quantshift.judging.designs.parts.label_evidence import Clue, Strength
+from quantshift.judging.designs.parts.plan_strata import strata_by_verdict
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.designs.registry import registered
-from quantshift.judging.plans.plan_strata import strata_by_verdict
+from quantshift.judging.reading import options
 from tests.judging.made import drawn, halves, labelled, verdicts
 from tests.quantifying.output.test_result import check as check_schema
 
@@ -95,7 +96,7 @@ def test_without_the_class_nothing_knows_it(complete):
     with pytest.raises(UserError, match="unknown way to choose labels 'census'; known: by-label"):
         judge(complete, labels="census", **ASKED)
     with pytest.raises(UserError, match="unknown plan 'even'"):
-        plan_labels(complete, verdict="judge", n_labels=10, how="even")
+        plan_judge(complete, verdict="judge", n_labels=10, how="even")
 
 
 def test_judge_and_all_its_outputs(census, table, complete, tmp_path):
@@ -109,7 +110,7 @@ def test_judge_and_all_its_outputs(census, table, complete, tmp_path):
     rates = {(r.label, r.verdict): r.estimate for r in quality.rates}
     right = (complete.filter(pl.col("human") == "pass")["judge"] == "pass").mean()
     assert rates["pass", "pass"] == pytest.approx(right)
-    text = found.to_text()
+    text = found.to_text(details=True)
     assert "Labels   400, one for every item (as stated)\n" in text
     assert "Assumed  Every item has a label, so nothing is estimated." in text
     schema = json_schema()
@@ -125,7 +126,8 @@ def test_it_is_guessed_and_named_among_the_others(census, complete):
     assert found.overall.labels.design == "census"
     assert found.overall.labels.guessed
     assert found.overall.labels.sentence.startswith("Guessed: every item has a label. ")
-    assert "by-label, elsewhere, picked or census)" in found.overall.advice[0]
+    assert "; --labels picked: picked (because " in found.questions[0]
+    assert "; --labels census: " in found.questions[0]
 
 
 def test_it_does_not_take_part_where_nothing_points_to_it(census, table):
@@ -166,14 +168,14 @@ def test_the_command_line(commands_with_census, complete, quantshift, tmp_path, 
     monkeypatch.chdir(tmp_path)
     complete.write_csv("all.csv")
     asked = ("all.csv", "--verdict", "judge", "--label", "human")
-    code, said, _ = quantshift("judge", *asked, "--labels", "census")
+    code, said, _ = quantshift("judge", *asked, "--labels", "census", "--details")
     assert code == 0
     assert "one for every item (as stated)" in said
-    code, said, _ = quantshift("judge", "--help")
+    code, said, _ = quantshift("judge", "--help-all")
     assert code == 0
     assert "census" in said
     assert "or all of them" in " ".join(said.replace("│", " ").split())
-    code, _, wrong = quantshift("judge", "plan", *asked, "--n-labels", "5", "--how", "census")
+    code, _, wrong = quantshift("plan", "judge", *asked, "--n-labels", "5", "--how", "census")
     assert code == 2
     assert wrong == (
         "error: labels given to every item cannot be planned: there is nothing to choose if every "
@@ -186,10 +188,10 @@ def test_a_new_way_to_plan(table, quantshift, tmp_path, monkeypatch):
     table.drop("truth").write_csv("bare.csv")
     asked = ("bare.csv", "--verdict", "judge", "--label", "human")
     with registered(EvenVerdicts()):
-        found = plan_labels("bare.csv", verdict="judge", n_labels=60, how="even")
+        found = plan_judge("bare.csv", verdict="judge", n_labels=60, how="even")
         assert [n for _, n in found.strata] == [30, 30]
         code, _, _ = quantshift(
-            "judge", "plan", *asked, "--n-labels", "60", "--how", "even", "--out", "sheet.csv"
+            "plan", "judge", *asked, "--n-labels", "60", "--how", "even", "--out", "sheet.csv"
         )
         assert code == 0
     sheet = pl.read_csv("sheet.csv")

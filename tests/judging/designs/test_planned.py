@@ -32,3 +32,15 @@ def test_another_design_cannot_be_stated(judging):
     )
     with pytest.raises(UserError, match="is planned, not random: leave it out"):
         estimate(items, "random")
+
+
+def test_of_many_probabilities_similar_ones_are_a_stratum():
+    """Where each stratum has one class, labels leave no doubt but that of classes nobody saw."""
+    n = 1200
+    y = (np.arange(n) >= 600).astype(int)
+    inclusion = np.linspace(0.1, 0.9, n)
+    rows = np.random.default_rng(0).random(n) < inclusion
+    drawn = KnownDraw(np.where(rows, inclusion, np.nan))
+    found = estimate(coded(np.zeros(n, dtype=int), np.where(rows, y, -1), drawn=drawn)).shares
+    whole = y[rows].mean() * (1 - y[rows].mean()) / rows.sum()
+    assert found.by_labels[1] < whole / 3

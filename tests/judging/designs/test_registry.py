@@ -8,6 +8,7 @@ from quantshift.errors import UserError
 from quantshift.judging.designs.at_random import AtRandom
 from quantshift.judging.designs.by_label import ByLabel
 from quantshift.judging.designs.design import Plannable
+from quantshift.judging.designs.parts.plan_strata import strata_by_verdict
 from quantshift.judging.designs.registry import (
     design_named,
     designs,
@@ -18,7 +19,6 @@ from quantshift.judging.designs.registry import (
     stated_design,
     stated_designs,
 )
-from quantshift.judging.plans.plan_strata import strata_by_verdict
 
 ROOT = Path(__file__).parents[3]
 

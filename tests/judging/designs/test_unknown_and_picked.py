@@ -4,11 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE
+from quantshift.base.nouns import percent
+from quantshift.claims import Kind
 from quantshift.judging import judge
 from quantshift.judging.designs.guessing import check_design, guess_design
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.estimation import estimate
+from quantshift.judging.findings import JudgeAdvice
+from tests.found import numbers_of
 from tests.judging.made import coded
 
 
@@ -60,7 +63,7 @@ def test_half_disputed_and_half_random_is_a_range_that_holds_the_truth():
         disputed = np.flatnonzero(v[:, 0] != v[:, 1])
         rows = np.concatenate([rng.choice(disputed, 50, False), rng.choice(1000, 50, False)])
         found = estimate(coded(v, labels_of(y, rows)))
-        assert (found.design.name, found.shares.kind) == ("unknown", RANGE)
+        assert (found.design.name, found.shares.bounds) == ("unknown", True)
         inside += found.shares.low[1] <= y.mean() <= found.shares.high[1]
     assert inside >= 18
 
@@ -97,17 +100,19 @@ def test_where_nothing_fits_the_answer_says_what_would_settle_it():
     groups = [rng.choice(np.flatnonzero(v[:, 0] == g), n, False) for g, n in ((0, 63), (1, 41))]
     result = judge(table(y, v, np.concatenate(groups)), verdict="judge0", label="human")
     batch = result.overall
-    assert (batch.kind, batch.can_be_estimated) == (RANGE, True)
+    assert (batch.kind, batch.can_be_estimated) == (Kind.RANGE, True)
     assert [other.assumption[:2] for other in batch.alternatives] == ["if", "if"]
     low, high = batch.shares[1].low, batch.shares[1].high
     assert low == min(other.low for other in batch.alternatives)
     assert high == max(other.high for other in batch.alternatives)
-    text = result.to_text()
-    assert "(range " in text.splitlines()[0]
+    text = result.to_text(details=True)
+    assert "(a range, not a confidence interval)" in text.splitlines()[0]
+    # The first line names no point.
+    assert percent(batch.shares[1].estimate) not in text.splitlines()[0]
     assert "95% interval" not in text
     assert "Label 100 random items of this table to settle it" in text
     assert batch.judges[0].rates == ()
-    assert all(row["limits"] == RANGE for row in result.records())
+    assert all(row["limits"] == Kind.RANGE for row in result.records())
 
 
 def test_picked_items_have_bounds_and_an_answer_for_items_like_them():
@@ -123,8 +128,8 @@ def test_picked_items_have_bounds_and_an_answer_for_items_like_them():
     assert share.high == pytest.approx(part * like.high + 1 - part)
     assert like.low <= y[disputed].mean() <= like.high
     assert share.low <= y.mean() <= share.high
-    assert batch.kind == CANNOT
-    assert "random items among the others" in batch.settle
+    assert batch.kind == Kind.CANNOT
+    assert numbers_of(batch.findings, JudgeAdvice.LABEL_THE_OTHERS)["n"] == 100
 
 
 def test_picked_items_like_all_others_leave_everything_open():
@@ -133,7 +138,7 @@ def test_picked_items_like_all_others_leave_everything_open():
     batch = judge(table(y, v, rows), verdict="judge0", label="human", labels="picked").overall
     assert batch.shares[1].low == pytest.approx(y[rows].sum() / 1000)
     assert batch.shares[1].high == pytest.approx(y[rows].sum() / 1000 + 0.8)
-    assert batch.kind == CANNOT
+    assert batch.kind == Kind.CANNOT
 
 
 def test_a_number_of_each_group_is_random_within_the_groups():
@@ -145,7 +150,7 @@ def test_a_number_of_each_group_is_random_within_the_groups():
     frame = table(y, v, rows, system=np.where(group == 1, "A", "B"))
     result = judge(frame, verdict="judge0", label="human", by="system", labels="random")
     share = result.overall.shares[1]
-    assert result.overall.kind == INTERVAL
+    assert result.overall.kind == Kind.INTERVAL
     assert share.low <= y.mean() <= share.high
     # Half of the labels are of the system that has a tenth of the items.
     assert share.low > y[rows].mean() + 0.05
@@ -159,7 +164,7 @@ def test_items_picked_for_the_errors_of_the_judge_are_no_random_ones():
         rows = np.concatenate([wrong, rng.choice(2000, more, replace=False)])
         found = judge(table(y, v, rows), verdict="judge0", label="human")
         assert found.overall.labels.design == "picked"
-        assert found.overall.kind == CANNOT
+        assert found.overall.kind == Kind.CANNOT
         assert "picked for its errors" in found.to_json()
 
 

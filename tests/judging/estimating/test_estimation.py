@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.estimation import estimate
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items.judged_items import Settings
+from tests.found import codes_of, numbers_of
 from tests.judging.made import coded
 
 INSIST = Settings(insist=True)
@@ -39,7 +41,9 @@ def test_a_contradiction_is_one_line_that_names_the_design(judging):
 def test_the_guess_is_said(judging):
     found = estimate(coded(judging.verdicts, judging.by_label(100)))
     assert found.design.name == "by-label"
-    assert "50 labels of each class" in found.notes[0]
+    guessed = numbers_of(found.findings, JudgeFindings.DESIGN_GUESSED)
+    assert guessed["design"] == "by-label"
+    assert "50 labels of each class" in guessed["why"]
 
 
 def test_a_second_judge_helps(judging):
@@ -105,7 +109,7 @@ def test_a_verdict_of_one_value(judging):
     ones = np.ones(2000, dtype=int)
     random = estimate(coded(ones, judging.random(101)), "random")
     assert holds(random, judging.y.mean())
-    assert any("same" in note for note in random.notes)
+    assert JudgeFindings.ONE_VERDICT in codes_of(random.findings)
     by_label = estimate(coded(ones, judging.by_label(100)))
     assert width(by_label) > 0.6
 
@@ -117,14 +121,14 @@ def test_labels_of_one_class():
     for design in ("random", "by-verdict", "by-label"):
         found = estimate(coded(verdicts, labels), design, INSIST)
         assert found.shares.high[0] > 0.05
-        assert any("one class" in note for note in found.notes)
+        assert JudgeFindings.ONE_CLASS_LABELLED in codes_of(found.findings)
 
 
 def test_labels_that_are_the_verdicts(judging):
     labels = np.where(np.arange(2000) < 80, judging.verdicts, -1)
     found = estimate(coded(judging.verdicts, labels), "random")
     assert width(found) > 0.03
-    assert any("agree" in note for note in found.notes)
+    assert JudgeFindings.PERFECT_AGREEMENT in codes_of(found.findings)
 
 
 @pytest.mark.parametrize("design", ["random", "by-verdict", "by-label", "elsewhere"])

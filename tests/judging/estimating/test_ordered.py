@@ -25,11 +25,11 @@ def graded(seed, n=1500):
 def test_two_classes_have_the_share_as_their_mean(judging):
     found = estimate(coded(judging.verdicts, judging.random(300)), "random")
     both = mean(found, [0, 1])
-    assert both.mean == pytest.approx(found.shares.prevalence[1])
+    assert both.estimate == pytest.approx(found.shares.prevalence[1])
     assert both.high - both.low == pytest.approx(
         (found.shares.high - found.shares.low)[1], rel=0.02
     )
-    assert mean(found, [1, 3]).mean == pytest.approx(1 + 2 * both.mean)
+    assert mean(found, [1, 3]).estimate == pytest.approx(1 + 2 * both.estimate)
 
 
 @pytest.mark.slow
@@ -76,10 +76,12 @@ def test_of_two_classes_the_means_differ_as_the_shares_do(judging):
             mean_difference(a, b, [0, 1], paired=paired),
             difference(a, b, paired=paired),
         )
-        assert means.mean == pytest.approx(shares.difference[1])
+        assert means.estimate == pytest.approx(shares.difference[1])
         # The limits of a mean are symmetric, those of a share are not.
         assert means.high - means.low == pytest.approx((shares.high - shares.low)[1], rel=0.03)
-        assert mean_difference(a, b, [1, 3], paired=paired).mean == pytest.approx(2 * means.mean)
+        assert mean_difference(a, b, [1, 3], paired=paired).estimate == pytest.approx(
+            2 * means.estimate
+        )
 
 
 @pytest.mark.slow

@@ -6,7 +6,9 @@ import pytest
 
 from quantshift.errors import UserError
 from quantshift.judging import judge
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items.annotators import agreement_of, panel_error, true_share
+from tests.found import numbers_of
 
 
 def people(n=600, labelled=150, errors=(0.1, 0.1, 0.1), seed=0):
@@ -46,8 +48,8 @@ def test_alpha_is_krippendorffs():
     d = [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None]
     rows = [[None if x is None else str(x) for x in row] for row in zip(a, b, c, d, strict=True)]
     found = agreement_of(votes_of(*rows), range(1, 13), None, level=0.95, seed=0)
-    assert found.alpha == pytest.approx(0.743, abs=0.0005)
-    assert found.low < 0.743 < found.high
+    assert found.alpha.estimate == pytest.approx(0.743, abs=0.0005)
+    assert found.alpha.low < 0.743 < found.alpha.high
     assert found.n_items == 11
     assert [item.row for item in found.disputed] == [6, 2, 8]
     assert found.n_undecided == 1
@@ -82,7 +84,7 @@ def test_columns_of_several_people_are_one_label():
         label=pl.Series([max(set(row), key=row.count) for row in frame["ann", "ben", "cyd"].rows()])
     )
     assert share(result) == share(judge(most, label="label", **ASKED))
-    text = result.to_text()
+    text = result.to_text(details=True)
     assert "People   3, of whom two agree on" in text
     assert "to decide together: rows" in text
     (other,) = result.overall.alternatives
@@ -99,7 +101,7 @@ def test_a_row_for_each_item_and_person_is_the_same():
     )
     long = judge(rows, label="human", annotator="who", id="id", **ASKED)
     assert share(long) == share(wide)
-    assert long.people.alpha == pytest.approx(wide.people.alpha)
+    assert long.people.alpha.estimate == pytest.approx(wide.people.alpha.estimate)
     assert long.overall.n_items == 600
     for wrong, words in (
         ({"id": None}, "needs the id"),
@@ -140,7 +142,8 @@ def test_undecided_items_count_half_for_either_label():
     either = result.overall.alternatives[0]
     assert "whichever way people decide" in either.assumption
     assert (either.low, either.high) == pytest.approx((bad.low, good.high))
-    assert any("people are undecided" in warning for warning in result.overall.warnings)
+    split = numbers_of(result.overall.findings, JudgeFindings.SPLIT_ITEMS)
+    assert split["n"] == result.people.n_undecided
 
 
 def test_judges_are_rated_by_items_that_people_have_decided():

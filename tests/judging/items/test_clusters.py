@@ -10,6 +10,7 @@ from quantshift.judging import judge
 from quantshift.judging.designs.guessing import check_design
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.estimation import estimate
+from quantshift.judging.findings import JudgeTableFindings
 from quantshift.judging.items.clusters import (
     LabelledClusters,
     chances_by_cell,
@@ -17,6 +18,7 @@ from quantshift.judging.items.clusters import (
     labelled_together,
 )
 from quantshift.judging.items.judged_items import ExternalLabels, Settings
+from tests.found import codes_of, numbers_of
 from tests.judging.made import coded
 
 SIZE = 5
@@ -184,8 +186,8 @@ def test_rows_of_one_id_are_not_counted_twice():
     twice = pl.concat([once, once])
     counted, known = judge(twice, **ASKED), judge(twice, id="id", **ASKED)
     alone = share(judge(once, id="id", of="population", **ASKED))
-    assert any("several rows" in warning for warning in known.warnings)
-    assert not any("several rows" in warning for warning in counted.warnings)
+    assert numbers_of(known.findings, JudgeTableFindings.REPEATED_IDS)["n"] == len(once)
+    assert JudgeTableFindings.REPEATED_IDS not in codes_of(counted.findings)
     assert share(known).estimate == pytest.approx(alone.estimate)
     of_population = judge(twice, id="id", of="population", **ASKED)
     assert share(of_population).high - share(of_population).low == pytest.approx(
@@ -197,7 +199,7 @@ def test_a_column_of_clusters_does_what_repeated_ids_do():
     twice = pl.concat([table(), table()])
     by_id, by_cluster = judge(twice, id="id", **ASKED), judge(twice, cluster="id", **ASKED)
     assert share(by_id) == share(by_cluster)
-    assert by_cluster.warnings == ()
+    assert by_cluster.findings == ()
 
 
 @pytest.mark.parametrize("design", ["random", "by-verdict"])

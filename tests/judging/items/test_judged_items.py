@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import UserError
-from quantshift.judging.items.judged_items import ExternalLabels, KnownDraw
+from quantshift.judging.items.judged_items import ExternalLabels, KnownDraw, _mean_one
 from tests.judging.made import coded
 
 
@@ -61,3 +61,8 @@ def test_items_unlike_all_labelled_ones(judging):
     unlike = top.scores_without_labels()
     assert unlike[:40].all()
     assert not unlike[score < 0.4].any()
+
+
+def test_weights_have_the_mean_one_unless_all_are_nothing():
+    assert _mean_one(np.array([1.0, 2.0, 6.0])).tolist() == [1 / 3, 2 / 3, 2.0]
+    assert _mean_one(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]

@@ -3,8 +3,8 @@
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.judging.items.meaning import contraries, guessed_map, meaning
-from quantshift.judging.options import labels_by_verdict
+from quantshift.judging.items.meaning import Meaning, contraries, guessed_map, meaning
+from quantshift.judging.reading.options import labels_by_verdict
 
 
 def understood(verdicts, labels, *, given=None, classes=(), positive=None):
@@ -28,6 +28,8 @@ def test_the_same_names_are_the_same():
         (["Relevant", "irrelevant"], ["1", "0"], {"Relevant": "1", "irrelevant": "0"}),
         (["YES", "NO"], ["yes", "no"], {"YES": "yes", "NO": "no"}),
         (["0", "1", "3"], ["0", "1", "2", "3"], {"0": "0", "1": "1", "3": "3"}),
+        (["0", "1", "7"], ["0", "1", "2"], {"0": "0", "1": "1"}),
+        (["0", "1", "7"], ["0", "1"], {}),
         (["1", "2", "3", "4", "5"], ["0", "1"], {}),
         (["red", "green"], ["0", "1"], {}),
     ],
@@ -97,3 +99,10 @@ def test_a_column_of_numbers_is_no_column_of_verdicts():
 def test_contraries_need_two_names():
     assert contraries(["yes", "no", "maybe"]) == ()
     assert contraries(["toxic", "non-toxic"]) == ("non-toxic", "toxic")
+
+
+def test_judges_say_together_what_most_of_them_say():
+    found = Meaning.of_codes(3, says=[(0, 1, 2, -1), (0, 2, -1), (2, 1)])
+    said = {(0, 0, 0): 0, (2, 0, 0): 2, (1, 1, 1): 1, (0, 1, 1): 0, (3, 2, 1): 1, (3, 1, 1): 2}
+    assert {row: found.said_by_most(row) for row in said} == said
+    assert Meaning.of_codes(2, says=[(0, 1, -1)]).said_by_most([2]) == -1

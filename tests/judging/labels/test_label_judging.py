@@ -11,13 +11,15 @@ import polars as pl
 import pytest
 from pydantic import TypeAdapter
 
-from quantshift import History, judge, watch
+from quantshift import History, __version__, judge, watch
 from quantshift.answers.conditions import Condition
 from quantshift.answers.outputs import OUTPUTS
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.shares import share_of
 from quantshift.errors import UserError
-from quantshift.judging import LabelJudgement, label_json_schema, plan_labels
+from quantshift.judging import LabelJudgement, label_json_schema, plan_judge
+from quantshift.judging.findings import JudgeTableFindings
+from tests.found import only
 from tests.quantifying.output.test_result import check
 
 PAIRS = {"spam_judge": "spam", "abuse_judge": "abuse"}
@@ -75,7 +77,7 @@ def test_each_label_is_judged_as_if_it_were_alone(found: LabelJudgement, label: 
         )
         assert (rate.low_for_all, rate.high_for_all) == (wide_share.low, wide_share.high)
         assert rate.naive == single.naive("1")
-        assert rate.kappa == single.judges[0].agreement.kappa
+        assert rate.kappa == single.judges[0].agreement.estimate
         assert rate.n_labelled == single.n_labelled
         assert rate.low_for_all < rate.low < rate.high < rate.high_for_all
     assert found.level_for_all == pytest.approx(0.975)
@@ -99,7 +101,8 @@ def test_verdicts_in_words_are_mapped() -> None:
     assert mapped.batches == plain.batches
     unmapped = judge(words, pairs=PAIRS, labels="random")
     assert unmapped.batches[0].labels[0].naive is None
-    assert any("spam" in w and "fit no label" in w for w in unmapped.warnings)
+    unfit = only(unmapped.findings, JudgeTableFindings.VERDICTS_WITHOUT_LABEL)
+    assert unfit.about.target == "spam"
 
 
 def test_labels_of_another_table_are_found_by_id() -> None:
@@ -115,7 +118,7 @@ def test_labels_of_another_table_are_found_by_id() -> None:
 
 def test_a_sheet_may_have_a_column_for_each_label(tmp_path: Path) -> None:
     items = POSTS.drop("spam", "abuse")
-    plan_labels(items, verdict="spam_judge", label="spam", n_labels=60).write(tmp_path / "s.csv")
+    plan_judge(items, verdict="spam_judge", label="spam", n_labels=60).write(tmp_path / "s.csv")
     sheet = pl.read_csv(tmp_path / "s.csv")
     ones = pl.Series([i % 3 == 0 for i in range(len(sheet))]).cast(pl.Int64)
     filled = sheet.with_columns(spam=ones, abuse=1 - ones)
@@ -137,7 +140,7 @@ def test_a_group_without_verdicts_on_a_label_cannot_be_estimated() -> None:
     north, south = judge(silent, pairs=PAIRS, labels="random", by="site").batches
     assert south.can_be_estimated
     assert not north.can_be_estimated
-    assert [rate.reason for rate in north.labels] == ["no verdict", ""]
+    assert [rate.no_estimate_reason for rate in north.labels] == ["no verdict", ""]
     assert (north.labels[0].low, north.labels[0].high) == (0, 1)
 
 
@@ -182,9 +185,9 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], problem: str) 
             "no item has a label",
         ),
         (
-            pl.DataFrame({"judge_tags": [f"t{i};" for i in range(101)], "people_tags": "none"}),
+            pl.DataFrame({"judge_tags": [f"t{i};" for i in range(1001)], "people_tags": "none"}),
             {},
-            "has 101 labels",
+            "has 1,001 labels",
         ),
     ],
     ids=["separator", "map", "none", "nothing", "too many"],
@@ -213,7 +216,7 @@ def test_every_output_names_every_label(found: LabelJudgement) -> None:
         text = output.render(found, circumstances)
         assert "spam" in text
         assert "abuse" in text
-    assert "for all labels at once: at the level 97.5% (Bonferroni)" in found.to_text()
+    assert "for all labels at once: at the level 97.5% (Bonferroni)" in found.to_text(details=True)
     frame = found.to_frame()
     assert len(frame) == 4
     assert "spam" in repr(found)
@@ -236,7 +239,8 @@ def test_json_is_as_its_schema_says(found: LabelJudgement) -> None:
     content = json.loads(found.to_json())
     schema = label_json_schema()
     check(content, schema, schema["$defs"])
-    assert content.pop("format") == schema["properties"]["format"]["const"] == 4
+    assert content.pop("format") == schema["properties"]["format"]["const"] == 1
+    assert content.pop("version") == __version__
     assert TypeAdapter(LabelJudgement).validate_json(json.dumps(content)) == found
 
 
@@ -278,7 +282,7 @@ def test_several_judges_and_people_of_a_label_are_those_of_that_label_alone(spam
     assert found.answers[rate.label].people == replace(
         alone.people, disputed=found.answers[rate.label].people.disputed
     )
-    text = found.to_text()
+    text = found.to_text(details=True)
     assert all(f"{name}: kappa 0." in text for name in judges)
     assert "People   spam+spam_ben  two agree on " in text
 

@@ -8,6 +8,7 @@ import pytest
 from quantshift.answers.conditions import Condition
 from quantshift.judging import judge
 from quantshift.judging.output.page import render_page
+from quantshift.tables.columns.findings import TableFindings
 from tests.accessibility import grave_violations
 from tests.judging.made import drawn, verdicts
 
@@ -29,7 +30,7 @@ def test_the_page_needs_nothing_else(found):
     loaded = re.findall(r"<(?:script|img|link|iframe)[^>]+(?:src|href)=.(\w+:)", page)
     assert loaded == ["data:"]
     assert "default-src 'none'" in page
-    assert "which the human labels contradict" in page or "within the interval" in page
+    assert "outside the interval" in page or "within the interval" in page
 
 
 def test_names_cannot_break_out(found):
@@ -38,8 +39,9 @@ def test_names_cannot_break_out(found):
     overall = dataclasses.replace(
         found.overall, name=EVIL, judges=(dataclasses.replace(quality, name=EVIL),)
     )
+    evil = TableFindings.HIDDEN_SHEET.found(table=EVIL, sheet=EVIL)
     page = render_page(
-        dataclasses.replace(found, batches=batches, overall=overall, warnings=(EVIL,))
+        dataclasses.replace(found, batches=batches, overall=overall, findings=(evil,))
     )
     assert "<img src=x" not in page
     assert page.count("</script>") == 3

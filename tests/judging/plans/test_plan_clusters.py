@@ -6,11 +6,11 @@ import pytest
 from scipy import stats
 
 from quantshift.errors import UserError
-from quantshift.judging import judge, plan_labels
+from quantshift.judging import judge, plan_judge
+from quantshift.judging.designs.parts.plan_strata import strata_by_verdict
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.items.judged_items import KnownDraw, Settings
 from quantshift.judging.plans.plan_clusters import ASSUMED_CORRELATION, PlanClusters
-from quantshift.judging.plans.plan_strata import strata_by_verdict
 from quantshift.judging.plans.planning import Goal, plan
 from tests.judging.made import coded
 
@@ -132,8 +132,8 @@ def test_rows_of_one_id_are_drawn_one_by_one_unless_clusters_are_named():
     v, y, clusters = clustered()
     frame = table(v, y, clusters, np.ones(1000)).drop("truth", "views")
     asked = {"verdict": "judge", "label": "human", "n_labels": 100}
-    assert plan_labels(frame, id="question", **asked).plan.how == "by-verdict"
-    assert plan_labels(frame, cluster="question", **asked).plan.n_clusters == 20
+    assert plan_judge(frame, id="question", **asked).plan.how == "by-verdict"
+    assert plan_judge(frame, cluster="question", **asked).plan.n_clusters == 20
 
 
 def test_labels_of_single_items_are_no_labels_of_clusters():
@@ -226,15 +226,15 @@ def test_sheets_of_whole_clusters_are_judged_with_their_clusters(tmp_path):
     frame = table(v, y, clusters, np.ones(1000)).drop("views")
     bare = frame.drop("truth")
     asked = {"verdict": "judge", "label": "human", "cluster": "question"}
-    sheet = plan_labels(bare, n_labels=150, **asked)
+    sheet = plan_judge(bare, n_labels=150, **asked)
     sheet.write(tmp_path / "sheet.csv")
     filled = pl.read_csv(tmp_path / "sheet.csv")
     filled = filled.with_columns(human=frame["truth"].gather(filled["item"] - 1))
     found = judge(bare, labelled=filled, **asked)
     alone = judge(bare, labelled=filled, verdict="judge", label="human")
     assert found["good"].high - found["good"].low > 1.15 * (alone["good"].high - alone["good"].low)
-    assert f"in {found.overall.clusters_for_half_width:,} clusters" in found.to_text()
-    more = plan_labels(bare, labelled=filled, precision=0.03, **asked)
+    assert f"in {found.overall.clusters_for_half_width:,} clusters" in found.to_text(details=True)
+    more = plan_judge(bare, labelled=filled, precision=0.03, **asked)
     assert more.plan.clusters.n_seen == 30
 
 
@@ -242,7 +242,7 @@ def test_weights_of_a_sheet_are_those_of_the_table(tmp_path):
     v, y, w = weighted(3)
     frame = table(v, y, np.arange(2000), w)
     bare, asked = frame.drop("truth"), {"verdict": "judge", "label": "human", "weights": "views"}
-    plan_labels(bare, n_labels=300, **asked).write(tmp_path / "sheet.csv")
+    plan_judge(bare, n_labels=300, **asked).write(tmp_path / "sheet.csv")
     filled = pl.read_csv(tmp_path / "sheet.csv")
     filled = filled.with_columns(human=frame["truth"].gather(filled["item"] - 1))
     found = judge(bare, labelled=filled, **asked)["good"]

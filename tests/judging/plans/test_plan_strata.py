@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from quantshift.judging.plans import plan_strata
+from quantshift.judging.designs.parts import plan_strata
 from tests.judging.made import coded
 
 
@@ -38,3 +38,20 @@ def test_strata_taken_together_are_all_items(judging):
     whole = strata.together()
     assert whole.sizes.tolist() == [2000]
     assert whole.rates[0] == pytest.approx(strata.sizes @ strata.rates / 2000)
+
+
+def test_scores_that_are_no_probabilities_say_nothing_of_the_share():
+    items = coded(None, np.full(3, -1), score=[0.2, 0.3, 0.7])
+    for score, share in (([0.2, 0.3, 0.7], 0.4), ([0.0, 0.5, 1.6], 0.01), ([-0.1, 0.5, 1], 0.01)):
+        shares = plan_strata._expected_shares(items, np.array(score), random_so_far=False)
+        assert shares == pytest.approx([share])
+
+
+def test_strata_of_scores_that_are_no_probabilities_have_rates_by_their_place():
+    score = np.linspace(0, 2, 400)
+    for scale, expected in ((0.5, True), (1.0, False)):
+        items = coded(None, np.full(400, -1), score=scale * score)
+        found = plan_strata.strata_by_score(items, random_so_far=True)
+        means = np.bincount(found.codes, weights=scale * score) / found.sizes
+        assert ((found.rates >= 0) & (found.rates <= 1)).all()
+        assert np.allclose(found.rates[:, 1], means) == expected

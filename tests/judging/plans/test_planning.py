@@ -6,7 +6,7 @@ import pytest
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.items.judged_items import KnownDraw, Settings
-from quantshift.judging.plans.planning import Goal
+from quantshift.judging.plans.planning import Goal, _whole
 from quantshift.judging.plans.planning import plan as plan_items
 from tests.judging.conftest import Judging
 from tests.judging.made import coded
@@ -205,3 +205,49 @@ def test_two_rounds_by_score_are_not_biased():
         estimates.append(judged.prevalence[1])
     # Three standard errors of the mean, about 0.0002 each.
     assert np.mean(estimates) == pytest.approx(0.005, abs=3 * np.std(estimates) / np.sqrt(100))
+
+
+def test_a_stratum_whose_items_are_nearly_all_labelled_gets_no_more_than_it_has():
+    """Labels of each stratum are whole, within what is left there, and as many as were asked."""
+    rng = np.random.default_rng(7)
+    for n_labels in range(1, 60, 3):
+        verdicts = np.repeat([0, 1, 2], [12, 30, 200])
+        labels = np.where(rng.random(242) < np.array([0.9, 0.5, 0.02])[verdicts], verdicts % 2, -1)
+        items = coded(verdicts, labels, n_classes=3)
+        found = plan_items(items, Goal(n_labels=n_labels), how="by-verdict")
+        left = np.bincount(verdicts[labels < 0], minlength=3)
+        assert (found.per_stratum <= left).all()
+        assert (found.per_stratum >= 0).all()
+        assert found.per_stratum.sum() == len(set(found.items.tolist())) == n_labels
+        assert np.bincount(verdicts[found.items], minlength=3).tolist() == (
+            found.per_stratum.tolist()
+        )
+
+
+@pytest.mark.parametrize(
+    ("n", "total", "whole"),
+    [
+        ([1.9, 5.2, 2.9], 10, [2, 5, 3]),
+        ([1.2, 5.9, 2.9], 10, [1, 6, 3]),
+        ([3.0, 4.0, 3.0], 10, [3, 4, 3]),
+        ([5.0, 5.0, 2.0], 10, [4, 4, 2]),
+        ([0.5, 0.5, 0.0], 1, [1, 0, 0]),
+    ],
+)
+def test_whole_numbers_are_near_and_have_the_sum(n, total, whole):
+    assert _whole(np.array(n), total).tolist() == whole
+
+
+@pytest.mark.parametrize("accuracy", [0.99, 0.9, 0.6])
+def test_a_first_plan_promises_a_range_that_holds_whatever_the_judge(accuracy):
+    rng, n, k = np.random.default_rng(17), 1000, 80
+    y = (rng.random(n) < 0.6).astype(int)
+    said = np.where(rng.random(n) < accuracy, y, 1 - y)
+    drawn = plan_items(coded(said, np.full(n, -1)), Goal(n_labels=k))
+    labels = np.full(n, -1)
+    labels[drawn.items] = y[drawn.items]
+    shares = estimate(coded(said, labels), "by-verdict").shares
+    found = (shares.high[1] - shares.low[1]) / 2
+    assert drawn.half_width < drawn.at_worst
+    assert found < 1.1 * drawn.at_worst
+    assert (found > drawn.half_width) == (accuracy < 0.9) or accuracy == 0.9

@@ -8,6 +8,10 @@ import pytest
 from scipy import stats
 
 from quantshift.judging import json_schema, judge
+from quantshift.judging.designs.design import LabelsStandFor
+from quantshift.judging.estimating.labelled_items import LabelledItems
+from quantshift.judging.items.meaning import Meaning
+from quantshift.judging.questions.agreements import kappa_and_parts
 from quantshift.statistics.multiple_tests import holm
 from tests.judging.made import halves, labelled
 from tests.quantifying.output.test_result import check
@@ -38,7 +42,7 @@ def test_with_random_labels_it_is_mcnemar_s_test_and_bonett_and_price_s_interval
     known = table.drop_nulls("human")
     right = [(known[name] == known["human"]).to_numpy() for name in TWO]
     n12, n21, n = (right[0] & ~right[1]).sum(), (~right[0] & right[1]).sum(), len(known)
-    assert found.difference == pytest.approx((n12 - n21) / n)
+    assert found.estimate == pytest.approx((n12 - n21) / n)
     assert (found.agreement, found.other_agreement) == pytest.approx([r.mean() for r in right])
     tail = sum(stats.binom.pmf(i, n12 + n21, 0.5) for i in range(min(n12, n21) + 1))
     assert found.p_value == pytest.approx(min(2 * tail, 1))
@@ -85,7 +89,7 @@ def test_labels_of_one_cluster_count_once_if_they_are_the_same():
     alone = judge(table, verdict=TWO, **ASKED).judge_comparisons[0]
     doubled = pl.concat([table, table]).with_columns(q=pl.Series(np.tile(np.arange(300), 2)))
     found = judge(doubled, verdict=TWO, cluster="q", **ASKED).judge_comparisons[0]
-    assert found.difference == pytest.approx(alone.difference)
+    assert found.estimate == pytest.approx(alone.estimate)
     assert found.high - found.low == pytest.approx(alone.high - alone.low, rel=0.06)
     apart = judge(doubled, verdict=TWO, **ASKED).judge_comparisons[0]
     assert apart.high - apart.low < 0.8 * (alone.high - alone.low)
@@ -102,13 +106,13 @@ def test_several_judges_and_their_p_values():
     ]
     assert [c.p_adjusted for c in found] == pytest.approx(holm([c.p_value for c in found]))
     line = "judge1 agrees with people on"
-    assert line in answer.to_text()
+    assert line in answer.to_text(details=True)
     assert line in answer.page().replace("Judge1", "judge1")
     content, schema = json.loads(answer.to_json()), json_schema()
     check(content, schema, schema["$defs"])
     reverse = judge(table, verdict=["judge2", "judge0"], **ASKED)
-    assert "judge0 agrees with people on" in reverse.to_text()
-    assert "judge2 agrees" not in reverse.to_text()
+    assert "judge0 agrees with people on" in reverse.to_text(details=True)
+    assert "judge2 agrees" not in reverse.to_text(details=True)
 
 
 def test_a_near_miss_on_a_scale_is_better_than_a_far_one():
@@ -119,11 +123,11 @@ def test_a_near_miss_on_a_scale_is_better_than_a_far_one():
     table = labelled(pl.DataFrame({"judge0": near, "judge1": far, "truth": truth}), np.arange(100))
     answer = judge(table, verdict=TWO, **ASKED)
     (found,) = answer.judge_comparisons
-    assert found.measure == "weighted kappa"
-    kappas = [quality.agreement.kappa for quality in answer.overall.judges]
+    assert found.label == "weighted kappa"
+    kappas = [quality.agreement.estimate for quality in answer.overall.judges]
     assert (found.agreement, found.other_agreement) == pytest.approx(kappas)
     assert found.more_than_chance
-    assert f"judge0 agrees better (weighted kappa {kappas[0]:.2f})" in answer.to_text()
+    assert f"judge0 agrees better (weighted kappa {kappas[0]:.2f})" in answer.to_text(details=True)
 
 
 def weighted_kappa(said, true, weights):
@@ -145,7 +149,7 @@ def test_limits_of_a_difference_of_kappas_are_those_of_the_jackknife():
     error = np.sqrt(149 / 150 * np.sum((alone - np.mean(alone)) ** 2))
     half = (found.high - found.low) / 2
     assert half == pytest.approx(stats.t.ppf(0.975, 149) * error, rel=0.03)
-    assert (found.high + found.low) / 2 == pytest.approx(found.difference)
+    assert (found.high + found.low) / 2 == pytest.approx(found.estimate)
 
 
 def test_one_judge_or_few_labels_are_not_compared():
@@ -158,9 +162,11 @@ def test_a_judge_that_guesses_adds_nothing():
     table = drawn(judges(rates=(0.95, 0.5)), 150)
     good, coin = (judge(table, verdict=name, **ASKED) for name in TWO)
     assert good.overall.labels_alone.narrower > 0.3
-    assert "with the judge the interval is" in good.to_text()
+    assert "with the judge the interval is" in good.to_text(details=True)
     assert coin.overall.labels_alone.narrower < 0.02
-    assert "the judge adds nothing to the labels (150 random labels alone: " in coin.to_text()
+    assert "the judge adds nothing to the labels (150 random labels alone: " in coin.to_text(
+        details=True
+    )
     silent = judge(table.with_columns(judge0=pl.lit("pass")), verdict="judge0", **ASKED)
     share, alone = silent["pass"], good.overall.labels_alone
     assert (alone.low, alone.high) == pytest.approx((share.low, share.high))
@@ -193,3 +199,23 @@ def test_labels_that_say_nothing_without_the_judge():
     other = judges(300, seed=3).select("judge0", human="truth")
     elsewhere = judge(table.drop("truth"), verdict="judge0", label="human", labelled=other)
     assert elsewhere.overall.labels_alone is None
+
+
+def test_what_labels_add_to_a_kappa_is_its_derivative_by_their_weights():
+    rng = np.random.default_rng(2)
+    y = rng.integers(3, size=40)
+    said = np.where(rng.random(40) < 0.6, y, rng.integers(3, size=40))
+    meaning = Meaning.of_codes(3, n_judges=1, ordered=True)
+
+    def kappa(weights):
+        of = LabelsStandFor.ALL_ITEMS
+        return kappa_and_parts(
+            LabelledItems(None, said[:, np.newaxis], y, weights, None, meaning, of), 0
+        )
+
+    weights = rng.uniform(0.5, 1.5, 40)
+    _, parts = kappa(weights)
+    assert parts.sum() == pytest.approx(0, abs=1e-12)
+    for i in (0, 7):
+        moved = [kappa(weights * (1 + step * (np.arange(40) == i)))[0] for step in (-1e-5, 1e-5)]
+        assert parts[i] == pytest.approx((moved[1] - moved[0]) / 2e-5, rel=1e-4, abs=1e-9)

@@ -97,7 +97,7 @@ def test_a_judge_that_likes_long_answers_is_seen_though_it_errs_on_short_ones_as
     wrong = (known["judge"] != known["human"]).to_numpy()
     together = stats.pearsonr(known["answer"].str.len_chars().to_numpy(), wrong)
     assert together.pvalue > 0.05, "all errors together do not show it"
-    text = answer.to_text()
+    text = answer.to_text(details=True)
     assert "Errors   by length of answer (p = " in text
     assert f"{first.wrong} of {first.n} are wrong if length of answer is" in text
     assert "no pattern that is more than chance by" in text
@@ -158,7 +158,7 @@ def test_several_judges_are_scanned_together():
     assert answer.error_patterns[0].p_adjusted == pytest.approx(
         2 * answer.error_patterns[0].p_value
     )
-    assert "judge, by length of answer" in answer.to_text()
+    assert "judge, by length of answer" in answer.to_text(details=True)
 
 
 def test_what_cannot_be_scanned_is_said_in_a_line():
@@ -170,7 +170,7 @@ def test_what_cannot_be_scanned_is_said_in_a_line():
     with pytest.raises(UserError, match="where the labels are, has no column 'topic'"):
         judge(table.drop("human"), **asked, errors_by="topic")
     rates = {"verdict": "judge", "sensitivity": 0.75, "specificity": 0.75, "positive": "pass"}
-    with pytest.raises(UserError, match="verdicts and labels of the same items"):
+    with pytest.raises(UserError, match="both a verdict and a label"):
         judge(table, **rates, errors_by="topic")
 
 
@@ -215,3 +215,24 @@ def test_misjudged_items_and_their_file(tmp_path):
         judge(table, **ASKED, misjudged=file)
     judge(table, **ASKED, misjudged=file, overwrite=True)
     assert file.read_text().startswith("row,id,judge,verdict,label,")
+
+
+def test_errors_of_one_verdict_and_those_of_clusters_of_one_are_tested_as_others_are():
+    """Only passes are wrong; without clusters, or with one for each item."""
+    rng = np.random.default_rng(3)
+    said, topic = np.arange(300) % 2 == 0, rng.choice(["a", "b"], 300)
+    wrong = said & (rng.random(300) < 0.3)
+    table = pl.DataFrame(
+        {
+            "topic": topic,
+            "id": np.arange(300),
+            "judge": np.where(said, "pass", "fail"),
+            "human": np.where(said & ~wrong, "pass", "fail"),
+        }
+    )
+    counts = [
+        [(wrong & said & (topic == t)).sum(), (~wrong & said & (topic == t)).sum()] for t in "ab"
+    ]
+    expected = stats.chi2_contingency(counts, correction=False).pvalue
+    for options in ({}, {"cluster": "id"}):
+        assert p_values(table, "topic", **options)["topic"] == pytest.approx(expected, abs=0.08)

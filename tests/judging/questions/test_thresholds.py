@@ -9,7 +9,11 @@ from scipy import stats
 
 from quantshift.errors import UserError
 from quantshift.judging import json_schema, judge
-from quantshift.judging.questions.thresholds import CutRule
+from quantshift.judging.designs.design import LabelsStandFor
+from quantshift.judging.estimating.labelled_items import LabelledItems
+from quantshift.judging.items.judged_items import Settings
+from quantshift.judging.items.meaning import Meaning
+from quantshift.judging.questions.thresholds import CutRule, threshold
 from tests.judging.made import halves, labelled
 from tests.quantifying.output.test_result import check
 
@@ -136,7 +140,7 @@ def test_labels_from_elsewhere():
 def test_it_is_in_every_output():
     answer = judge(drawn(scored()), **ASKED, cut="precision=80%")
     found = answer.threshold
-    text = answer.to_text()
+    text = answer.to_text(details=True)
     assert f"pass if score is {found.cut:.4g} or more (precision of 80.0% or more" in text
     assert "out of sample: agreement" in text
     assert "out of sample: agreement" in answer.page().replace("Out of", "out of")
@@ -151,11 +155,25 @@ def test_what_is_wrong_is_said_in_a_line():
         cut_of(table, "half")
     with pytest.raises(UserError, match="is not a goal"):
         CutRule.parse("precision=1.2")
-    with pytest.raises(UserError, match="a cut is one of scores"):
+    with pytest.raises(UserError, match="a cut needs a column of scores"):
         judge(table, verdict="score", label="human", cut="agreement")
     with pytest.raises(UserError, match="needs 20 labels or more"):
         cut_of(drawn(scored(), 12), "agreement")
     worst = pl.DataFrame({"score": [0, 1] * 20, "human": ["pass", "fail", "fail", "pass"] * 10})
     none = judge(worst, **ASKED, cut="precision=0.9")
     assert none.threshold.cut is None
-    assert "no cut of score reaches it among the labels" in none.to_text()
+    assert "no cut of score reaches it among the labels" in none.to_text(details=True)
+
+
+def test_whether_a_score_rises_is_said_by_weighted_means():
+    """Passes of a high score weigh more than the many of a low one."""
+    n = 60
+    passes, high = np.arange(n) % 2 == 0, np.arange(n) < 12
+    score = np.where(passes, np.where(high, 3.0, -1.0), 0.0) + np.arange(n) / 1e3
+    weights = np.where(high, 5.0, 0.5)
+    meaning = Meaning.of_codes(2, n_judges=1)
+    of = LabelsStandFor.ALL_ITEMS
+    for scores, rises in ((score, True), (-score, False)):
+        items = LabelledItems(None, None, passes.astype(int), weights, None, meaning, of)
+        found = threshold(items, (scores, scores), 1, CutRule("agreement"), Settings())
+        assert found.at_least == rises

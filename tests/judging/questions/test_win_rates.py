@@ -1,6 +1,7 @@
 """Win rates against 50%, and judges that prefer the answer they see first."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,7 @@ from scipy import stats
 
 from quantshift.errors import UserError
 from quantshift.judging import json_schema, judge
+from quantshift.judging.output.comparisons import likely_text, win_rate_lines
 from tests.quantifying.output.test_result import check
 
 ASKED = {"verdict": "judge", "label": "human", "labels": "random", "wins": ("A", "B")}
@@ -51,6 +53,16 @@ def test_a_tie_counts_half(table):
     assert other.labels_to_decide == wins.labels_to_decide
 
 
+def test_more_labels_decide_a_rate_whose_limits_are_on_both_sides_of_a_half():
+    table = battles(2000, 60, shares=(0.45, 0.45, 0.1))
+    wins = judge(table, **ASKED).overall.win_rate
+    assert wins.low < 0.5 < wins.high
+    assert 60 < wins.labels_to_decide < 2000
+    decided = judge(battles(k=900, shares=(0.8, 0.1, 0.1)), **ASKED).overall.win_rate
+    assert decided.low > 0.5
+    assert decided.labels_to_decide is None
+
+
 def test_without_ties_it_is_the_share_of_a_class():
     table = battles(shares=(0.5, 0.5, 0.0))
     found = judge(table, **ASKED)
@@ -81,13 +93,13 @@ def test_the_bias_is_the_difference_of_two_means(table):
     worth = table["judge"].replace_strict({"A": 1.0, "B": 0.0, "tie": 0.5}).to_numpy()
     first = (table["first"] == "A").to_numpy()
     expected = stats.ttest_ind(worth[first], worth[~first], equal_var=False)
-    assert found.difference == pytest.approx(worth[first].mean() - worth[~first].mean())
+    assert found.estimate == pytest.approx(worth[first].mean() - worth[~first].mean())
     assert (found.n_first, found.n_second) == (first.sum(), (~first).sum())
     interval = expected.confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high), abs=1e-3)
     assert found.low < 0.25 < found.high
-    assert (
-        "it prefers the answer that comes first" in judge(table, **ASKED, first="first").to_text()
+    assert "it prefers the answer that comes first" in judge(table, **ASKED, first="first").to_text(
+        details=True
     )
 
 
@@ -128,8 +140,20 @@ def test_both_orders_of_a_pair_are_a_cluster():
     )
     (found,) = judge(table, **ASKED, first="first", id="pair", insist=True).position_bias
     expected = stats.ttest_rel(*said)
-    assert found.difference == pytest.approx(np.mean(said[0] - said[1]))
+    assert found.estimate == pytest.approx(np.mean(said[0] - said[1]))
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+def test_scores_that_do_not_vary_differ_surely_or_not_at_all():
+    """No error: the p-value is 0 where both places differ and 1 where they do not."""
+    first = ["A", "B"] * 20
+    human = ["A", "B", "tie", "A"] * 5 + [None] * 20
+    for judged, difference, p_value in ((first, 1.0, 0.0), (["tie"] * 40, 0.0, 1.0)):
+        table = pl.DataFrame({"judge": judged, "first": first, "human": human})
+        asked = {**ASKED, "classes": ("A", "B", "tie")}
+        (found,) = judge(table, **asked, first="first", insist=True).position_bias
+        assert (found.estimate, found.p_value) == (difference, p_value)
+        assert found.low == found.high == difference
 
 
 def test_a_weight_counts_as_so_many_items_in_rates_and_bias(table):
@@ -145,7 +169,7 @@ def test_a_weight_counts_as_so_many_items_in_rates_and_bias(table):
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert found.p_value == pytest.approx(expected.p_value)
     (unweighted,) = judge(table, **asked).position_bias
-    assert found.difference != pytest.approx(unweighted.difference, abs=1e-6)
+    assert found.estimate != pytest.approx(unweighted.estimate, abs=1e-6)
     rate = judge(weighted, **ASKED, weights="views").overall.win_rate
     said = weighted["judge"].replace_strict({"A": 1.0, "B": 0.0, "tie": 0.5})
     assert rate.naive == pytest.approx(np.average(said, weights=weights))
@@ -160,7 +184,7 @@ def test_what_is_wrong_is_said_in_a_line(table):
     assert "unknown class 'C'" in refused(wins=("A", "C"))
     assert "are two classes" in refused(wins=("A", "A"))
     assert "name two classes" in refused(wins="A")
-    assert "matters for a win rate" in refused(wins=None, first="first")
+    assert "is used for win rates only" in refused(wins=None, first="first")
     named = table.with_columns(first=pl.lit("C"))
     assert "has 'C', which is neither of 'A' and 'B'" in refused(named, first="first")
     always = table.with_columns(first=pl.lit("A"))
@@ -169,8 +193,11 @@ def test_what_is_wrong_is_said_in_a_line(table):
 
 def test_it_is_in_every_output(table):
     found = judge(table, **ASKED, first="first")
-    text, wins = found.to_text(), found.overall.win_rate
+    text, wins = found.to_text(details=True), found.overall.win_rate
     assert f"win rate of A: {100 * wins.estimate:.1f}%" in text
+    assert not list(win_rate_lines(found, replace(found.overall, win_rate=None)))
+    likely = max(wins.probability, 1 - wins.probability)
+    assert f"50%: {likely_text(likely)}" in text
     row = next(row for row in found.records() if row["kind"] == "win rate")
     assert (row["class"], row["estimate"], row["naive"]) == ("A", wins.estimate, wins.naive)
     content, schema = json.loads(found.to_json()), json_schema()

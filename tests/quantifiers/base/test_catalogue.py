@@ -1,14 +1,13 @@
-"""Methods and protocols by name: those of the package, and users' own."""
+"""Methods by name: those of the package, and users' own."""
 
 import inspect
 
 import pytest
 
 import quantshift
-from quantshift import SLD, AbstractQuantifier, PriorShift
+from quantshift import SLD, AbstractQuantifier
 from quantshift.errors import UserError
 from quantshift.quantifiers.base import catalogue
-from quantshift.quantifiers.base.foreign import ForeignQuantifier
 
 OWN = """
 from quantshift import PCC, AbstractQuantifier, AbstractShift
@@ -36,13 +35,16 @@ def test_names_import_paths_and_files(own, tmp_path):
     assert catalogue.quantifier_class("SLD") is SLD
     assert catalogue.quantifier_class(f"{own}:Mine").__name__ == "Mine"
     assert catalogue.quantifier_class(f"{own}.py:Mine", tmp_path).__name__ == "Mine"
-    assert catalogue.protocol_class("prior") is PriorShift
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("SDL", "unknown method 'SDL'; did you mean 'SLD'? (your own: \"package.module:Class\")"),
+        (
+            "SDL",
+            "unknown method 'SDL'; did you mean 'SLD'? "
+            '(your own: "package.module:Class" or "FILE.py:Class")',
+        ),
         ("aut", "unknown method 'aut'; did you mean 'auto'?"),
         ("nowhere:Mine", "cannot import 'nowhere': ModuleNotFoundError: No module named 'nowhere'"),
         ("{own}:Mime", "unknown name in '{own}': 'Mime'; did you mean 'Mine'?"),
@@ -59,13 +61,6 @@ def test_what_is_not_a_method_is_one_line(own, name, message):
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_not_a_protocol_is_one_line(own):
-    with pytest.raises(UserError, match="is not a protocol; derive it from"):
-        catalogue.protocol_class(f"{own}:Mine")
-    with pytest.raises(UserError, match="unknown kind of shift 'piror'; did you mean 'prior'"):
-        catalogue.protocol_class("piror")
-
-
 def test_every_method_of_a_family_is_exported_twice():
     """One line in `quantifiers/__init__.pyi`, and its name in `quantshift/__init__.pyi`."""
     offered = {
@@ -74,7 +69,6 @@ def test_every_method_of_a_family_is_exported_twice():
         if inspect.isclass(cls := getattr(quantshift.quantifiers, name))
         and issubclass(cls, AbstractQuantifier)
         and not inspect.isabstract(cls)
-        and cls is not ForeignQuantifier
     }
     missing = offered - set(quantshift.__all__)
     assert not missing, f"add to quantshift/__init__.pyi: {sorted(missing)}"

@@ -14,8 +14,8 @@ from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.citations import PAPER, bibtex, references, software, works_of
 
 ROOT = Path(__file__).parents[3]
-OWN = {"MLPE", "PretrainedQuantifier"}
-"""A baseline without a source, and a method that is published here."""
+OWN = {"MLPE"}
+"""A baseline without a source."""
 
 
 @pytest.mark.parametrize("name", sorted(catalogue.quantifiers()))
@@ -75,7 +75,10 @@ def test_a_name_that_is_no_method_is_refused(quantshift):
     with pytest.raises(UserError, match="did you mean 'PACC'"):
         bibtex(["PACK"])
     code, _, told = quantshift("cite", "PACK")
-    assert (code, told) == (2, "error: unknown quantifier 'PACK'; did you mean 'PACC'?\n")
+    assert (code, told.startswith("error: unknown method 'PACK'; did you mean 'PACC'?")) == (
+        2,
+        True,
+    )
 
 
 def test_the_command_prints_the_software_and_the_paper(quantshift):

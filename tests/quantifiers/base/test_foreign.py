@@ -14,7 +14,6 @@ from quantshift import PriorShift, evaluate, wrap
 from quantshift.base.seeding import generator
 from quantshift.checks.every_quantifier import yield_checks
 from quantshift.errors import DataError, UserError
-from quantshift.intervals.prediction import predict_interval
 from quantshift.quantifiers.base.foreign import ForeignQuantifier, is_quantifier, plain_matrix
 
 
@@ -166,10 +165,10 @@ def test_samples_weights_and_copies(data):
     assert_allclose(fitted.predict(X, rows)[:, 1], means)
     weights = np.ones(100)
     weights[50] = 3
-    heavy = fitted.predict(X, rows, weights=weights)[0, 1]
+    heavy = fitted.predict(X, rows, sample_weight=weights)[0, 1]
     assert heavy == pytest.approx(np.clip(X[[3, 50, 50, 50, 70], 0].mean(), 0, 1))
     with pytest.raises(UserError, match="weights that are whole numbers"):
-        fitted.predict(X, weights=weights + 0.5 * (np.arange(100) == 7))
+        fitted.predict(X, sample_weight=weights + 0.5 * (np.arange(100) == 7))
     trained = wrap(WithoutClassifier).fit(X, codes, 1 + codes)
     assert_allclose(trained.predict(X), [60 / 140, 80 / 140])
     assert_allclose(trained.prior_, [60 / 140, 80 / 140])
@@ -190,7 +189,7 @@ def test_intervals_refit_on_resampled_training_items():
     y = np.repeat([0, 1], 150)
     X = rng.normal(size=(300, 2)) + 2.0 * y[:, np.newaxis]
     fitted = wrap(aggregative.PACC, classifier=LogisticRegression(), val_split=3).fit(X, y)
-    interval = predict_interval(fitted, X[100:220], n_bootstrap=60)
+    interval = fitted.predict_interval(X[100:220], n_bootstrap=60)
     truth = (y[100:220] == 1).mean()
     assert interval.low[1] < truth < interval.high[1]
     assert 0.05 < interval.high[1] - interval.low[1] < 0.5

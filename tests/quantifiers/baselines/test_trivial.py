@@ -20,7 +20,7 @@ def test_every_way_to_call_it_gives_the_training_prevalence(mlpe: MLPE) -> None:
     for posteriors in (POSTERIORS, POSTERIORS.tolist(), POSTERIORS.astype(np.float32)):
         assert_array_equal(mlpe.aggregate(posteriors), PRIOR)
     assert_array_equal(mlpe.aggregate(POSTERIORS, [[0, 1], [2]]), [PRIOR] * 2)
-    assert_array_equal(mlpe.aggregate(POSTERIORS, weights=np.arange(10)), PRIOR)
+    assert_array_equal(mlpe.aggregate(POSTERIORS, sample_weight=np.arange(10)), PRIOR)
     assert_array_equal(mlpe.aggregate(np.stack([POSTERIORS] * 3)), [PRIOR] * 3)
 
 

@@ -7,11 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln, logsumexp
 
-from quantshift import PQ, BayesianCC, BayesianKDEy, predict_interval
+from quantshift import PQ, BayesianCC, BayesianKDEy
 from quantshift.checks.every_quantifier import yield_checks
 from quantshift.errors import UserError
 from quantshift.intervals.limits import limits
-from quantshift.intervals.prediction import aggregate_interval
 from quantshift.quantifiers.bayesian.gibbs import TwoByTwo, gibbs
 
 
@@ -172,14 +171,14 @@ def test_draws_are_of_the_posterior_whose_mean_is_the_estimate(cls):
         quantifier = cls().fit_posteriors(*classified(300, np.full(n_classes, 1 / n_classes), rng))
         pool, _ = classified(200, np.full(n_classes, 1 / n_classes), rng)
         rows = [np.arange(100), np.arange(200)]
-        drawn = quantifier.aggregate_posterior(pool, rows, n_draws=2000, seed=3)
+        drawn = quantifier.aggregate_posterior(pool, rows, n_draws=2000, random_state=3)
         assert drawn.shape == (2, 2000, n_classes)
         assert_allclose(drawn.sum(axis=2), 1)
         spread = drawn.std(axis=1).max()
         assert_allclose(drawn.mean(axis=1), quantifier.aggregate(pool, rows), atol=0.25 * spread)
-        alone = quantifier.aggregate_posterior(pool[:100], n_draws=2000, seed=3)
+        alone = quantifier.aggregate_posterior(pool[:100], n_draws=2000, random_state=3)
         assert_allclose(alone, drawn[0], atol=1e-9)
-        found = aggregate_interval(quantifier, pool, rows, n_bootstrap=2000, seed=3)
+        found = quantifier.aggregate_interval(pool, rows, n_bootstrap=2000, random_state=3)
         assert_array_equal(found.replicates, drawn)
         lowest = np.quantile(drawn, 0.025, axis=1, method="weibull")
         assert_allclose(found.low, np.minimum(lowest, found.prevalence))
@@ -190,7 +189,7 @@ def test_draws_under_resampled_training_items_are_put_around_the_estimate():
     rng = np.random.default_rng(4)
     quantifier = BayesianKDEy().fit_posteriors(*classified(90, np.full(3, 1 / 3), rng))
     pool, _ = classified(200, np.array([0.05, 0.15, 0.8]), rng)
-    found = aggregate_interval(quantifier, pool, n_bootstrap=200, seed=1)
+    found = quantifier.aggregate_interval(pool, n_bootstrap=200, random_state=1)
     low, high = limits(
         found.prevalence[np.newaxis],
         found.replicates[np.newaxis],
@@ -211,7 +210,7 @@ def test_the_interval_of_pq_is_for_the_items_at_hand():
     widths = {}
     for cls in (BayesianCC, PQ):
         quantifier = cls().fit_posteriors(perfect[0], known[1])
-        found = aggregate_interval(quantifier, perfect[1][:200], n_bootstrap=500)
+        found = quantifier.aggregate_interval(perfect[1][:200], n_bootstrap=500)
         widths[cls] = found.high[1] - found.low[1]
     assert widths[PQ] < 0.03 < 0.1 < widths[BayesianCC]
 
@@ -228,19 +227,19 @@ def test_where_nothing_is_told_the_posterior_is_the_prior(cls):
 def test_fractional_weights_and_single_items(cls):
     rng = np.random.default_rng(3)
     posteriors, y = classified(150, np.full(3, 1 / 3), rng)
-    quantifier = cls(n_draws=400).fit_posteriors(posteriors, y, weights=rng.random(150) + 0.5)
-    p_hat = quantifier.aggregate(posteriors, weights=rng.random(150))
+    quantifier = cls(n_draws=400).fit_posteriors(posteriors, y, sample_weight=rng.random(150) + 0.5)
+    p_hat = quantifier.aggregate(posteriors, sample_weight=rng.random(150))
     assert_allclose(p_hat.sum(), 1)
     assert quantifier.aggregate(posteriors[:1]).max() < 0.9
 
 
 def test_options_are_checked():
     posteriors, y = np.eye(2)[[0, 1] * 10] * 0.8 + 0.1, [0, 1] * 10
-    with pytest.raises(UserError, match="alpha must be a positive number"):
+    with pytest.raises(UserError, match="alpha of BayesianCC must be a number above 0"):
         BayesianCC(alpha=0).fit_posteriors(posteriors, y)
-    with pytest.raises(UserError, match="n_draws must be at least 2"):
+    with pytest.raises(UserError, match="n_draws of PQ must be a whole number of at least 2"):
         PQ(n_draws=1).fit_posteriors(posteriors, y)
-    with pytest.raises(UserError, match="n_bins must be at least 2"):
+    with pytest.raises(UserError, match="n_bins of PQ must be a whole number of at least 2"):
         PQ(n_bins=1).fit_posteriors(posteriors, y)
 
 
@@ -250,7 +249,7 @@ def test_features_too():
     X = rng.normal(size=(120, 2)) + 2 * y[:, np.newaxis]
     quantifier = BayesianCC().fit(X, y)
     assert quantifier.posterior(X, n_draws=50).shape == (50, 2)
-    assert predict_interval(quantifier, X, n_bootstrap=50).replicates.shape == (50, 2)
+    assert quantifier.predict_interval(X, n_bootstrap=50).replicates.shape == (50, 2)
     assert {name for name, _ in yield_checks(quantifier)}.isdisjoint({"duplicated_sample"})
 
 

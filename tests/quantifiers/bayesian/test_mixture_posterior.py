@@ -77,5 +77,5 @@ def test_draws_and_order_of_items():
     assert_allclose(drawn.mean(axis=0), quantifier.aggregate(sample), atol=0.02)
     assert_allclose(quantifier.aggregate(sample[::-1]), quantifier.aggregate(sample), atol=1e-9)
     assert_array_equal(quantifier.aggregate_posterior(sample, n_draws=2000), drawn)
-    with pytest.raises(UserError, match="alpha must be a positive number"):
+    with pytest.raises(UserError, match="alpha of BayesianKDEy must be a number above 0"):
         BayesianKDEy(alpha=-1.0).fit_posteriors(*classified(200, np.full(3, 1 / 3), rng))

@@ -148,5 +148,5 @@ def test_posteriors_that_tell_nothing_are_counted() -> None:
     estimate = ContinuousSweep().fit_posteriors(constant, y).estimate_posteriors(sample)
     assert estimate.diagnostics["fallback"]
     assert_allclose(estimate.prevalence, CC().fit_posteriors(constant, y).aggregate(sample))
-    with pytest.raises(UserError, match="p_delta must be between 0 and 1, got 2"):
+    with pytest.raises(UserError, match="between 0 and 1 or None, got 2"):
         ContinuousSweep(p_delta=2).fit_posteriors(constant, y)

@@ -50,7 +50,7 @@ def test_items_that_are_equally_sure_are_labelled_together() -> None:
         assert_allclose(fitted.aggregate(rng.permutation(sample)), expected, atol=1e-12)
     weights = rng.integers(0, 4, 90)
     assert_allclose(
-        fitted.aggregate(sample, weights=weights),
+        fitted.aggregate(sample, sample_weight=weights),
         fitted.aggregate(np.repeat(sample, weights, axis=0)),
         atol=1e-12,
     )

@@ -119,7 +119,7 @@ def test_a_class_that_is_never_predicted_keeps_its_weight() -> None:
 
 def test_options_are_checked() -> None:
     known, y = drawn(2, 40, 0)
-    with pytest.raises(UserError, match="alpha must not be negative, got -1"):
+    with pytest.raises(UserError, match="alpha of RLLS must be a number of at least 0, got -1"):
         RLLS(alpha=-1).fit_posteriors(known, y)
-    with pytest.raises(UserError, match="delta must be between 0 and 1, got 1"):
+    with pytest.raises(UserError, match="delta of RLLS must be a number between 0 and 1, got 1"):
         RLLS(delta=1).fit_posteriors(known, y)

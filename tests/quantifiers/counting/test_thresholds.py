@@ -110,7 +110,11 @@ def test_whole_weights_are_repeated_items() -> None:
     w_known, w_pool = rng.integers(1, 4, (2, 90))
     again, new = np.repeat(np.arange(90), w_known), np.repeat(np.arange(90), w_pool)
     for method in METHODS:
-        here = method().fit_posteriors(known, y, weights=w_known).aggregate(pool, weights=w_pool)
+        here = (
+            method()
+            .fit_posteriors(known, y, sample_weight=w_known)
+            .aggregate(pool, sample_weight=w_pool)
+        )
         there = method().fit_posteriors(known[again], y[again]).aggregate(pool[new])
         assert_allclose(here, there, atol=1e-12)
 

@@ -17,7 +17,6 @@ from quantshift import (
     HDx,
     Median,
     metrics,
-    predict_interval,
 )
 from quantshift.errors import UserError
 from quantshift.quantifiers.ensembles.ensembles import random_draws
@@ -106,7 +105,7 @@ def test_members_near_in_distribution(problem) -> None:
 def test_the_most_accurate_members(problem) -> None:
     X, y, X_new, index = problem
     n_classes = len(np.unique(y))
-    ensemble = EoQ(PCC(), n_members=5, keep=3, selection="accuracy", seed=4).fit(X, y)
+    ensemble = EoQ(PCC(), n_members=5, keep=3, selection="accuracy", random_state=4).fit(X, y)
     draws = random_draws(y, n_classes, 5, 5, seed=4)
     errors = [
         np.mean(
@@ -185,19 +184,22 @@ def test_members_of_three_opinions_have_a_mean() -> None:
 
 def test_intervals() -> None:
     X, y = draw(200, 2, 0)
-    interval = predict_interval(Median([PACC(), ACC()]).fit(X, y), X[:60], n_bootstrap=50)
+    interval = Median([PACC(), ACC()]).fit(X, y).predict_interval(X[:60], n_bootstrap=50)
     assert interval.low[1] < interval.prevalence[1] < interval.high[1]
     for quantifier in (EoQ(PCC(), n_members=2), FusedSLD(n_members=1, calibration="none")):
         with pytest.raises(UserError, match="every replicate would fit all members again"):
-            predict_interval(quantifier.fit(X, y), X)
+            quantifier.fit(X, y).predict_interval(X)
 
 
 @pytest.mark.parametrize(
     ("quantifier", "message"),
     [
-        (EoQ(selection="best"), "unknown selection 'best'"),
-        (EoQ(n_members=0), "n_members must be at least 1"),
-        (EoQ(n_members=3, keep=4, selection="accuracy"), "keep must be between 1 and n_members"),
+        (EoQ(selection="best"), "selection of EoQ must be 'average', "),
+        (EoQ(n_members=0), "n_members of EoQ must be a whole number of at least 1"),
+        (
+            EoQ(n_members=3, keep=4, selection="accuracy"),
+            "at most n_members=3, got 4",
+        ),
         (Median([HDx()]), "HDx needs more than posteriors"),
         (Median([]), "a median needs at least one quantifier"),
         (ClassifierMedian(classifiers=[]), "needs at least one"),

@@ -7,6 +7,7 @@ from quantshift.quantifiers.likelihood.allowed_range import (
     LEAST_SPREAD,
     half_width,
     joint_limits,
+    on_the_way,
     range_limits,
 )
 
@@ -19,6 +20,22 @@ def test_the_half_width_has_three_parts():
     expected = np.sqrt(0.24 * (LEAST_SPREAD**2 + 0.2**2 + 1.96**2 / 400))
     assert h[0] == pytest.approx([expected] * 2)
     assert h[1] == pytest.approx([LEAST_SPREAD / 2] * 2)
+
+
+def test_three_quarters_of_the_way_to_wider_limits():
+    auc = np.array([0.7, 0.5])
+    h = half_width(PCC, np.array([0.65, 0.5]), SIZE)
+    far = PCC - h - 0.08, PCC + h + 0.04
+    low, high = on_the_way(PCC, auc, SIZE, far)
+    assert low == pytest.approx(PCC - h - 0.06)
+    assert high == pytest.approx(PCC + h + 0.03)
+    # Nearer limits leave PCC +- h, and shares end at 0 and 1.
+    low, high = on_the_way(PCC, auc, SIZE, (PCC, PCC))
+    assert low == pytest.approx(PCC - h)
+    assert high == pytest.approx(PCC + h)
+    low, high = on_the_way(PCC, auc, SIZE, (PCC - 2, PCC + 2))
+    assert low.min() == 0
+    assert high.max() == 1
 
 
 def test_limits_of_a_joint_change_hold_the_mean_posterior_and_all_that_is_possible():

@@ -7,22 +7,10 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from quantshift import GuardedSLD, predict_interval
+from quantshift import GuardedSLD
+from quantshift.claims import WIDEST, Assumption, Kind, Reason
 from quantshift.errors import UserError
-from quantshift.quantifiers.base.guarding import (
-    AGREEMENT,
-    CANNOT,
-    CONFIDENCE_INTERVAL,
-    DECLARED,
-    EVIDENCE,
-    MOST_COLUMNS,
-    NEITHER,
-    NO_EVIDENCE,
-    RANGE,
-    REFUTED,
-    WIDEST,
-    covariate_limits,
-)
+from quantshift.quantifiers.base.guarding import MOST_COLUMNS, covariate_limits
 from quantshift.quantifiers.likelihood.score_test import ScoredTraining
 
 FAST = [LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
@@ -89,7 +77,7 @@ def test_where_prior_shift_explains_most_its_number_stays_and_the_range_spans_th
     assert told["in_doubt"]
     assert told["explained"] > 0.5
     assert found.prevalence.tolist() == pytest.approx(told["mixed"].tolist())
-    (grounds,) = quantifier.grounds(found)
+    (grounds,) = quantifier.examined(found)
     assert (grounds.low <= told["covariate"]).all()
     assert (told["covariate"] <= grounds.high).all()
     assert grounds.low[1] <= y.mean() <= grounds.high[1]
@@ -121,8 +109,9 @@ def test_samples_of_the_training_distribution_are_rarely_refuted(causes):
 
 
 def test_the_range_holds_the_mean_posterior_and_the_estimate_if_features_refute_label_shift(causes):
-    told = causes.grounds(causes.estimate(caused(600, 3, centre=(1.0, 1.0))[0]))
-    assert told.kind.tolist() == [CANNOT if (told.high - told.low).max() > WIDEST else RANGE]
+    told = causes.examined(causes.estimate(caused(600, 3, centre=(1.0, 1.0))[0]))
+    (grounds,) = told.grounds
+    assert grounds.kind is (Kind.CANNOT if (told.high - told.low).max() > WIDEST else Kind.RANGE)
     for number in (told.covariate, told.estimate):
         assert ((told.low <= number) & (number <= told.high)).all()
 
@@ -132,17 +121,13 @@ def test_the_grounds_of_many_samples_are_those_of_each(causes):
     X, _ = caused(600, 3, centre=(1.0, 1.0))
     samples = [np.arange(300), np.arange(300, 600)]
     estimate = causes.estimate(X, samples)
-    for i, found in enumerate(causes.grounds(estimate)):
+    for i, found in enumerate(causes.examined(estimate)):
         assert found.estimate.tolist() == estimate.prevalence[i].tolist()
         assert found.mixed.tolist() == estimate.diagnostics["mixed"][i].tolist()
         assert found.covariate_by_classifier[causes.chosen_].tolist() == found.covariate.tolist()
-        (alone,) = causes.grounds(causes.estimate(X[samples[i]]))
+        (alone,) = causes.examined(causes.estimate(X[samples[i]]))
         assert alone.estimate.tolist() == pytest.approx(found.estimate.tolist())
-        assert (alone.kind, alone.reason, alone.rests_on) == (
-            found.kind,
-            found.reason,
-            found.rests_on,
-        )
+        assert alone.grounds == found.grounds
         assert alone.p_values == pytest.approx(found.p_values)
         members = [learnt.committee(X[samples[i]], 2) for learnt in causes.learnt_]
         sld = [causes.plain_.aggregate(posteriors) for posteriors in members[causes.chosen_]]
@@ -156,9 +141,9 @@ def test_signals_are_tested_only_if_their_grounds_are_asked_for(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(ScoredTraining, "test", None)
         estimate = quantifier.estimate(X)
-    (found,) = quantifier.grounds(estimate)
+    (found,) = quantifier.examined(estimate)
     columns = GuardedSLD(mode="columns", classifiers=FAST).fit(*causing(800, 700, 0))
-    (expected,) = columns.grounds(columns.estimate(X))
+    (expected,) = columns.examined(columns.estimate(X))
     assert found.p_values == expected.p_values
     assert found.power == expected.power
     assert found.support == expected.support
@@ -168,17 +153,17 @@ def test_signals_are_tested_only_if_their_grounds_are_asked_for(monkeypatch):
 def test_order_weights_and_the_kind_of_matrix_change_no_ground(effects):
     X, _ = causing(100, 500, 1)
     frame = pd.DataFrame(X, columns=["a", "b"])
-    (found,) = effects.grounds(effects.estimate(X))
+    (found,) = effects.examined(effects.estimate(X))
     order = np.random.default_rng(0).permutation(len(X))
     others = [
         effects.estimate(X[order]),
-        effects.estimate(X, weights=np.full(len(X), 3.0)),
+        effects.estimate(X, sample_weight=np.full(len(X), 3.0)),
         effects.estimate(csr_matrix(X)),
         effects.estimate(frame),
     ]
     for estimate in others:
-        (told,) = effects.grounds(estimate)
-        assert (told.kind, told.reason) == (found.kind, found.reason)
+        (told,) = effects.examined(estimate)
+        assert told.grounds == found.grounds
         assert told.low == pytest.approx(found.low, abs=0.02)
         for name, p_value in found.p_values.items():
             assert told.p_values[name] == pytest.approx(p_value, abs=0.01)
@@ -186,13 +171,13 @@ def test_order_weights_and_the_kind_of_matrix_change_no_ground(effects):
 
 def test_a_large_change_of_prevalence_has_evidence(effects):
     X, y = causing(100, 1400, 1)
-    (found,) = effects.grounds(effects.estimate(X))
-    assert (found.kind, found.reason) == (CONFIDENCE_INTERVAL, EVIDENCE)
+    (found,) = effects.examined(effects.estimate(X))
+    assert (found.grounds.kind, found.grounds.reason) == (Kind.INTERVAL, Reason.EVIDENCE)
     assert found.prior[1] == pytest.approx(y.mean(), abs=0.03)
-    (none,) = effects.grounds(effects.estimate(causing(270, 230, 2)[0]))
-    assert (none.kind, none.reason) == (CONFIDENCE_INTERVAL, AGREEMENT)
-    (few,) = effects.grounds(effects.estimate(causing(2, 58, 3)[0]))
-    assert (few.kind, few.reason) == (RANGE, NO_EVIDENCE)
+    (none,) = effects.examined(effects.estimate(causing(270, 230, 2)[0]))
+    assert (none.grounds.kind, none.grounds.reason) == (Kind.INTERVAL, Reason.AGREEMENT)
+    (few,) = effects.examined(effects.estimate(causing(2, 58, 3)[0]))
+    assert (few.grounds.kind, few.grounds.reason) == (Kind.RANGE, Reason.NO_EVIDENCE)
     for number in (few.prior, few.covariate):
         assert ((few.low <= number) & (number <= few.high)).all()
 
@@ -202,8 +187,8 @@ def test_a_classifier_that_has_learnt_nothing_gives_no_answer():
     y = np.random.default_rng(0).integers(0, 2, 300)
     dummy = [DecisionTreeClassifier(max_depth=1, min_samples_leaf=150)]
     quantifier = GuardedSLD(mode="columns", classifiers=dummy).fit(X, y)
-    (found,) = quantifier.grounds(quantifier.estimate(X[:100]))
-    assert (found.kind, found.reason) == (CANNOT, NEITHER)
+    (found,) = quantifier.examined(quantifier.estimate(X[:100]))
+    assert (found.grounds.kind, found.grounds.reason) == (Kind.CANNOT, Reason.NO_EVIDENCE)
 
 
 @pytest.mark.parametrize(
@@ -218,9 +203,9 @@ def test_a_classifier_that_has_learnt_nothing_gives_no_answer():
 def test_the_range_says_which_assumption_the_estimate_rests_on(mode, assume, rests_on):
     quantifier = GuardedSLD(assume=assume, mode=mode, classifiers=FAST).fit(*caused(1500, 0))
     X = caused(900, 1, centre=(1.5, 1.5))[0]
-    (found,) = quantifier.grounds(quantifier.estimate(X))
+    (found,) = quantifier.examined(quantifier.estimate(X))
     assert found.refuted
-    assert found.rests_on == rests_on
+    assert found.grounds.rests_on == rests_on
     between = sorted([found.mixed[1], found.covariate[1]])
     expected = {"covariate": found.covariate[1], "prior": found.mixed[1]}.get(rests_on)
     if expected is None:
@@ -230,13 +215,13 @@ def test_the_range_says_which_assumption_the_estimate_rests_on(mode, assume, res
 
 
 def test_an_estimate_that_is_not_refuted_rests_on_prior_shift(effects, doubtful):
-    (found,) = effects.grounds(effects.estimate(causing(100, 500, 1)[0]))
+    (found,) = effects.examined(effects.estimate(causing(100, 500, 1)[0]))
     assert not found.refuted
-    assert found.rests_on == "prior"
+    assert found.grounds.rests_on is Assumption.PRIOR
     quantifier, X, _ = doubtful
-    (in_doubt,) = quantifier.grounds(quantifier.estimate(X))
+    (in_doubt,) = quantifier.examined(quantifier.estimate(X))
     assert in_doubt.in_doubt
-    assert in_doubt.rests_on == "prior"
+    assert in_doubt.grounds.rests_on is Assumption.PRIOR
 
 
 def test_scores_that_refute_label_shift_leave_no_doubt(effects):
@@ -244,7 +229,7 @@ def test_scores_that_refute_label_shift_leave_no_doubt(effects):
     X, y = causing(3000, 3000, 5)
     upper = X.sum(axis=1) > 1.5
     found = effects.estimate(X[upper][:1000])
-    (told,) = effects.grounds(found)
+    (told,) = effects.examined(found)
     assert min(told.p_values["score"], told.p_values["fit"]) < 0.01
     assert not found.diagnostics["in_doubt"]
     assert found.prevalence[1] == pytest.approx(y[upper].mean(), abs=0.05)
@@ -253,7 +238,7 @@ def test_scores_that_refute_label_shift_leave_no_doubt(effects):
 
 def test_the_range_has_a_width_and_stays_within_0_and_1(effects):
     X, _ = causing(300, 0, 4)
-    told = effects.grounds(effects.estimate(X, [np.arange(300), np.arange(5)]))
+    told = effects.examined(effects.estimate(X, [np.arange(300), np.arange(5)]))
     assert (told.high > told.low).all()
     assert ((told.low >= 0) & (told.high <= 1)).all()
     assert told.high[1, 1] >= told.high[0, 1]  # fewer items, wider
@@ -267,13 +252,13 @@ def test_a_declaration_decides_unless_it_is_refuted():
     moved, same = caused(600, 1, centre=(1.0, 1.0))[0], caused(600, 2)[0]
     for assume, quantifier in fitted.items():
         for X, refuted in ((moved, True), (same, False)):
-            (found,) = quantifier.grounds(quantifier.estimate(X))
+            (found,) = quantifier.examined(quantifier.estimate(X))
             number = {"prior": found.mixed, "covariate": found.covariate}[assume]
             assert found.estimate.tolist() == pytest.approx(number.tolist())
             assert found.refuted == refuted
             kept = assume == "covariate" or not refuted
-            assert found.kind == (CONFIDENCE_INTERVAL if kept else RANGE)
-            assert found.reason == (DECLARED if kept else REFUTED)
+            assert found.grounds.kind is (Kind.CONDITIONAL if kept else Kind.CANNOT)
+            assert found.grounds.reason is (Reason.DECLARED if kept else Reason.REFUTED)
 
 
 def test_signals_go_towards_subclass_sld_as_far_as_it_finds_a_change():
@@ -338,7 +323,7 @@ def test_the_tests_see_copies_as_one_item_with_their_weight(causes):
     whole = np.arange(200) % 4
     pairs = (
         (causes.estimate(X), causes.estimate(np.concatenate([X, X]))),
-        (causes.estimate(X, weights=whole), causes.estimate(np.repeat(X, whole, axis=0))),
+        (causes.estimate(X, sample_weight=whole), causes.estimate(np.repeat(X, whole, axis=0))),
     )
     for expected, found in pairs:
         for name in ("p_values", "auc", "z", "explained", "jointly_low", "cell_counts"):
@@ -377,16 +362,16 @@ def test_three_classes_have_limits_each():
     y = np.repeat(["a", "b", "c"], 150)
     X = rng.normal(size=(450, 2)) + 2 * np.array([[0, 0], [1, 0], [0, 1]])[np.repeat(range(3), 150)]
     quantifier = GuardedSLD(classifiers=FAST[:1]).fit(X, y)
-    (told,) = quantifier.grounds(quantifier.estimate(X[:300]))
+    (told,) = quantifier.examined(quantifier.estimate(X[:300]))
     assert told.estimate.sum() == pytest.approx(1)
     assert ((told.low <= told.estimate) & (told.estimate <= told.high)).all()
 
 
 def test_unknown_words_and_intervals_are_refused():
     X, y = caused(100, 0)
-    with pytest.raises(UserError, match="unknown assumption 'concept'"):
+    with pytest.raises(UserError, match="must be 'prior', 'covariate' or None, got 'concept'"):
         GuardedSLD(assume="concept").fit(X, y)
-    with pytest.raises(UserError, match="unknown mode 'text'"):
+    with pytest.raises(UserError, match="'columns' or 'signal', got 'text'"):
         GuardedSLD(mode="text").fit(X, y)
     with pytest.raises(UserError, match="use guarded_intervals, which"):
-        predict_interval(GuardedSLD(classifiers=FAST).fit(X, y), X)
+        GuardedSLD(classifiers=FAST).fit(X, y).predict_interval(X)

@@ -31,7 +31,7 @@ def test_the_prior_is_expectation_maximisation_with_added_items(n_classes):
         own = sample * p / quantifier.prior_
         own /= own.sum(axis=1, keepdims=True)
         p = (weights @ own + 3) / (weights.sum() + 3 * n_classes)
-    assert_allclose(quantifier.aggregate(sample, weights=weights), p, atol=1e-6)
+    assert_allclose(quantifier.aggregate(sample, sample_weight=weights), p, atol=1e-6)
 
 
 def test_no_prior_is_alpha_one_to_the_last_bit():
@@ -66,7 +66,9 @@ def test_auto_takes_a_prior_where_classes_are_hard_to_tell(calibration):
 
 def test_a_prior_that_is_none_is_refused():
     for prior in (0.5, "yes", np.nan):
-        with pytest.raises(UserError, match="prior must be a number of at least 1"):
+        with pytest.raises(
+            UserError, match=r"prior of SLD must be .* of at least 1, 'auto' or None"
+        ):
             SLD(prior=prior).fit_posteriors(np.full((10, 2), 0.5), [0, 1] * 5)
 
 

@@ -8,7 +8,6 @@ from scipy.sparse import csr_array
 
 from quantshift import HDx, PriorShift, evaluate
 from quantshift.errors import DataError, UserError
-from quantshift.intervals.prediction import predict_interval
 from quantshift.optimise.divergences import hellinger
 from quantshift.optimise.unimodal import minimise_unimodal
 from quantshift.quantifiers.matching import hdx
@@ -112,7 +111,7 @@ def test_evaluate_and_intervals() -> None:
     frame = evaluate(fitted, PriorShift(test_size=100, test_repeats=2), X, y)
     assert frame["ae"].mean() < 0.1
     sample, truth = drawn(300, [0.7, 0.3], 2)
-    interval = predict_interval(fitted, sample, n_bootstrap=20)
+    interval = fitted.predict_interval(sample, n_bootstrap=20)
     assert interval.low[1] < truth.mean() < interval.high[1]
     assert 0.05 < interval.high[1] - interval.low[1] < 0.4
 
@@ -131,7 +130,7 @@ def test_many_features_are_matched_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_cannot_be_matched_is_refused() -> None:
     X, y = drawn(50, [0.5, 0.5], 0)
     fitted = HDx().fit(X, y)
-    with pytest.raises(DataError, match="2 features, but 3 in training"):
+    with pytest.raises(DataError, match="2 features, but HDx is expecting 3"):
         fitted.predict(X[:, :2])
     with pytest.raises(DataError, match="finite numbers"):
         HDx().fit(np.where(X > 1, np.nan, X), y)

@@ -60,9 +60,9 @@ def test_the_nearest_model_is_taken(n_classes: int) -> None:
 def test_options_are_checked() -> None:
     known, y = drawn(0.3, 40, 0.5, 0)
     for factors in ([], [0.5, 1.0], [0.0]):
-        with pytest.raises(UserError, match="merging_factors must be between 0 and 1"):
+        with pytest.raises(UserError, match="merging_factors"):
             QuaDapt(merging_factors=factors).fit_posteriors(known, y)
-    with pytest.raises(UserError, match="n_bins must be at least 2"):
+    with pytest.raises(UserError, match="n_bins of QuaDapt must be a whole number of at least 2"):
         QuaDapt(n_bins=1).fit_posteriors(known, y)
     with pytest.raises(UserError, match="divergence"):
         QuaDapt(divergence="tops").fit_posteriors(known, y)

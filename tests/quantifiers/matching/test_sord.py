@@ -67,7 +67,11 @@ def test_whole_weights_are_repeated_items() -> None:
         pool, _ = drawn(90, n_classes, 3)
         w_known, w_pool = rng.integers(1, 4, (2, 90))
         again, new = np.repeat(np.arange(90), w_known), np.repeat(np.arange(90), w_pool)
-        here = SORD().fit_posteriors(known, y, weights=w_known).aggregate(pool, weights=w_pool)
+        here = (
+            SORD()
+            .fit_posteriors(known, y, sample_weight=w_known)
+            .aggregate(pool, sample_weight=w_pool)
+        )
         there = SORD().fit_posteriors(known[again], y[again]).aggregate(pool[new])
         assert_allclose(here, there, atol=1e-12)
 

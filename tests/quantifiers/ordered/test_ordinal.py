@@ -231,11 +231,11 @@ def test_matrices() -> None:
 @pytest.mark.parametrize(
     ("quantifier", "message"),
     [
-        (OrdinalACC(tau=-1), "tau must be a number of at least 0"),
-        (RUN(tau=np.nan), "tau must be"),
-        (RUN(n_cells=1), "n_cells must be at least 2"),
-        (OrdinalSLD(smoothing=2.0), "smoothing must be between 0 and 1"),
-        (IBU(order=-1), "the order of a polynomial must be at least 0"),
+        (OrdinalACC(tau=-1), "tau of OrdinalACC must be a number of at least 0"),
+        (RUN(tau=np.nan), "tau of RUN must be a number of at least 0, got nan"),
+        (RUN(n_cells=1), "n_cells of RUN must be a whole number of at least 2 or None"),
+        (OrdinalSLD(smoothing=2.0), "smoothing of OrdinalSLD must be a number from 0 to 1"),
+        (IBU(order=-1), "order of IBU must be a whole number of at least 0"),
     ],
 )
 def test_wrong_options_are_refused(quantifier, message: str) -> None:
@@ -304,3 +304,10 @@ def test_an_order_that_is_not_declared_changes_nothing() -> None:
     # A method to which neighbours mean nothing sorts the classes, as scikit-learn does.
     ordered = pd.Categorical(names, ["c", "b", "a"], ordered=True)
     assert ACC().fit_posteriors(posteriors, ordered).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_smoothing_moves_what_is_no_polynomial_by_its_part():
+    """A quarter of the way to the closest line, which is the one of least squares."""
+    p = np.array([0.5, 0.1, 0.05, 0.35])
+    line = np.polyval(np.polyfit(np.arange(4), p, 1), np.arange(4))
+    assert_allclose(smoother(4, 1, 0.25) @ p, 0.75 * p + 0.25 * line, atol=1e-12)

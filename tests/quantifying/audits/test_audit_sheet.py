@@ -8,8 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quantshift.errors import DataError, UserError
-from quantshift.quantifying import draw_audit_sheet, quantify
-from quantshift.tables.spreadsheet_cells import comparable, escaped, unescaped
+from quantshift.labelling.findings import SheetFindings
+from quantshift.quantifying import plan_quantify, quantify
+from quantshift.quantifying.findings import Advice
+from quantshift.tables.columns.cell_names import as_texts
+from quantshift.tables.files.spreadsheet_cells import comparable, escaped, unescaped
+from tests.found import codes_of, numbers_of
 
 FAST = {"replicates": 50}
 HARMFUL = "=+-@\t\r\n＝＋－＠"
@@ -44,7 +48,8 @@ def test_no_cell_is_a_formula(cell):
 def test_numbers_stay_numbers(number):
     text = str(number)
     assert escaped(text) == text
-    told = [*comparable([text]), *comparable([f" {text} "]), *comparable([number])]
+    of_a_file = as_texts(pl.Series([number])).to_list()
+    told = [*comparable([text]), *comparable([f" {text} "]), *comparable(of_a_file)]
     assert len(set(told)) == 1
 
 
@@ -55,14 +60,13 @@ def test_known_attacks_are_text(cell):
 
 def test_one_and_the_same_in_any_file():
     assert comparable(["1", "TRUE", " a  b\r\nc ", ""]) == ["1.0", "true", "a b c", ""]
-    assert comparable([1, None]) == ["1.0", ""]
-    assert comparable([1.0]) == ["1.0"]
-    assert comparable([True]) == ["true"]
+    for column, told in (([1, None], ["1.0", ""]), ([1.0], ["1.0"]), ([True], ["true"])):
+        assert comparable(as_texts(pl.Series(column)).to_list()) == told
 
 
 @pytest.fixture
 def sheet(folder, plain_model):
-    return draw_audit_sheet(folder / "new.csv", model=plain_model, precision=0.1)
+    return plan_quantify(folder / "new.csv", model=plain_model, precision=0.1)
 
 
 def drawn(sheet, path):
@@ -92,7 +96,9 @@ def refused(folder, plain_model, tmp_path):
 
 def accepted(folder, plain_model, frame):
     found = quantify(folder / "new.csv", model=plain_model, audit=frame, **FAST)
-    return found.batches[0].audit.n_labelled, [w for w in found.warnings if "differ" in w]
+    return found.batches[0].audit.n_labelled, [
+        f for f in found.findings if f.code is SheetFindings.EDITED_CELLS
+    ]
 
 
 OTHER = "of the sample has different content; the sheet belongs to another table, or the rows were"
@@ -100,7 +106,7 @@ OTHER = "of the sample has different content; the sheet belongs to another table
 
 MOVED = (
     "the cells in the columns item, plan, place, check do not go together: restore them as "
-    "quantshift audit-plan wrote them"
+    "quantshift plan quantify wrote them"
 )
 
 
@@ -129,23 +135,23 @@ def test_edited_columns_are_tolerated(labelled, folder, plain_model):
     assert accepted(folder, plain_model, edited) == (n, [])  # The model does not look at texts.
     few = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("0")).otherwise("price")
     edited = without_content(labelled).with_columns(price=few)
-    warning = "the audited table: 3 items have cells that differ from the sample's"
-    assert accepted(folder, plain_model, edited) == (n, [warning])
+    found = SheetFindings.EDITED_CELLS.found(table="the audited table", n=3)
+    assert accepted(folder, plain_model, edited) == (n, [found])
 
 
 @pytest.mark.parametrize("column", ["item", "plan", "place", "check"])
 def test_a_sheet_without_one_of_its_columns_is_refused(labelled, refused, column):
     """Items were found in other ways, and the order of labelling was taken to be that of rows."""
     assert refused(labelled.drop(column)).startswith(
-        f"a sheet of quantshift audit-plan without its column {column!r}: restore it (hide columns "
-        "instead of deleting them)"
+        f"a sheet of quantshift plan quantify without its column {column!r}: restore it (hide "
+        "columns instead of deleting them)"
     )
 
 
 def test_numbers_alone_are_not_believed(labelled, refused):
     """They were, with a warning."""
     assert refused(labelled["item", "sentiment"]).startswith(
-        "a sheet of quantshift audit-plan without its columns 'plan', 'place', 'check': restore"
+        "a sheet of quantshift plan quantify without its columns 'plan', 'place', 'check': restore"
     )
 
 
@@ -163,21 +169,64 @@ def test_cells_that_were_changed(labelled, refused, column, cell):
 def test_rows_of_another_plan_are_refused(labelled, refused, folder, plain_model, tmp_path):
     """They were taken for rows of one draw."""
     other = drawn(
-        draw_audit_sheet(folder / "new.csv", model=plain_model, labels=20, seed=5),
+        plan_quantify(folder / "new.csv", model=plain_model, n_labels=20, seed=5),
         tmp_path / "other.csv",
     ).with_columns(sentiment=pl.lit("positive"))
     new = other.filter(~pl.col("item").is_in(labelled["item"].to_list()))
     line = refused(pl.concat([labelled, new]))
     assert line.startswith(f"row {len(labelled) + 1} is of another plan ({other['plan'][0]}) than")
-    assert line.endswith("give the rows of one sheet of quantshift audit-plan at a time")
+    assert line.endswith("give the rows of one sheet of quantshift plan quantify at a time")
 
 
-def test_removed_rows_are_noticed(labelled, folder, plain_model):
+@pytest.mark.parametrize("removed", [False, True])
+def test_labels_of_chosen_rows_are_refused(labelled, folder, plain_model, removed):
+    """A sheet sorted by its labels, of which only the beginning has some: it was "valid under any
+    shift", with an interval of 29.9 to 60.4% where the truth was 27.7%."""
+    ordered = labelled.sort("sentiment", descending=True)
+    half = len(ordered) // 2
+    first = ordered[:half]
+    if not removed:
+        rest = ordered[half:].with_columns(sentiment=pl.lit(None, pl.String))
+        first = pl.concat([first, rest])
+    with pytest.raises(DataError) as caught:
+        quantify(folder / "new.csv", model=plain_model, audit=first, **FAST)
+    last = ordered[:half]["place"].cast(int).max()
+    assert f"{last - half} rows before the last label without a label" in str(caught.value)
+    assert caught.value.arguments == ()
+
+
+def test_a_few_rows_that_nobody_could_decide_are_told(labelled, folder, plain_model):
+    """They were told beside "valid under any shift"."""
     n = len(labelled)
-    kept = labelled.filter(pl.col("sentiment") == "positive")
-    found = quantify(folder / "new.csv", model=plain_model, audit=kept, **FAST)
-    (warning,) = [w for w in found.warnings if "removed" in w]
-    assert f"{n - len(kept)} of the {n} rows of its plan have no label or were removed" in warning
+    empty = [2, 30]
+    blank = pl.when(pl.col("place").cast(int).is_in(empty)).then(None).otherwise("sentiment")
+    partly = labelled.with_columns(sentiment=blank)
+    for audit in (partly, partly.filter(pl.col("sentiment").is_not_null())):
+        found = quantify(folder / "new.csv", model=plain_model, audit=audit, **FAST)
+        (batch,) = found.batches
+        assert (batch.audit.n_labelled, batch.audit.n_skipped) == (n - 2, 2)
+        assert "any shift" not in batch.basis
+        assert numbers_of(found.findings, SheetFindings.ROWS_WITHOUT_LABEL) == {"n": 2}
+
+
+def test_labelling_from_the_top_may_stop_early(labelled, folder, plain_model):
+    """It was warned of as if the rows at the end might be the hard ones."""
+    later = pl.col("place").cast(int) > 40
+    stopped = labelled.with_columns(sentiment=pl.when(later).then(None).otherwise("sentiment"))
+    found = quantify(folder / "new.csv", model=plain_model, audit=stopped.reverse(), **FAST)
+    assert found.findings == ()
+    assert (found.batches[0].audit.n_labelled, found.batches[0].audit.n_skipped) == (40, 0)
+    assert "valid under any shift" in found.batches[0].basis
+
+
+def test_in_a_table_of_ones_own_any_row_may_have_been_left_out(folder, plain_model):
+    own = pl.read_csv(folder / "truth.csv")[:60]
+    partly = own.with_columns(
+        sentiment=pl.when(pl.int_range(60) < 50).then("sentiment").otherwise(None)
+    )
+    found = quantify(folder / "new.csv", model=plain_model, audit=partly, **FAST)
+    assert (found.batches[0].audit.n_labelled, found.batches[0].audit.n_skipped) == (50, 10)
+    assert "any shift" not in found.batches[0].basis
 
 
 def test_items_labelled_twice(labelled, refused):
@@ -202,7 +251,7 @@ def test_columns_of_the_sample_that_are_called_like_those_of_a_sheet_stay_on_it(
     sample = truth.drop("sentiment").with_columns(
         plan=pl.lit("premium"), item=pl.int_range(300).cast(pl.String)
     )
-    sheet = draw_audit_sheet(sample, model=plain_model, labels=40)
+    sheet = plan_quantify(sample, model=plain_model, n_labels=40)
     frame = drawn(sheet, tmp_path / "audit.csv")
     assert frame["plan (in the table)"].unique().to_list() == ["premium"]
     assert (frame["item"].cast(int) - 1 == frame["item (in the table)"].cast(int)).all()
@@ -213,7 +262,7 @@ def test_columns_of_the_sample_that_are_called_like_those_of_a_sheet_stay_on_it(
     # Without the sheet's own columns it was taken for a table of one's own.
     for kept, renamed in ((["item"], "its column 'item'"), ([], r"' \(in the table\)'")):
         lost = filled.drop({"item", "plan", "place", "check"} - set(kept))
-        told = f"a sheet of quantshift audit-plan without its columns .* rename .*{renamed}$"
+        told = f"a sheet of quantshift plan quantify without its columns .* rename .*{renamed}$"
         with pytest.raises(DataError, match=told):
             quantify(sample, model=plain_model, audit=lost, **FAST)
     # A table of one's own may have such columns as well.
@@ -240,7 +289,7 @@ def test_a_sheet_with_labels_is_not_replaced(sheet, labelled, tmp_path):
 def test_the_sample_is_not_replaced_by_its_sheet(folder, plain_model, tmp_path):
     own = tmp_path / "own.csv"
     own.write_bytes((folder / "new.csv").read_bytes())
-    sheet = draw_audit_sheet(own, model=plain_model, precision=0.1)
+    sheet = plan_quantify(own, model=plain_model, precision=0.1)
     for overwrite in (False, True):
         with pytest.raises(UserError, match=r"own.csv is read by the same command; name another"):
             sheet.write(own, overwrite=overwrite)
@@ -276,7 +325,7 @@ def test_any_text_goes_round(folder_of_texts, texts):
     model, path = folder_of_texts
     odd = pl.DataFrame({"=review": [f"{t} good" for t in (*ODD, *texts)], "number": range(24)})
     odd.write_parquet(path / "odd.parquet")
-    sheet = draw_audit_sheet(path / "odd.parquet", model=model, precision=0.001)
+    sheet = plan_quantify(path / "odd.parquet", model=model, precision=0.001)
     sheet.write(path / "audit.csv", overwrite=True)
     with (path / "audit.csv").open(newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
@@ -289,7 +338,7 @@ def test_any_text_goes_round(folder_of_texts, texts):
         csv.writer(file).writerows([header, *no_content])
     found = quantify(path / "odd.parquet", model=model, audit=path / "audited.csv", **FAST)
     assert found.batches[0].audit.n_labelled == 24
-    assert not [w for w in found.warnings if "differ" in w]
+    assert not [f for f in found.findings if f.code is SheetFindings.EDITED_CELLS]
 
 
 @pytest.fixture(scope="module")
@@ -305,9 +354,9 @@ def folder_of_texts(tmp_path_factory):
 def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
     options = {"model": plain_model, "precision": 0.08}
     looking = {**options, "audit": tmp_path / "s.csv", "sequential": True, "replicates": 100}
-    sheet = draw_audit_sheet(folder / "new.csv", sequential=True, **options)
+    sheet = plan_quantify(folder / "new.csv", sequential=True, **options)
     assert len(sheet.rows) == min(3 * sheet.plan.n_counting, 300)
-    one_look = draw_audit_sheet(folder / "new.csv", **options)
+    one_look = plan_quantify(folder / "new.csv", **options)
     assert sheet.rows[: len(one_look.rows)] == one_look.rows
     assert sheet.next_command("s.csv") == ""  # a model in memory has no name
     sheet.write(tmp_path / "s.csv")
@@ -326,16 +375,17 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
             **options,
         )
         (looks[n_labels],) = found.batches
-        assert found.warnings == ()  # rows at the end are still to come
+        assert found.findings == ()  # rows at the end are still to come
     for batch in looks.values():
-        assert batch.kind == "confidence interval that holds at every look"
+        assert batch.kind == "sequence"
         assert batch.shares[1].low <= 0.3 <= batch.shares[1].high
     assert looks[60].shares[1].low >= looks[20].shares[1].low
     assert not looks[20].audit.progress.reached
     assert looks[20].audit.progress.n_needed > 20
-    assert "label about" in looks[20].advice[0]
+    assert Advice.AUDIT_GOES_ON in codes_of(looks[20].findings)
     assert looks[200].audit.progress.reached
-    assert looks[200].advice[0].startswith("You can stop")
+    assert looks[200].audit.progress.n_needed == 200
+    assert Advice.AUDIT_CAN_STOP in codes_of(looks[200].findings)
     gap = pl.Series([None, *labels[1:30], *[None] * (len(labels) - 30)], dtype=pl.String)
     blank.with_columns(sentiment=gap).write_csv(tmp_path / "s.csv")
     # It used to be a warning beside "valid under any shift, and at every look".
@@ -349,7 +399,7 @@ def test_rows_that_were_sorted_are_put_back_into_the_order_of_the_plan(
 ):
     """The interval of a sheet sorted by its labels was 10.3 to 18.0%, where the truth was 27.7%."""
     looking = {"model": plain_model, "sequential": True, "replicates": 100}
-    sheet = draw_audit_sheet(folder / "new.csv", model=plain_model, labels=60)
+    sheet = plan_quantify(folder / "new.csv", model=plain_model, n_labels=60)
     frame = drawn(sheet, tmp_path / "audit.csv")
     truth = pl.read_csv(folder / "truth.csv")["sentiment"]
     labels = [truth[int(item) - 1] for item in frame["item"]]

@@ -6,9 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.quantifying import draw_audit_sheet, quantify, train
-from quantshift.quantifying.output.advice import settled_text
-from quantshift.quantifying.output.result import Settled
+from quantshift.claims import Assumption
+from quantshift.quantifying import plan_quantify, quantify, train
+from quantshift.quantifying.findings import Advice
+from quantshift.quantifying.output.advice import settled_advice
+from quantshift.quantifying.result import Settled
+from tests.found import codes_of
 
 FAST = {"replicates": 100}
 
@@ -44,9 +47,9 @@ def model():
 
 
 def labelled(sample, model, n_labels, tmp_path):
-    """The sheet with the labels of its first rows, as `audit-plan --sequential` draws it."""
+    """The sheet with the labels of its first rows, as `plan quantify --sequential` draws it."""
     sample.drop("relapse").write_csv(tmp_path / "new.csv")
-    sheet = draw_audit_sheet(tmp_path / "new.csv", model=model, sequential=True)
+    sheet = plan_quantify(tmp_path / "new.csv", model=model, sequential=True)
     sheet.write(tmp_path / "sheet.csv")
     written = pl.read_csv(tmp_path / "sheet.csv", infer_schema=False)
     truth = sample["relapse"].to_list()
@@ -60,13 +63,13 @@ def labelled(sample, model, n_labels, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("drawn", "assumption"), [(selected, "covariate shift"), (of_more_yes, "prior shift")]
+    ("drawn", "assumption"), [(selected, Assumption.COVARIATE), (of_more_yes, Assumption.PRIOR)]
 )
 def test_a_few_labels_settle_which_number_is_true(drawn, assumption, model, tmp_path):
     sample = drawn(300)
     (before,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
-    assert before.reason == "no evidence"
-    assert any("random ones tell" in advice for advice in before.advice)
+    assert before.reason == "no_evidence"
+    assert Advice.LABELS_DECIDE in codes_of(before.findings)
     found = labelled(sample, model, 60, tmp_path)
     settled = found.batches[0].audit.settled
     assert settled.outcome == assumption
@@ -74,7 +77,7 @@ def test_a_few_labels_settle_which_number_is_true(drawn, assumption, model, tmp_
     truth = float((sample["relapse"] == "yes").mean())
     nearest = min(settled.shares, key=lambda name: abs(settled.shares[name] - truth))
     assert nearest == assumption
-    assert "labels settle it" in found.to_text()
+    assert Advice.LABELS_SETTLE_IT in codes_of(found.batches[0].findings)
     told = json.loads(found.to_json())["batches"][0]["audit"]["settled"]
     assert told["outcome"] == assumption
 
@@ -83,7 +86,7 @@ def test_too_few_labels_leave_it_open(model, tmp_path):
     found = labelled(selected(300), model, 10, tmp_path)
     settled = found.batches[0].audit.settled
     assert (settled.outcome, settled.n_labels) == ("open", 10)
-    assert "do not decide yet" in found.to_text()
+    assert Advice.LABELS_UNDECIDED in codes_of(found.batches[0].findings)
 
 
 @pytest.mark.slow
@@ -94,13 +97,15 @@ def test_a_batch_that_is_a_file_has_the_command_for_a_sheet_without_end(model, t
     (batch,) = quantify(
         tmp_path / "new.csv", train=tmp_path / "train.csv", label="relapse", **FAST
     ).batches
-    assert "audit-plan" in batch.command
+    assert "plan quantify" in batch.command
     assert "--sequential" in batch.command
     assert "--labels" not in batch.command
 
 
 def test_neither_is_a_third_outcome():
-    settled = Settled("yes", {"prior shift": 0.59, "covariate shift": 0.35}, "neither", 40, 28)
-    text = settled_text(settled, 40)
-    assert "contradict both 59.0% and 35.0%" in text
-    assert "the audit's interval" in text
+    settled = Settled(
+        "yes", {Assumption.PRIOR: 0.59, Assumption.COVARIATE: 0.35}, "neither", 40, 28
+    )
+    assert settled_advice(settled, 40) == Advice.LABELS_FIT_NEITHER.found(
+        first=0.59, second=0.35, label="yes"
+    )

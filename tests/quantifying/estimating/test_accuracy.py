@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from quantshift import quantify
-from quantshift.quantifiers.base.guarding import CONFIDENCE_INTERVAL, RANGE
+from quantshift.claims import Kind
 from quantshift.quantifying.estimating.accuracy import accuracy_of
-from quantshift.quantifying.output.result import ClassifierPerformance, MeasureValue
+from quantshift.quantifying.result import ClassifierPerformance, MeasureValue
 
 
 def table(n: int, p: float, seed: int, *, moved: float = 0.0) -> pl.DataFrame:
@@ -49,7 +49,7 @@ def test_it_is_said_in_text_and_json(answer) -> None:
     sentence = found.batches[0].accuracy.sentence
     assert sentence.startswith("The accuracy of the classifier on this sample is about ")
     assert sentence.endswith("in training).")
-    assert sentence in found.to_text()
+    assert sentence in found.to_text(details=True)
     assert json.loads(found.to_json())["batches"][0]["accuracy"]["sentence"] == sentence
 
 
@@ -70,7 +70,7 @@ def performance_of(estimate: float | None, low: float, high: float, kind: str):
 
 
 def test_sentences() -> None:
-    supported = performance_of(0.841, 0.8, 0.88, CONFIDENCE_INTERVAL)
+    supported = performance_of(0.841, 0.8, 0.88, Kind.INTERVAL)
     assert accuracy_of(supported, 0.95, by_confidence=False).sentence == (
         "The accuracy of the classifier on this sample is about 84% (95% interval 80 to 88%; "
         "91% in training)."
@@ -78,11 +78,11 @@ def test_sentences() -> None:
     assert accuracy_of(supported, 0.9, by_confidence=True).sentence.endswith(
         "(90% interval 80 to 88%; 91% in training), judging by its own confidence."
     )
-    refuted = performance_of(0.8, 0.7, 0.9, RANGE)
+    refuted = performance_of(0.8, 0.7, 0.9, Kind.RANGE)
     assert "(range 70 to 90%, not a confidence interval; 91% in" in (
         accuracy_of(refuted, 0.95, by_confidence=False).sentence
     )
-    unknown = accuracy_of(performance_of(None, 0.41, 0.93, RANGE), 0.95, by_confidence=False)
+    unknown = accuracy_of(performance_of(None, 0.41, 0.93, Kind.RANGE), 0.95, by_confidence=False)
     assert unknown.estimate is None
     assert unknown.sentence == (
         "The accuracy of the classifier on this sample cannot be estimated without labels: the "

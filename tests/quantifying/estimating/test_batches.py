@@ -4,36 +4,38 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+import pytest
 
 from quantshift.answers.conditions import EVENTS
 from quantshift.intervals.engine import SMALL
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifying import quantify
-from quantshift.quantifying.estimating.batches import changed_classes, heeding_warnings
-from quantshift.quantifying.output.advice import NOTHING_TO_DO, WARNED
-from tests.quantifying.made import BATCH
+from quantshift.quantifying.estimating.batches import Compared, changed_classes, heeding_warnings
+from quantshift.quantifying.estimating.sample import ScoredBatch
+from quantshift.quantifying.findings import Advice, TrainingFindings
+from tests.quantifying.made import BATCH, Made
 
 
-def interval(share: float) -> PrevalenceInterval:
-    """A nearly exact interval around the share of the second class."""
+def compared(share: float, n: float = 1e9) -> Compared:
+    """A batch of so many items whose posteriors are their labels."""
     p = np.array([1 - share, share])
-    noise = np.random.default_rng(0).normal(0, 1e-6, (50, 1)) * np.array([1.0, -1.0])
-    return PrevalenceInterval(
+    interval = PrevalenceInterval(
         prevalence=p,
         low=p,
         high=p,
         level=0.95,
         classes=np.array(["no", "yes"]),
-        replicates=p + noise,
+        replicates=np.array([p]),
         simultaneous=False,
         informative=np.array([True, True]),
         bias=np.zeros(2),
     )
+    return Compared(interval, p, p * (1 - p) / n)
 
 
 def test_a_change_too_small_to_matter_is_not_reported():
     def changed(before: float, now: float) -> bool:
-        return bool(changed_classes(interval(before), interval(now), ["no", "yes"]))
+        return bool(changed_classes(compared(before), compared(now), ["no", "yes"]))
 
     assert not changed(0.26, 0.269)
     assert changed(0.26, 0.271)
@@ -41,6 +43,43 @@ def test_a_change_too_small_to_matter_is_not_reported():
     assert changed(0.002, 0.006)
     assert changed(0.998, 0.994)
     assert not changed(0.02, 0.024)
+
+
+def scored(n, share, rng):
+    """Items of which this share is positive, with posteriors of a model trained on two fifths.
+
+    Scores of the classes are normal, and the area under the ROC curve is .95.
+    """
+    y, apart = rng.random(n) < share, 2.33
+    logit = apart * (rng.normal(size=n) + apart * (y - 0.5)) + np.log(0.4 / 0.6)
+    q = 1 / (1 + np.exp(-logit))
+    return ScoredBatch("b", np.column_stack([1 - q, q]), n)
+
+
+@pytest.mark.parametrize(("fall", "least", "most"), [(0.15, 0.8, 1.0), (0.0, 0.0, 0.05)])
+def test_a_fall_of_15_points_in_samples_of_300_is_marked_and_chance_is_not(fall, least, most):
+    """The mean posterior is compared with its own error, however far the estimates are apart."""
+    rng, marked = np.random.default_rng(0), []
+    far = compared(0.3).interval, compared(0.5).interval
+    for share in np.tile(np.linspace(0.3, 0.9, 20), 20):
+        batches = [
+            Compared(interval, *scored(300, p, rng).mean_posterior)
+            for interval, p in zip(far, (share, share - fall), strict=True)
+        ]
+        marked.append(bool(changed_classes(*batches, ["no", "yes"])))
+    error = np.sqrt(0.05 * 0.95 / len(marked))
+    assert least <= np.mean(marked) <= most + 2 * error
+
+
+def test_the_mean_posterior_of_counts_and_weights():
+    q = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    counted = ScoredBatch("b", q, 7, counts=np.array([4.0, 2.0, 1.0])).mean_posterior
+    repeated = ScoredBatch("b", np.repeat(q, [4, 2, 1], axis=0), 7).mean_posterior
+    for mine, its in zip(counted, repeated, strict=True):
+        np.testing.assert_allclose(mine, its)
+    weighted = ScoredBatch("b", q, 3, weights=np.array([1.0, 1.0, 0.0])).mean_posterior
+    for mine, its in zip(weighted, ScoredBatch("b", q[:2], 2).mean_posterior, strict=True):
+        np.testing.assert_allclose(mine, its)
 
 
 def test_regions_are_not_compared_with_their_alphabetical_neighbours(folder, plain_model):
@@ -56,16 +95,22 @@ def test_regions_are_not_compared_with_their_alphabetical_neighbours(folder, pla
     assert found.batches[1].change == ("negative", "positive")
 
 
-def test_there_is_nothing_to_do_only_if_nothing_is_warned_of():
-    calm = replace(BATCH, advice=(NOTHING_TO_DO,), command="draw", warnings=(), none_of_these=None)
-    assert heeding_warnings(calm, []) == calm
+def test_advice_sends_to_the_warnings_if_there_are_any():
+    note = TrainingFindings.TRAINED_ON_A_PART.found(n=1, n_rows=2)
+    calm = replace(
+        BATCH, findings=(Advice.AUDIT_WOULD_CONFIRM.found(batch="b"), note), command="draw"
+    )
+    assert heeding_warnings(calm, [note]) == calm
     assert heeding_warnings(calm, []).command == ""
-    half_empty = replace(calm, warnings=("column 'age': 50% of the rows are missing",))
-    for warned in (heeding_warnings(calm, ["a leak"]), heeding_warnings(half_empty, [])):
-        assert (warned.advice, warned.command) == ((WARNED,), "draw")
-    assert heeding_warnings(replace(calm, none_of_these=0.1), []).advice == (WARNED,)
-    other = replace(calm, advice=("Label some items.",))
-    assert heeding_warnings(other, ["a leak"]) is other
+    half_empty = replace(calm, findings=(*calm.findings, Made.ODD.found()))
+    for warned in (
+        heeding_warnings(calm, [Made.OF_TABLE.found()]),
+        heeding_warnings(half_empty, []),
+    ):
+        assert warned.findings[0] == Advice.SEE_WARNINGS.found(batch="b")
+        assert warned.command == "draw"
+    other = replace(calm, findings=(Made.DO.found(),))
+    assert heeding_warnings(other, [Made.ODD.found()]) is other
 
 
 def test_batches_of_a_few_items_are_not_compared(folder, plain_model):

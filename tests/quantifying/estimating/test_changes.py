@@ -7,18 +7,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.diagnosis.sample_profile import SampleCells
-from quantshift.diagnosis.training_profile import TrainingProfile, training_profile
+from quantshift.claims.findings import About, Finding
+from quantshift.measuring.columns.sample_profile import SampleCells
+from quantshift.measuring.columns.training_profile import TrainingProfile, training_profile
 from quantshift.quantifying import quantify, save_model, train
 from quantshift.quantifying.estimating.changes import (
     MOST_CHANGES,
-    MOST_WARNINGS,
     columns_that_moved,
     compare,
 )
-from quantshift.quantifying.output.result import ColumnChange
+from quantshift.quantifying.findings import Advice, BatchFindings
 from quantshift.quantifying.reading import pool
+from quantshift.quantifying.result import ColumnChange
 from quantshift.tables.columns.kinds import CATEGORY, DATE, NUMBER, TEXT, Column
+from tests.found import codes_of, numbers_of, only
 
 KINDS = {"age": NUMBER, "income": NUMBER, "city": CATEGORY, "day": DATE, "review": TEXT}
 CITIES = np.array(["Rome", "Bonn", "Lyon"])
@@ -45,7 +47,7 @@ def profile() -> TrainingProfile:
     return training_profile(table(1000, 0), codes, [Column(n, k, 0) for n, k in KINDS.items()])
 
 
-def warnings(profile: TrainingProfile, *changes: pl.Expr, n: int = 400) -> tuple[str, ...]:
+def findings(profile: TrainingProfile, *changes: pl.Expr, n: int = 400) -> tuple[Finding, ...]:
     sample = table(n, 1).with_columns(*changes)
     return compare(profile, SampleCells.of(profile, sample), P, LOW, HIGH)[1]
 
@@ -72,37 +74,35 @@ def test_columns_that_make_items_of_every_class_look_new(profile: TrainingProfil
 
 def test_values_outside_the_range_of_training(profile: TrainingProfile) -> None:
     older = pl.when(every(8)).then(80.0).otherwise("age").alias("age")
-    assert warnings(profile, older) == (
-        "column 'age': 12% of the rows lie outside 18 to 65, the range of training",
-    )
+    (found,) = findings(profile, older)
+    assert (found.code, found.about.column) == (BatchFindings.OUTSIDE_THE_RANGE, "age")
+    assert found.numbers == {"share": pytest.approx(0.125), "low": 18.0, "high": 65.0}
     younger = pl.when(every(8)).then(17.0).otherwise("age").alias("age")
-    assert warnings(profile, younger) == warnings(profile, older)
-    assert warnings(profile, pl.when(every(400)).then(80.0).otherwise("age").alias("age")) == ()
+    assert findings(profile, younger) == findings(profile, older)
+    assert findings(profile, pl.when(every(400)).then(80.0).otherwise("age").alias("age")) == ()
 
 
 def test_later_dates_are_news_only_in_months_that_training_does_not_have(
     profile: TrainingProfile,
 ) -> None:
     next_year = pl.col("day").dt.offset_by("1y")
-    assert warnings(profile, next_year) == ()
-    (said,) = warnings(profile, pl.col("day").dt.offset_by("6mo"))
-    assert said == (
-        "column 'day': 100% of the rows lie outside 2026-01-01 to 2026-03-01, the range of "
-        "training; leave out the column unless such dates say something about the label"
-    )
+    assert findings(profile, next_year) == ()
+    (said,) = findings(profile, pl.col("day").dt.offset_by("6mo"))
+    assert (said.code, said.about.column) == (BatchFindings.OUTSIDE_THE_DATES, "day")
+    assert said.numbers == {"share": 1.0, "low": "2026-01-01", "high": "2026-03-01"}
     # If the day itself is used, every later one is outside; also by a model that was saved.
     day = Column("day", DATE, 0, parts=("month", "day"))
     by_day = training_profile(table(1000, 0), np.arange(1000) % 2, [day])
     read = TrainingProfile.from_bytes(by_day.to_bytes(), 2)
-    assert len(warnings(by_day, next_year)) == 1
-    assert warnings(read, next_year) == warnings(by_day, next_year)
+    assert len(findings(by_day, next_year)) == 1
+    assert findings(read, next_year) == findings(by_day, next_year)
 
 
 def test_levels_never_seen(profile: TrainingProfile) -> None:
     oslo = pl.when(every(3)).then(pl.lit("Oslo")).otherwise("city").alias("city")
-    assert warnings(profile, oslo, n=300) == (
-        "column 'city': 33% of the rows have values that training has not seen, such as 'Oslo'",
-    )
+    (found,) = findings(profile, oslo, n=300)
+    assert (found.code, found.about.column) == (BatchFindings.NEW_LEVELS, "city")
+    assert found.numbers == {"share": pytest.approx(1 / 3), "example": "Oslo"}
 
 
 def test_rare_levels_lead_to_new_ones() -> None:
@@ -118,31 +118,29 @@ def test_rare_levels_lead_to_new_ones() -> None:
 
 def test_words_never_seen(profile: TrainingProfile) -> None:
     foreign = pl.col("review").str.replace_all("word", "palabra")
-    (warning,) = warnings(profile, foreign)
-    assert warning == (
-        "column 'review': 100% of the words occur in no training text or in only one, where 0% was "
-        "expected"
-    )
+    (found,) = findings(profile, foreign)
+    assert (found.code, found.about.column) == (BatchFindings.NEW_WORDS, "review")
+    assert found.numbers == {"share": 1.0, "expected": 0.0}
 
 
 def test_nothing_but_gaps(profile: TrainingProfile) -> None:
     gone = pl.lit(None, dtype=pl.Float64).alias("income")
-    assert warnings(profile, gone) == (
-        "column 'income': only missing values, where training has 6%",
-    )
-    assert warnings(profile, pl.lit("").alias("review")) == (
-        "column 'review': only missing values, where training has 0%",
+    numbers = numbers_of(findings(profile, gone), BatchFindings.NO_VALUES)
+    assert numbers == {"expected": pytest.approx(0.06, abs=0.005)}
+    assert findings(profile, pl.lit("").alias("review")) == (
+        BatchFindings.NO_VALUES.found(column="review", expected=0.0),
     )
 
 
 def test_more_gaps_than_expected(profile: TrainingProfile) -> None:
     few = pl.when(~every(2)).then("income").alias("income")
-    (warning,) = warnings(profile, few)
-    assert warning.startswith("column 'income': 5")
-    assert warning.endswith("% of the rows are missing where 6% was expected")
+    (found,) = findings(profile, few)
+    assert (found.code, found.about.column) == (BatchFindings.MORE_GAPS, "income")
+    assert 0.5 <= found.numbers["share"] < 0.6
+    assert found.numbers["expected"] == pytest.approx(0.06, abs=0.005)
 
 
-def test_the_worst_columns_come_first_and_the_others_are_named() -> None:
+def test_the_worst_columns_come_first() -> None:
     rng = np.random.default_rng(3)
     frame = pl.DataFrame({f"x{i}": rng.random(1000) for i in range(14)})
     codes = np.arange(1000) % 2
@@ -152,10 +150,9 @@ def test_the_worst_columns_come_first_and_the_others_are_named() -> None:
     assert len(changes) == MOST_CHANGES
     assert all(isinstance(change, ColumnChange) for change in changes)
     assert [change.name for change in changes] == [f"x{i}" for i in range(13, 3, -1)]
-    assert [warning.split(":")[0] for warning in said[:-1]] == [
-        f"column 'x{i}'" for i in range(13, 13 - MOST_WARNINGS, -1)
-    ]
-    assert said[-1].startswith("the same holds to a lesser degree for: 'x10', 'x9', ")
+    outside = [f"x{i}" for i in range(13, 13 - len(said), -1)]
+    assert [found.about.column for found in said] == outside
+    assert len(outside) > 10
 
 
 def test_what_the_prevalence_explains_is_not_listed() -> None:
@@ -200,13 +197,13 @@ def test_quantify_tells_what_changed(churn: pl.DataFrame, tmp_path: Path) -> Non
         quantify(sample, model=model, replicates=50).batches[0] for sample in (after, moved)
     )
     assert unchanged.changes == ()
-    assert unchanged.warnings == ()
+    assert codes_of(unchanged.findings) == [Advice.AUDIT_WOULD_CONFIRM]
     # The larger a change, the less it can be an effect of another on the estimated prevalence.
     assert [change.name for change in changed.changes[:2]] == ["city", "age"]
     assert "median 4" in next(c.description for c in changed.changes if c.name == "age")
-    assert changed.warnings[-1] == (
-        "column 'city': 40% of the rows have values that training has not seen, such as 'Oslo'"
-    )
+    new = only(changed.findings, BatchFindings.NEW_LEVELS)
+    assert new.about == About(batch=changed.name, column="city")
+    assert new.numbers == {"share": pytest.approx(0.4), "example": "Oslo"}
     save_model(model, tmp_path / "model")
     again = quantify(moved, model=tmp_path / "model", replicates=50).batches[0]
     assert again == changed
@@ -278,3 +275,38 @@ def test_a_saved_model_holds_no_row_of_training(churn: pl.DataFrame, tmp_path: P
         assert b"secret123" not in file.read_bytes()
     table = pl.read_parquet(BytesIO(model.profile.to_bytes()))
     assert not table["name"].fill_null("").str.starts_with("secret").any()
+
+
+def test_a_column_has_moved_if_a_tenth_more_or_fewer_values_are_missing_and_not_before() -> None:
+    frame = pl.DataFrame({"x": [None, *range(1, 10)] * 10}, schema={"x": pl.Float64})
+    known = training_profile(frame, np.arange(100) % 2, [Column("x", NUMBER, 0)])
+    for gaps, moved in ((20, set()), (21, {"x"}), (0, set())):
+        values = [None] * gaps + [5.0] * (100 - gaps)
+        sample = pl.DataFrame({"x": values}, schema={"x": pl.Float64})
+        assert columns_that_moved(known, SampleCells.of(known, sample)) == moved
+
+
+def test_a_column_has_moved_if_nearly_all_values_lie_on_one_side_of_training() -> None:
+    known = training_profile(
+        pl.DataFrame({"x": np.arange(100.0)}), np.arange(100) % 2, [Column("x", NUMBER, 0)]
+    )
+    for value in (-1.0, 100.0):
+        for n_beyond, moved in ((98, set()), (99, {"x"}), (100, {"x"})):
+            sample = pl.DataFrame({"x": [value] * n_beyond + [50.0] * (100 - n_beyond)})
+            assert columns_that_moved(known, SampleCells.of(known, sample)) == moved
+
+
+def test_of_few_known_values_in_training_many_new_ones_lie_outside() -> None:
+    """A new value lies outside of n others with probability 2 / (n + 1)."""
+    for n_known, expected in ((10, 0), (1000, 1)):
+        values = [float(i % 10) if i < n_known else None for i in range(1000)]
+        known = training_profile(
+            pl.DataFrame({"x": values}, schema={"x": pl.Float64}),
+            np.arange(1000) % 2,
+            [Column("x", NUMBER, 0)],
+        )
+        outside = [20.0] * 15 + [5.0] * (85 * n_known // 1000) + [-1.0] * 5
+        gaps = [None] * (100 - len(outside))
+        sample = pl.DataFrame({"x": [*outside, *gaps]}, schema={"x": pl.Float64})
+        said = compare(known, SampleCells.of(known, sample), P, LOW, HIGH)[1]
+        assert codes_of(said).count(BatchFindings.OUTSIDE_THE_RANGE) == expected

@@ -8,18 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quantshift.answers.kinds import INTERVAL, RANGE
-from quantshift.quantifiers.base.guarding import REFUTED
+from quantshift import SubclassSLD
+from quantshift.claims import Assumption, Kind, Reason
 from quantshift.quantifying import quantify
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.batches import allow_for_left_out, batch_of
-from quantshift.quantifying.estimating.decision import allow_for_unknown
-from quantshift.quantifying.estimating.evidence import TEST_REPLICATES, examine
+from quantshift.quantifying.estimating.evidence import (
+    FAR_SURER,
+    MOST_TESTED,
+    TEST_REPLICATES,
+    _subclasses,
+    _tested,
+    examine,
+)
 from quantshift.quantifying.estimating.performance import PerformanceOfBatches
 from quantshift.quantifying.estimating.sample import ScoredBatch
+from quantshift.quantifying.estimating.unlabelled import allow_for_unknown
+from quantshift.quantifying.findings import Advice
 from quantshift.quantifying.options import AuditOptions, EstimationOptions
-from quantshift.quantifying.output.result import Batch, Quantification
+from quantshift.quantifying.output.quantification import Quantification
+from quantshift.quantifying.result import Batch
 from quantshift.quantifying.training.train import train
+from tests.found import codes_of
 
 
 def _numbers(
@@ -66,7 +76,8 @@ def test_constant_posteriors_are_no_estimate() -> None:
 def test_columns_that_say_nothing_are_no_estimate(method: str) -> None:
     found = _quantify(_numbers(400, 0.5, 3, gap=0), _numbers(200, 0.5, 4, gap=0), method=method)
     assert _unknown(found.batches[0])
-    assert "label" in found.batches[0].advice[0]
+    codes = codes_of(found.batches[0].findings)
+    assert {Advice.ADD_COLUMNS_OR_LABEL, Advice.LABEL_SOME} & set(codes)
 
 
 @pytest.mark.slow
@@ -91,6 +102,25 @@ def test_a_sample_whose_items_look_all_the_same_is_no_estimate(method: str) -> N
     found = _quantify(known, empty, method=method)
     assert _unknown(found.batches[0])
     assert "look the same" in found.batches[0].no_estimate_reason
+
+
+@pytest.mark.parametrize("method", ["auto", "PCC", "PACC", "SLD", "HDx"])
+def test_a_column_in_another_unit_is_no_estimate(method: str) -> None:
+    """By PCC it was 56.0% (56.0 to 56.0%): probabilities of 0 and 1 leave nothing to chance."""
+    known, sample = _numbers(500, 0.5, 5), _numbers(300, 0.5, 6).drop("label")
+    assert _quantify(known, sample, method=method).batches[0].can_be_estimated
+    sample = sample.with_columns(pl.col("x0") * 1e5)
+    found = _quantify(known, sample, method=method)
+    assert _unknown(found.batches[0])
+    assert found.batches[0].no_estimate_reason == FAR_SURER
+
+
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_a_large_shift_of_sure_items_is_estimated(share: float) -> None:
+    """A tenth of a class in training and nine tenths of it in the sample."""
+    known = _numbers(300, 1 - share, 5, gap=2)
+    found = _quantify(known, _numbers(300, share, 6, gap=2), method="SLD")
+    assert found.batches[0].can_be_estimated
 
 
 def test_few_equal_items_may_be_what_they_seem() -> None:
@@ -138,16 +168,16 @@ def test_the_number_the_interval_and_the_verdict_tell_one_story(
     for share in batch.shares:
         assert share.estimate is not None
         assert share.low <= share.estimate <= share.high
-        for assumption in batch.assumptions:
+        for assumption in batch.alternatives:
             if not (assumption.refuted or assumption.for_comparison):
                 assert share.low <= assumption.prevalence[share.label] <= share.high
-    allowed = [a for a in batch.assumptions if not a.refuted]
+    allowed = [a for a in batch.alternatives if not a.refuted]
     assert allowed
     shown = batch.shares[1].estimate
     values = [a.prevalence["yes"] for a in allowed]
     assert min(values) - 1e-9 <= shown <= max(values) + 1e-9
-    weights = [a.weight or 0.0 for a in batch.assumptions]
-    assert not batch.assumptions[int(np.argmax(weights))].refuted
+    weights = [a.weight or 0.0 for a in batch.alternatives]
+    assert not batch.alternatives[int(np.argmax(weights))].refuted
     assert "topics" not in batch.verdict
 
 
@@ -159,10 +189,10 @@ def test_refuted_prior_shift_is_not_the_number_shown() -> None:
     batch = _quantify(known, sample[rng.permutation(800)], method="SubclassSLD").batches[0]
     assert batch.shift is not None
     assert batch.shift.kind == "local"
-    told = {a.name: a for a in batch.assumptions}
-    assert told["prior shift"].refuted
-    assert not told["local shift"].refuted
-    assert batch.shares[1].estimate == pytest.approx(told["local shift"].prevalence["yes"])
+    told = {a.assumption: a for a in batch.alternatives}
+    assert told[Assumption.PRIOR].refuted
+    assert not told[Assumption.LOCAL].refuted
+    assert batch.shares[1].estimate == pytest.approx(told[Assumption.LOCAL].prevalence["yes"])
     assert "if only the shares of the classes changed" in batch.verdict
     assert "(contradicted)" in batch.verdict
 
@@ -239,14 +269,14 @@ def test_items_like_those_of_no_class_leave_a_range_that_allows_for_any_class() 
     model = train(_numbers(600, 0.5, 1), label="label")
     items = model.items(_numbers(200, 0.5, 2).drop("label"))
     (evidence,) = examine(model, items, [np.arange(200)], EstimationOptions(replicates=50), seed=0)
-    assert evidence.decision.kind == INTERVAL
-    assert evidence.with_unlike(None).decision == evidence.decision
+    assert evidence.grounds.kind == Kind.INTERVAL
+    assert evidence.with_unlike(None).grounds == evidence.grounds
     unlike = evidence.with_unlike(0.1)
-    assert (unlike.decision.kind, unlike.decision.reason) == (RANGE, REFUTED)
+    assert (unlike.grounds.kind, unlike.grounds.reason) == (Kind.RANGE, Reason.REFUTED)
     assert unlike.none_of_these == 0.1
     np.testing.assert_allclose(unlike.interval.low, 0.9 * evidence.interval.low)
     np.testing.assert_allclose(unlike.interval.high, 0.9 * evidence.interval.high + 0.1)
-    assert evidence.with_unlike(0.5).decision.too_wide
+    assert evidence.with_unlike(0.5).grounds.kind is Kind.CANNOT
     # Predictions for these items may all be wrong: the range of the accuracy did not allow for it.
     performances = PerformanceOfBatches(model, level=0.95, n_bootstrap=20, seed=0)
     of_all, of_known = (
@@ -262,4 +292,20 @@ def test_items_like_those_of_no_class_leave_a_range_that_allows_for_any_class() 
     assert "cannot explain" in batch.verdict
     declared = EstimationOptions(replicates=50, declared=Declaration("covariate"))
     (by_mean,) = examine(model, items, [np.arange(200)], declared, seed=0)
-    assert by_mean.with_unlike(0.1).decision == by_mean.decision
+    assert by_mean.with_unlike(0.1).grounds == by_mean.grounds
+
+
+def test_of_many_rows_as_many_different_ones_are_tested() -> None:
+    rows = np.arange(MOST_TESTED + 50) + 7
+    found = _tested(rows, 0)
+    assert len(np.unique(found)) == MOST_TESTED
+    assert set(found.tolist()) <= set(rows.tolist())
+    assert _tested(rows[:100], 0) is not None
+
+
+@pytest.mark.parametrize(("n_clusters", "offers"), [(1, False), (2, True)])
+def test_two_clusters_can_distinguish_kinds_of_shift(n_clusters: int, offers: bool) -> None:
+    p = np.linspace(0.05, 0.95, 40)
+    quantifier = SubclassSLD().fit_posteriors(np.column_stack([1 - p, p]), np.arange(40) // 20)
+    quantifier.model_ = replace(quantifier.model_, shares=np.full(n_clusters, 1 / n_clusters))
+    assert (_subclasses(quantifier) is quantifier) == offers

@@ -1,17 +1,18 @@
 """What a method that tests itself may claim of samples, and what is said of them."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE
+from quantshift.claims import WIDEST, Assumption, Explanation, Facts, Kind, decide
 from quantshift.errors import UserError
-from quantshift.quantifiers.base.guarding import WIDEST
 from quantshift.quantifying import quantify, train
-from quantshift.quantifying.estimating.decision import IN_DOUBT, UNEXPLAINED
-from quantshift.quantifying.estimating.guarded_evidence import replicates_of
+from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples, replicates_of
+from quantshift.quantifying.findings import Advice
+from tests.found import codes_of
 
 FAST = {"replicates": 100}
 
@@ -52,22 +53,36 @@ def test_what_prior_shift_explains_in_part_is_in_doubt(model):
     sample = sample.with_columns(pl.col("age") + DOUBTFUL).drop("relapse")
     answer = quantify(sample, model=model, **FAST)
     (batch,) = answer.batches
-    assert batch.shift.kind == IN_DOUBT
+    assert batch.shift.kind == Explanation.IN_DOUBT
     assert batch.shift.explained > 0.5
     assert batch.reason == "refuted"
-    assert batch.unaudited_kind in (RANGE, CANNOT)
+    assert batch.unaudited_grounds.kind in (Kind.RANGE, Kind.CANNOT)
     assert share(batch).low <= 0.97 <= share(batch).high
-    assert "interval" not in answer.to_text().splitlines()[0]
+    assert "interval" not in answer.to_text(details=True).splitlines()[0]
 
 
 def test_evidence_for_a_change_of_prevalence_gives_an_interval(model):
     sample = at_prevalence(causes(40_000, seed=1), 0.1, 800, seed=1)
     (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
     assert not batch.shift.rejected
-    assert (batch.kind, batch.reason) == (INTERVAL, "evidence")
+    assert (batch.kind, batch.reason) == (Kind.INTERVAL, "evidence")
     assert batch.shift.p_doubles <= 0.005
     assert share(batch).low <= 0.1 <= share(batch).high
     assert "the items support that" in batch.basis
+
+
+def test_progress_counts_the_replicates(model):
+    sample = at_prevalence(causes(40_000, seed=1), 0.1, 800, seed=1)
+    seen = []
+    quantify(
+        sample.drop("relapse"),
+        model=model,
+        progress=lambda what, done, whole: seen.append((what, done, whole)),
+        **FAST,
+    )
+    resampled = [(done, whole) for what, done, whole in seen if what == "resampling"]
+    assert resampled[-1] == (100, 100)
+    assert [done for done, _ in resampled] == sorted({done for done, _ in resampled})
 
 
 def test_a_sample_selected_by_its_score_is_never_an_interval_around_sld(model):
@@ -83,7 +98,8 @@ def test_a_sample_selected_by_its_score_is_never_an_interval_around_sld(model):
         (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
         assert batch.reason != "evidence"
         assert share(batch).low <= truth <= share(batch).high
-        assert "No action needed" not in " ".join(batch.advice) or batch.reason == "agreement"
+        calm = Advice.AUDIT_WOULD_CONFIRM in codes_of(batch.findings)
+        assert not calm or batch.reason == "agreement"
 
 
 def test_after_a_refutation_there_is_a_range(model):
@@ -91,16 +107,16 @@ def test_after_a_refutation_there_is_a_range(model):
     truth = float((sample["relapse"] == "yes").mean())
     (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
     assert batch.shift.rejected
-    assert batch.shift.kind == UNEXPLAINED
-    assert (batch.kind, batch.reason) == (RANGE, "refuted")
+    assert batch.shift.kind == Explanation.UNEXPLAINED
+    assert (batch.kind, batch.reason) == (Kind.RANGE, "refuted")
     assert batch.shift.auc > 0.52
     assert 0 <= batch.shift.explained < 0.5
     assert f"explain {batch.shift.explained:.0%} of the difference" in batch.verdict
-    told = {a.name: a.prevalence["yes"] for a in batch.assumptions}
-    assert share(batch).estimate == pytest.approx(told["covariate shift"])
+    told = {a.assumption: a.prevalence["yes"] for a in batch.alternatives}
+    assert share(batch).estimate == pytest.approx(told[Assumption.COVARIATE])
     assert share(batch).estimate == pytest.approx(truth, abs=0.04)
     assert share(batch).low <= truth <= share(batch).high
-    assert next(a for a in batch.assumptions if a.name == "prior shift").refuted
+    assert next(a for a in batch.alternatives if a.assumption is Assumption.PRIOR).refuted
     assert "in a way that changed shares of the classes cannot explain" in batch.verdict
     assert "items that look alike have the label as often as in training" in batch.basis
 
@@ -128,7 +144,7 @@ def test_what_is_assumed_can_be_said(model):
     assert share(found["covariate"]).estimate == share(found["auto"]).estimate
     width = {name: share(batch).high - share(batch).low for name, batch in found.items()}
     assert 0 < width["covariate"] < width["auto"]
-    by_prior = next(a for a in found["prior"].assumptions if a.name == "prior shift")
+    by_prior = next(a for a in found["prior"].assumptions if a.assumption is Assumption.PRIOR)
     assert by_prior.prevalence["yes"] > share(found["auto"]).estimate + 0.03
     assert "as you declared" in found["covariate"].basis
 
@@ -138,10 +154,10 @@ def test_a_declaration_that_the_items_contradict_is_a_range(model):
     sample = causes(1000, move=2.0, seed=2).drop("relapse")
     (batch,) = quantify(sample, model=model, assume="prior", **FAST).batches
     assert batch.reason == "refuted"
-    assert batch.kind in (RANGE, CANNOT)
+    assert batch.kind in (Kind.RANGE, Kind.CANNOT)
     sample = at_prevalence(causes(4000, seed=1), 0.1, 800).drop("relapse")
     (batch,) = quantify(sample, model=model, assume="prior", **FAST).batches
-    assert (batch.kind, batch.reason) == (INTERVAL, "declared")
+    assert (batch.kind, batch.reason) == (Kind.CONDITIONAL, "declared")
     assert (
         batch.basis
         == "assumes, as you declared, that items of a class look as they did in training"
@@ -158,7 +174,8 @@ def test_the_assumption_of_another_method_is_its_own():
     ).batches
     assert batch.basis == (
         "rests on an untested assumption: the classifier's errors cancel out in the sample. The "
-        "interval shows the error of drawing the items, not the bias of the method"
+        "interval shows the error of drawing the items, not the bias of the method. This holds "
+        "only if labels still mean the same"
     )
 
 
@@ -176,21 +193,20 @@ def test_a_wide_range_asks_for_labels_first(model):
     found = quantify(sample, model=model, **FAST)
     (batch,) = found.batches
     assert share(batch).high - share(batch).low > WIDEST
-    assert batch.kind == CANNOT
+    assert batch.kind == Kind.CANNOT
     assert share(batch).estimate is None
     # So far from the training items, some also look like no class that they have.
-    unlike, first = found.to_text().splitlines()[:2]
-    assert unlike.startswith("none of these: at least ")
+    first = found.to_text(details=True).splitlines()[0]
+    assert "of the items look like nothing in training" in found.to_text(details=True)
     assert "cannot be estimated without labels" in first
     low, high = 100 * share(batch).low, 100 * share(batch).high
     assert f"anything from {low:.1f} to {high:.1f}% is possible" in first
     assert "% if only the mix of items changed" in first
     assert "random labels are enough for about plus or minus" in first
     assert "95% interval" not in first
-    assert "share   95% interval" not in found.to_text()
+    assert "share   95% interval" not in found.to_text(details=True)
     told = json.loads(found.to_json())["batches"][0]
-    assert told["kind"] == "cannot be estimated"
-    assert told["can_be_estimated"] is False
+    assert told["grounds"]["kind"] == "cannot"
 
 
 def test_the_page_promises_no_confidence_after_a_refutation(model):
@@ -230,10 +246,27 @@ def test_what_is_declared_is_an_interval_in_every_output(model):
     sample = causes(400, move=1.2, seed=2).drop("relapse")
     result = quantify(sample, model=model, assume="covariate", **FAST)
     batch = result.batches[0]
-    assert (batch.kind, batch.reason) == (INTERVAL, "declared")
+    assert (batch.kind, batch.reason) == (Kind.CONDITIONAL, "declared")
     assert batch.basis.startswith("assumes, as you declared, that items that look alike")
-    assert "share   95% interval" in result.to_text()
-    assert json.loads(result.to_json())["batches"][0]["reason"] == "declared"
+    assert "share   95% interval" in result.to_text(details=True)
+    told = json.loads(result.to_json())["batches"][0]
+    assert told["grounds"]["reason"] == "declared"
+    condition = "if items that look alike have the label as often as in training"
+    assert batch.condition == told["condition"] == condition
+    first, undeclared, *_ = result.to_text(details=True).splitlines()
+    assert f"in the sample, {condition} (95% interval " in first
+    # Without the declaration the items contradict label shift, and leave a range.
+    (alone,) = quantify(sample, model=model, **FAST).batches
+    assert batch.undeclared.grounds.kind in (Kind.RANGE, Kind.CANNOT)
+    assert batch.undeclared.grounds.reason is alone.reason
+    limits = [(share.low, share.high) for share in batch.undeclared.shares]
+    np.testing.assert_allclose(limits, [(s.low, s.high) for s in alone.shares], atol=1e-9)
+    assert undeclared.startswith("  if nothing were declared, ")
+    page = result.page()
+    assert condition in page
+    assert "if nothing were declared, " in page
+    assert "confidence interval" not in repr(result)
+    assert condition in repr(result)
 
 
 @pytest.mark.slow
@@ -272,3 +305,36 @@ def test_replicates_of_batches_share_what_the_training_items_add():
     assert np.std(replicates_of(p_hat, alone, n, 2000, 0)[:, 0]) == pytest.approx(
         np.sqrt(p_hat[0] * p_hat[1] / n), rel=0.1
     )
+
+
+@pytest.mark.parametrize(
+    ("rests_on", "names"),
+    [
+        (Assumption.PRIOR, [Assumption.PRIOR, Assumption.COVARIATE]),
+        (Assumption.COVARIATE, [Assumption.COVARIATE, Assumption.PRIOR]),
+        (
+            Assumption.BETWEEN,
+            [Assumption.PRIOR, Assumption.COVARIATE, Assumption.BETWEEN],
+        ),
+    ],
+)
+def test_assumptions_are_told_with_their_methods_that_of_the_estimate_first(rests_on, names):
+    prior, covariate, between = np.array([[0.6, 0.4], [0.7, 0.3], [0.65, 0.35]])
+    grounds = SimpleNamespace(
+        prior=prior,
+        covariate=covariate,
+        mixed=prior,
+        estimate=between,
+        grounds=decide(Facts(rests_on)),
+    )
+    base = SimpleNamespace(prior_=np.array([0.5, 0.5]))
+    model = SimpleNamespace(classes=("no", "yes"), method="Guarded", base=base)
+    found = GuardedSamples._alternatives(SimpleNamespace(model=model), grounds)
+    assert [one.assumption for one in found] == [*names, Assumption.NOTHING]
+    told = {one.assumption: one for one in found}
+    assert told[Assumption.PRIOR].prevalence == {"no": 0.6, "yes": 0.4}
+    assert told[Assumption.COVARIATE].prevalence["yes"] == 0.3
+    assert told[Assumption.NOTHING].prevalence["yes"] == 0.5
+    if Assumption.BETWEEN in told:
+        assert told[Assumption.BETWEEN].method == "Guarded"
+        assert told[Assumption.BETWEEN].prevalence["yes"] == 0.35

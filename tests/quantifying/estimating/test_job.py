@@ -8,13 +8,21 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from quantshift.answers.findings import RowFindings
 from quantshift.answers.rows import Rows
 from quantshift.errors import DataError, UserError
 from quantshift.labelling.audit import audit_interval
-from quantshift.quantifying import draw_audit_sheet, quantify, train
+from quantshift.quantifying import plan_quantify, quantify, train
+from quantshift.quantifying.findings import (
+    Advice,
+    BatchFindings,
+    SampleFindings,
+    TrainingFindings,
+)
 from quantshift.quantifying.training.learning import n_folds
 from quantshift.quantifying.training.model import column_order
 from quantshift.tables.columns.labels import label_name
+from tests.found import codes_of, numbers_of, only
 
 FAST = {"replicates": 100}
 
@@ -30,13 +38,13 @@ def test_the_share_is_found_within_its_interval(folder, model):
     assert (batch.name, batch.n_items) == ("new.csv", 300)
     assert found.method == "GuardedSLD"
     assert share(batch).low < 0.3 < share(batch).high
-    assert batch.assumptions[0].name == "prior shift"
-    for assumption in batch.assumptions:
+    assert batch.alternatives[0].assumption == "prior"
+    for assumption in batch.alternatives:
         assert sum(assumption.prevalence.values()) == pytest.approx(1)
     assert found.training.n_items == 600
     assert found.training.prevalence == {"negative": 0.5, "positive": 0.5}
     assert sum(batch.scores["positive"]) == pytest.approx(1)
-    assert found.warnings == ()
+    assert found.findings == ()
 
 
 def test_training_at_once_gives_what_the_model_gives(folder, plain_model):
@@ -49,7 +57,8 @@ def test_data_frames_do_as_well_as_files(folder, model):
     frame = pl.read_csv(folder / "new.csv")
     from_file = quantify(folder / "new.csv", model=model, **FAST).batches[0]
     from_frame = quantify(frame, model=model, **FAST).batches[0]
-    assert from_frame == dataclasses.replace(from_file, name="the sample")
+    named = tuple(found.in_batch("the sample") for found in from_file.findings)
+    assert from_frame == dataclasses.replace(from_file, name="the sample", findings=named)
 
 
 @pytest.mark.slow
@@ -80,7 +89,7 @@ def test_classifiers_by_name(folder, classifier):
     assert model.method == "PACC"
     (batch,) = quantify(folder / "new.csv", model=model, **FAST).batches
     assert share(batch).estimate == pytest.approx(0.3, abs=0.12)
-    assert [a.method for a in batch.assumptions] == ["PACC", "SLD", "PCC"]
+    assert [a.method for a in batch.alternatives] == ["PACC", "SLD", "PCC"]
     assert batch.verdict.startswith("Not tested for changes beyond the shares")
 
 
@@ -119,20 +128,20 @@ def test_posteriors_without_training_are_no_evidence(scored):
     answer = quantify(new, **posteriors)
     assert answer.classes == ("p_negative", "p_positive")
     (batch,) = answer.batches
-    assert (batch.kind, batch.reason) == ("cannot be estimated", "no evidence")
+    assert (batch.kind, batch.reason) == ("cannot", "no_evidence")
     unknown = share(batch, "p_positive")
     assert (unknown.estimate, unknown.low, unknown.high) == (None, 0, 1)
     assert "nothing shows that your posteriors are right" in batch.no_estimate_reason
     mean = new["p_positive"].mean()
-    (named,) = batch.assumptions
+    (named,) = batch.alternatives
     assert named.prevalence["p_positive"] == pytest.approx(mean)
-    assert f"({mean:.1%} if your posteriors are right)" in answer.to_text()
+    assert f"({mean:.1%} if your posteriors are right)" in answer.to_text(details=True)
     assert "no way to tell" in batch.verdict
-    assert "--method PCC" in batch.advice[0]
-    assert "audit-plan" in batch.advice[1]
+    assert codes_of(batch.findings) == [Advice.LABEL_SOME, Advice.DECLARE_POSTERIORS]
+    assert numbers_of(batch.findings, Advice.LABEL_SOME)["why"] == "unchecked"
     for declared in ({"method": "PCC"}, {"assume": "covariate"}):
         (trusted,) = quantify(new, **posteriors, **declared).batches
-        assert (trusted.kind, trusted.reason) == ("confidence interval", "declared")
+        assert (trusted.kind, trusted.reason) == ("conditional", "declared")
         interval = share(trusted, "p_positive")
         assert 0 < interval.low < mean < interval.high < 1
         assert "as you declared" in trusted.basis
@@ -168,12 +177,12 @@ def test_a_change_from_one_batch_to_the_next_is_marked(folder, model):
     found = quantify(pl.concat([few, many]), model=model, by="part", **FAST)
     assert found.batches[0].change == ()
     assert found.batches[1].change == ("negative", "positive")
-    assert "changed" in found.to_text()
+    assert "changed" in found.to_text(details=True)
 
 
 @pytest.mark.slow
 def test_audit_from_plan_to_estimate(folder, model, tmp_path):
-    sheet = draw_audit_sheet(folder / "new.csv", model=model, precision=0.08)
+    sheet = plan_quantify(folder / "new.csv", model=model, precision=0.08)
     assert 30 < sheet.plan.n_labels < 200
     sheet.write(tmp_path / "audit.csv")
     drawn = pl.read_csv(tmp_path / "audit.csv")
@@ -204,7 +213,7 @@ def test_a_plan_knows_from_training_how_often_hard_verdicts_err():
     labelled, new = verdicts(1000, 0.5), verdicts(4000, 0.3)
     options = {"label": "label", "posteriors": ["p_bad", "p_good"], "precision": 0.05}
     both = pl.lit(1.0) - pl.col("p_bad")
-    sheet = draw_audit_sheet(
+    sheet = plan_quantify(
         new.drop("label").with_columns(p_good=both),
         train=labelled.with_columns(p_good=both),
         **options,
@@ -215,7 +224,7 @@ def test_a_plan_knows_from_training_how_often_hard_verdicts_err():
     found = audit_interval(posteriors, rows, codes)
     assert (found.high[0] - found.low[0]) / 2 == pytest.approx(0.05, rel=0.25)
     # Nothing is known of the errors of verdicts without training: counting.
-    alone = draw_audit_sheet(new.drop("label").with_columns(p_good=both), **options).plan
+    alone = plan_quantify(new.drop("label").with_columns(p_good=both), **options).plan
     assert sheet.plan.n_labels < 0.8 * alone.n_labels
     assert alone.n_labels == alone.n_counting
 
@@ -226,14 +235,14 @@ def test_an_audit_that_contradicts_is_believed(folder, model):
     (batch,) = quantify(folder / "new.csv", model=model, audit=lies, **FAST).batches
     assert batch.audit.contradicts
     assert share(batch).estimate > 0.9
-    assert batch.advice[0].startswith("The audit contradicts the method")
+    assert Advice.AUDIT_CONTRADICTS in codes_of(batch.findings)
 
 
 def test_too_few_audited_items_are_said_to_be_too_few(folder, model):
     few = pl.read_csv(folder / "truth.csv")[:4]
     (batch,) = quantify(folder / "new.csv", model=model, audit=few, **FAST).batches
     assert batch.audit is None
-    assert batch.warnings == ("4 items are labelled and an audit needs 10: not audited",)
+    assert numbers_of(batch.findings, BatchFindings.TOO_FEW_LABELS) == {"n": 4, "fewest": 10}
 
 
 def test_a_sample_without_rows_is_one_line_and_a_batch_without_rows_knows_nothing(
@@ -246,9 +255,9 @@ def test_a_sample_without_rows_is_one_line_and_a_batch_without_rows_knows_nothin
     batch, other = found.batches
     assert share(batch).estimate is None
     assert (share(batch).low, share(batch).high) == (0, 1)
-    assert batch.warnings == ("no items: nothing can be estimated",)
+    assert codes_of(batch.findings) == [BatchFindings.NO_ITEMS, Advice.GIVE_ITEMS]
     assert other.can_be_estimated
-    assert "empty.csv: no rows\n" in found.to_text()
+    assert "empty.csv: no rows\n" in found.to_text(details=True)
 
 
 @pytest.mark.parametrize("n", [1, 7])
@@ -256,7 +265,7 @@ def test_a_tiny_sample_has_a_wide_interval_and_a_warning(folder, model, n):
     sample = pl.read_csv(folder / "new.csv")[:n]
     (batch,) = quantify(sample, model=model, **FAST).batches
     assert share(batch).high - share(batch).low > 0.3
-    assert batch.warnings == (f"only {n} item{'s' * (n > 1)}: the interval is wide",)
+    assert numbers_of(batch.findings, BatchFindings.FEW_ITEMS) == {"n": n}
 
 
 def test_labelled_rows_without_a_score_are_counted_once():
@@ -266,7 +275,7 @@ def test_labelled_rows_without_a_score_are_counted_once():
     )
     trained = train(table, label="label", posteriors="p").training
     assert trained.rows == Rows("the training table", 40, 35, {"no content": 5})
-    assert trained.notes == ()
+    assert trained.findings == ()
 
 
 def test_rows_without_a_text_are_left_out_with_a_warning(folder, model, tmp_path):
@@ -278,9 +287,11 @@ def test_rows_without_a_text_are_left_out_with_a_warning(folder, model, tmp_path
     found = quantify(tmp_path / "holes.csv", model=model, **FAST)
     assert found.batches[0].n_items == 288
     assert found.batches[0].left_out == 12
-    assert found.warnings == (
-        f"{tmp_path}/holes.csv: 12 of 300 rows were left out (no content: 12)",
-    )
+    assert numbers_of(found.findings, RowFindings.ROWS_LEFT_OUT) == {
+        "n": 12,
+        "n_read": 300,
+        "reasons": {"no content": 12},
+    }
     assert found.sample_rows == (Rows(f"{tmp_path}/holes.csv", 300, 288, {"no content": 12}),)
     whole = quantify(sample[12:], model=model, **FAST)
     known, lost = share(whole.batches[0]), 12 / 300
@@ -293,10 +304,8 @@ def test_mixed_encodings_are_read_with_a_warning(model, tmp_path):
     content = "\n".join(rows).encode() + "\ncafé\n".encode("latin-1")
     (tmp_path / "mixed.csv").write_bytes(content)
     found = quantify(tmp_path / "mixed.csv", model=model, **FAST)
-    assert found.warnings == (
-        f"{tmp_path}/mixed.csv: 1 cell with characters that are not UTF-8 and were replaced; save "
-        "the file as UTF-8",
-    )
+    file = f"{tmp_path}/mixed.csv"
+    assert found.findings == (RowFindings.UNDECODABLE_CELLS.found(table=file, n=1),)
 
 
 def bad_tables(path, model, plain_model):
@@ -365,7 +374,7 @@ def bad_tables(path, model, plain_model):
     yield (
         {"sample": new, "model": model, "audit": path / "far.csv"},
         f"{path}/far.csv: row 1 is not an item of the sample; audit items of the sample itself "
-        "(quantshift audit-plan draws them)",
+        "(quantshift plan quantify draws them)",
     )
     yield (
         {"sample": new, "model": model, "audit": path / "misspelt.csv"},
@@ -390,12 +399,13 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": new, "train": labelled, **good, "method": "SDL"},
-        "unknown method 'SDL'; did you mean 'SLD'? (your own: \"package.module:Class\")",
+        "unknown method 'SDL'; did you mean 'SLD'? "
+        '(your own: "package.module:Class" or "FILE.py:Class")',
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "logistics"},
         "unknown classifier 'logistics'; did you mean 'logistic'? "
-        '(your own: "package.module:name", e.g. of scikit-learn)',
+        '(your own: "package.module:name" or "FILE.py:name")',
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "boosting"},
@@ -495,7 +505,7 @@ def test_features_that_say_nothing_leave_any_share_possible():
     (batch,) = found.batches
     assert [(s.estimate, s.low, s.high) for s in batch.shares] == [(None, 0, 1), (None, 0, 1)]
     assert not batch.can_be_estimated
-    told = found.to_text()
+    told = found.to_text(details=True)
     assert told.startswith(
         f"label = yes: cannot be estimated from these columns: {batch.no_estimate_reason};"
     )
@@ -519,7 +529,7 @@ def test_of_several_classes_one_that_may_have_any_share_has_no_estimate():
     assert (a1.estimate, a1.low, a1.high) == (a2.estimate, a2.low, a2.high) == (None, 0.0, 1.0)
     assert b.estimate is not None
     assert 0 < b.low < b.estimate < b.high < 1
-    assert found.to_text().startswith(
+    assert found.to_text(details=True).startswith(
         "a2: cannot be estimated from these columns: in cross-validation the classifier cannot "
         "tell this class from another better than chance; between 0 and 100%"
     )
@@ -548,9 +558,10 @@ def test_a_long_training_table_is_sampled(folder, monkeypatch):
     assert made.training.rows.read == 600
     assert made.training.n_items == 200
     found = quantify(folder / "new.csv", model=made, **FAST)
-    assert found.warnings == (
-        f"{folder}/labelled.csv: trained on 200 of 600 rows, drawn at random",
-    )
+    assert numbers_of(found.findings, TrainingFindings.TRAINED_ON_A_PART) == {
+        "n": 200,
+        "n_rows": 600,
+    }
 
 
 def test_of_a_long_sample_a_random_part_is_used(folder, plain_model, monkeypatch):
@@ -560,10 +571,7 @@ def test_of_a_long_sample_a_random_part_is_used(folder, plain_model, monkeypatch
     monkeypatch.setattr(module, "MOST_KEPT", 200)
     part = quantify(folder / "new.csv", model=plain_model, by="date", every="month", **FAST)
     assert [b.n_items for b in part.batches] == [b.n_items for b in whole.batches]
-    assert part.warnings == (
-        "of 300 items 199 were used, drawn at random from the largest batches; more would hardly "
-        "make the estimates more precise",
-    )
+    assert part.findings == (SampleFindings.RANDOM_PART.found(n=199, n_items=300),)
     # The last month is short: its items are all there.
     assert whole.batches[-1].n_items < 60
     assert part.batches[-1].scores == whole.batches[-1].scores
@@ -580,7 +588,7 @@ def test_audited_items_of_a_long_sample_are_kept(
     truth = pl.read_csv(folder / "truth.csv")
     audited = truth[100:140]
     if by_number:
-        sheet = draw_audit_sheet(folder / "new.csv", model=plain_model, labels=40)
+        sheet = plan_quantify(folder / "new.csv", model=plain_model, n_labels=40)
         sheet.write(tmp_path / "audit.csv")
         rows = pl.read_csv(tmp_path / "audit.csv")
         audited = rows.with_columns(sentiment=truth["sentiment"].gather(rows["item"] - 1))
@@ -623,10 +631,10 @@ def test_a_sample_whose_weights_are_all_zero_is_refused():
     known = pl.DataFrame({"a": [0.2, 0.8] * 20, "y": ["no", "yes"] * 20, "w": [1.0, 2.0] * 20})
     new = pl.DataFrame({"a": [0.2, 0.8], "w": [0.0, 0.0], "day": ["mon", "tue"]})
     options = {"train": known, "label": "y", "posteriors": ["a"], "weights": "w", **FAST}
-    with pytest.raises(DataError, match=r"the weights of the sample must .* sum, got 0\.0"):
+    with pytest.raises(DataError, match="the weights of the sample are zero for all items"):
         quantify(new, **options)
     one = new.with_columns(w=pl.Series([1.0, 0.0]))
-    with pytest.raises(DataError, match="the weights of tue must"):
+    with pytest.raises(DataError, match="the weights of tue are zero"):
         quantify(one, by="day", **options)
 
 
@@ -658,8 +666,9 @@ def test_items_that_tell_nothing_are_a_warning(folder):
     found = quantify(
         frame.drop("sentiment"), train=frame, label="sentiment", features=["length"], **FAST
     )
-    (warning,) = found.warnings
-    assert warning.startswith("the training table: the columns say little about the label (AUC 0.")
+    little = only(found.findings, TrainingFindings.LITTLE_SEPARATION)
+    assert little.about.table == "the training table"
+    assert 0.4 < little.numbers["auc"] < 0.6
 
 
 def test_columns_that_say_much_about_a_rare_class_are_no_cause_for_a_warning():
@@ -669,7 +678,7 @@ def test_columns_that_say_much_about_a_rare_class_are_no_cause_for_a_warning():
     frame = pl.DataFrame({"x": rng.normal(size=600) + 1.2 * y, "y": np.where(y, "yes", "no")})
     found = quantify(frame.drop("y"), train=frame, label="y", classifier="logistic", **FAST)
     assert found.training.accuracy <= found.training.prevalence["no"]
-    assert not any("say little" in warning for warning in found.warnings)
+    assert TrainingFindings.LITTLE_SEPARATION not in codes_of(found.findings)
 
 
 @pytest.mark.parametrize(
@@ -687,7 +696,7 @@ def test_rows_without_a_group_are_a_batch_of_their_own(folder, plain_model):
         found = quantify(holes, model=plain_model, by="date", every=every, replicates=10)
         assert sum(b.n_items for b in found.batches) == 300
         assert {b.name: b.n_items for b in found.batches}["(missing)"] == 5
-        assert found.warnings == ()
+        assert found.findings == ()
 
 
 def test_many_batches_are_what_they_are_alone(folder, model):
@@ -701,7 +710,7 @@ def test_many_batches_are_what_they_are_alone(folder, model):
 def test_json_holds_everything(folder, model):
     found = quantify(folder / "new.csv", model=model, **FAST)
     told = json.loads(found.to_json())
-    assert told["format"] == 4
+    assert told["format"] == 1
     assert told["batches"][0]["shares"][1]["label"] == "positive"
     assert told["batches"][0]["shift"]["p_value"] > 0
     assert told["training"]["n_items"] == 600
@@ -726,7 +735,7 @@ def test_a_method_of_features_alone(folder):
     )
     found = quantify(folder / "new.csv", model=model, replicates=10)
     assert share(found.batches[0]).low < 0.3 < share(found.batches[0]).high
-    assert {a.method for a in found.batches[0].assumptions} == {"HDx", "SLD", "PCC"}
+    assert {a.method for a in found.batches[0].alternatives} == {"HDx", "SLD", "PCC"}
     with pytest.raises(UserError, match="HDx needs features, not posteriors"):
         train(folder / "labelled.csv", label="sentiment", posteriors=["length"], method="HDx")
 

@@ -40,7 +40,7 @@ def test_the_measures_are_about_those_on_the_rows(answer, model):
         each = performance.value(measure, label)
         assert each.estimate == pytest.approx(value, abs=0.05), measure
         assert each.low <= value <= each.high, measure
-    assert performance.kind == "confidence interval"
+    assert performance.kind == "interval"
     assert performance.strength == 1
     np.testing.assert_allclose(np.sum(performance.confusion), 1)
     better = performance.value("accuracy", corrected=True).estimate
@@ -49,7 +49,7 @@ def test_the_measures_are_about_those_on_the_rows(answer, model):
 
 def test_the_text_says_what_a_correction_would_do(answer):
     _, found = answer
-    lines = found.to_text().splitlines()
+    lines = found.to_text(details=True).splitlines()
     (said,) = [line for line in lines if "raise the accuracy to about" in line]
     assert said.strip().startswith("Probabilities that are corrected to these shares")
     assert any(

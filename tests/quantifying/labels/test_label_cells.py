@@ -77,7 +77,7 @@ def test_rare_labels_of_one_column_are_left_out_and_named() -> None:
     found = quantify(SAMPLE, train=frame, label="tags", separator=";", **QUICK)
     assert [(one.name, one.reason) for one in found.left_out_labels] == [("odd", "1 row with it")]
     assert set(found.labels) == set(LABELS)
-    assert "odd (1 row with it)" in found.to_text()
+    assert "odd (1 row with it)" in found.to_text(details=True)
 
 
 def test_a_label_that_never_occurs_or_always_is_refused_by_name() -> None:

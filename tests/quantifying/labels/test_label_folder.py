@@ -1,6 +1,7 @@
 """Models of several labels on disk."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ from quantshift.quantifying import (
     save_label_models,
     train_label_models,
 )
+from quantshift.quantifying.labels.label_training import LeftOutLabel
+from quantshift.quantifying.labels.parents import Parents
 from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled, with_tags
-
-pytestmark = pytest.mark.slow
 
 TRAIN = labelled(400, seed=1)
 SAMPLE = unlabelled(labelled(300, seed=2, spam=0.6), ["month"])
@@ -68,8 +69,18 @@ def test_the_folder_of_a_label_is_a_model_of_that_label(folder: Path, tmp_path: 
     assert all(f"--model {folder}/" in command for command in told)
 
 
+def test_what_is_loaded_is_what_was_saved(models: LabelModels, folder: Path) -> None:
+    loaded = load_label_models(folder)
+    assert loaded.labels == models.labels == LABELS
+    assert [model.headline for model in loaded.models] == list(LABELS)
+    assert loaded.parents == models.parents
+    for one, other in zip(loaded.models, models.models, strict=True):
+        assert one.training == other.training
+        assert one.columns == other.columns
+
+
 def test_models_of_several_labels_are_not_one(folder: Path) -> None:
-    """`score` and `audit-plan` said that there was no model."""
+    """`score` and `plan quantify` said that there was no model."""
     with pytest.raises(
         DataError, match=f"several labels; name that of one, such as {folder}/abuse"
     ):
@@ -132,3 +143,12 @@ def test_options_of_training_are_those_of_one_label() -> None:
     )
     assert set(models.labels) == set(LABELS)
     assert models.models[0].columns.content == ("x0",)
+
+
+def test_labels_that_were_left_out_are_kept_with_their_reasons(
+    models: LabelModels, tmp_path: Path
+) -> None:
+    left_out = (LeftOutLabel("rare", "on 3 rows"), LeftOutLabel("all", "on every row"))
+    one = replace(models, models=models.models[:1], parents=Parents.parse([], LABELS[:1]))
+    save_label_models(replace(one, left_out=left_out), tmp_path / "m")
+    assert set(load_label_models(tmp_path / "m").left_out) == set(left_out)

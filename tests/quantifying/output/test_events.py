@@ -8,7 +8,7 @@ from quantshift.answers.conditions import check_events
 from quantshift.answers.shares import Share
 from quantshift.errors import UserError
 from quantshift.quantifying.output.events import failures, is_unreliable
-from quantshift.quantifying.output.result import Audited
+from quantshift.quantifying.result import Audited
 from tests.quantifying.made import BATCH, CALM, SHARES, UNKNOWN, found_with
 
 

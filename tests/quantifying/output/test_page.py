@@ -11,15 +11,16 @@ import pytest
 
 from quantshift.answers.batch_names import NO_GROUP
 from quantshift.answers.conditions import Condition
-from quantshift.answers.kinds import CANNOT, RANGE
-from quantshift.answers.rows import Rows
+from quantshift.answers.rows import Rows, rows_left_out
 from quantshift.answers.shares import Share
-from quantshift.quantifiers.base.guarding import NO_EVIDENCE
+from quantshift.claims import Alternative, Assumption, decide
 from quantshift.quantifying import quantify
 from quantshift.quantifying.output.page import render_page
-from quantshift.quantifying.output.result import Assumption, Quantification
+from quantshift.quantifying.output.quantification import Quantification
+from quantshift.tables.columns.findings import TableFindings
 from tests.accessibility import grave_violations
-from tests.quantifying.made import ASSUMPTIONS, BATCH, FOUND, UNKNOWN
+from tests.claims.made import RANGED, TOO_WIDE
+from tests.quantifying.made import ASSUMPTIONS, BATCH, FOUND, TWOFOLD, UNKNOWN
 
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 
@@ -44,9 +45,16 @@ def test_the_page_needs_nothing_else(found):
 
 def test_names_cannot_break_out(found):
     batches = tuple(dataclasses.replace(batch, name=EVIL) for batch in found.batches)
-    page = render_page(dataclasses.replace(found, batches=batches, warnings=(EVIL,), reason=EVIL))
+    evil = TableFindings.HIDDEN_SHEET.found(table=EVIL, sheet=EVIL)
+    page = render_page(dataclasses.replace(found, batches=batches, findings=(evil,), reason=EVIL))
     assert "<img src=x" not in page
     assert page.count("</script>") == 3
+
+
+def test_the_formula_of_an_assumption_follows_its_words_unless_they_are_the_same():
+    assert "S in words (S)" in html.unescape(render_page(FOUND))
+    same = dataclasses.replace(FOUND, assumption="S in words")
+    assert "S in words (S" not in html.unescape(render_page(same))
 
 
 def opened(browser, path, **options):
@@ -155,7 +163,7 @@ def made() -> Quantification:
     """Three batches made by hand: the second cannot be estimated."""
     refuted = dataclasses.replace(ASSUMPTIONS[0], weight=0.8, refuted=True)
     batch = dataclasses.replace(
-        BATCH, assumptions=(refuted, *ASSUMPTIONS[1:]), scores={"neg": EVEN, "pos": EVEN}
+        BATCH, alternatives=(refuted, *ASSUMPTIONS[1:]), scores={"neg": EVEN, "pos": EVEN}
     )
     scores = {label: {"neg": EVEN, "pos": EVEN} for label in ("neg", "pos")}
     return dataclasses.replace(
@@ -172,11 +180,15 @@ def made() -> Quantification:
 
 def test_columns_rows_and_changes_are_on_the_page(made):
     page = render_page(made)
-    assert "<li>new.csv: 607 of 616 rows were left out (no content: 607)</li>" in page
+    rows = Rows("new.csv", 616, 9, {"no content": 607})
+    left_out = dataclasses.replace(made, findings=tuple(rows_left_out(rows)))
+    sentence = "<li>new.csv: 607 of 616 rows were left out (no content: 607)</li>"
+    assert sentence not in page
+    assert sentence in render_page(left_out)
     assert '<th scope="row">town</th><td>category</td><td>12 levels, 3 of them rare</td>' in page
     assert '<th scope="row">customer</th><td>nearly all values are distinct</td>' in page
     assert "<li>new.csv: 616 read, 9 used (no content: 607)</li>" in page
-    assert "<dt>age</dt><dd>mean 41.2 where 35.0 was expected</dd>" in page
+    assert "<dt>age</dt><dd>median 41.2 where 35 was expected</dd>" in page
     assert "second: pos: cannot be estimated from these columns: they tell the classes" in page
     assert "Cannot be estimated" in page
 
@@ -346,19 +358,26 @@ def test_the_page_says_how_it_was_made(made):
 
 
 def test_a_range_is_never_called_an_interval(made):
-    refuted = dataclasses.replace(BATCH, kind=RANGE)
+    refuted = dataclasses.replace(BATCH, grounds=RANGED)
     heading, limits, _ = masthead(render_page(dataclasses.replace(made, batches=(refuted,))))
-    assert heading.startswith("43.0% of the 500 items")
-    assert limits == "Range 37.5 to 50.0%; this is not a confidence interval"
+    assert heading.startswith("37.5 to 50.0% of the 500 items")
+    assert limits == "What remains possible, not a confidence interval"
     unknown = tuple(dataclasses.replace(share, estimate=None) for share in BATCH.shares)
-    wide = dataclasses.replace(
-        refuted, kind=CANNOT, reason=NO_EVIDENCE, shares=unknown, can_be_estimated=False
-    )
+    wide = dataclasses.replace(refuted, grounds=decide(TOO_WIDE), shares=unknown)
     heading, limits, lead = masthead(render_page(dataclasses.replace(made, batches=(wide,))))
     assert heading == "The share of mood = pos in new.csv cannot be estimated without labels"
     assert limits == "Anything from 37.5 to 50.0% is possible"
     assert "41.0% if only the shares of the classes changed, 36.0% if only the mix" in lead
     assert "50 random labels" in lead
+
+
+def test_two_intervals_are_two_bars_each_with_its_condition(made):
+    page = render_page(dataclasses.replace(made, batches=(TWOFOLD,)))
+    heading, limits, _ = masthead(page)
+    assert heading.startswith("Either 37.5 to 50.0% or 10.0 to 20.0% of the 500 items")
+    assert limits.count(" if ") == 2
+    assert "37.5 to 50.0% or 10.0 to 20.0%" in page
+    assert page.count('<i style="left: ') == 4  # of two classes
 
 
 def test_what_cannot_be_estimated_is_the_headline(made):
@@ -406,7 +425,7 @@ def three_classes():
         BATCH,
         shares=shares,
         unaudited=shares,
-        assumptions=(Assumption("prior shift", "SLD", prevalence),),
+        alternatives=(Alternative(Assumption.PRIOR, "SLD", prevalence),),
         scores=dict.fromkeys(labels, EVEN),
     )
     training = dataclasses.replace(

@@ -10,9 +10,13 @@ import pytest
 from matplotlib.figure import Figure
 from pydantic import TypeAdapter
 
+from quantshift import __version__
+from quantshift.answers.show.answer import FORMAT
 from quantshift.errors import UserError
 from quantshift.quantifying import json_schema
-from quantshift.quantifying.output.result import FORMAT, Audited, Quantification
+from quantshift.quantifying.output.quantification import Quantification
+from quantshift.quantifying.output.verdicts import MEANING
+from quantshift.quantifying.result import Audited
 from tests.quantifying.made import BATCH, FOUND, SHARES, UNKNOWN
 
 SEVERAL = dataclasses.replace(
@@ -24,14 +28,17 @@ def test_json_says_everything_and_reads_back_as_the_result():
     audit = Audited(50, 0.8, SHARES, SHARES, contradicts=False)
     found = dataclasses.replace(FOUND, batches=(dataclasses.replace(BATCH, audit=audit), UNKNOWN))
     told = json.loads(found.to_json())
-    assert told.pop("format") == FORMAT == 4
+    assert told.pop("format") == FORMAT == 1
+    assert told.pop("version") == __version__
     assert TypeAdapter(Quantification).validate_json(json.dumps(told)) == found
 
 
 def test_the_json_begins_with_the_answer():
     told = json.loads(FOUND.to_json())
     names = list(told)
-    assert names[:7] == ["format", "headline", "names", "classes", "label", "level", "batches"]
+    made_by, answer = names[:2], names[2:8]
+    assert made_by == ["format", "version"]
+    assert answer == ["headline", "names", "classes", "label", "level", "batches"]
     assert names.index("training") > names.index("batches")
     assert list(told["batches"][0])[:3] == ["name", "n_items", "shares"]
     assert list(told["batches"][0])[-1] == "scores"
@@ -79,14 +86,14 @@ def test_the_json_is_as_its_schema_says():
         check(json.loads(found.to_json()), schema, schema["$defs"])
     told = json.loads(FOUND.to_json())
     for wrong in (
-        told | {"format": 1},
+        told | {"format": 2},
         told | {"level": "high"},
         {name: value for name, value in told.items() if name != "used"},
         told | {"more": 1},
     ):
         with pytest.raises(AssertionError):
             check(wrong, schema, schema["$defs"])
-    assert "weight of evidence" in schema["$defs"]["Assumption"]["description"]
+    assert "weight of evidence" in schema["$defs"]["Alternative"]["description"]
 
 
 def test_a_frame_has_a_row_per_batch_and_class(monkeypatch):
@@ -105,6 +112,7 @@ def test_at_a_prompt_it_is_a_few_lines():
     assert repr(FOUND) == "\n".join(
         [
             "pos: 43.0% of the 500 items in new.csv (95% interval 37.5 to 50.0%)",
+            f"  {MEANING}",
             "class  share   95% interval",
             "neg    57.0%  50.0 to 62.5%",
             "pos    43.0%  37.5 to 50.0%",
@@ -114,13 +122,14 @@ def test_at_a_prompt_it_is_a_few_lines():
         "pos: cannot be estimated in 1 of 3 batches (b <i>: they tell the classes apart no better "
         "than chance)",
         "pos: from 43.0% (new.csv) to 43.0% (new.csv) in 2 batches",
+        f"  {MEANING}",
         "batch    items    pos   95% interval",
         "new.csv    500  43.0%  37.5 to 50.0%  shift",
         "b <i>      500      ?  0.0 to 100.0%  unknown",
         "new.csv    500  43.0%  37.5 to 50.0%  shift",
     ]
     many = dataclasses.replace(FOUND, batches=(BATCH,) * 500)
-    assert len(repr(many).splitlines()) == 13
+    assert len(repr(many).splitlines()) == 14
     assert repr(many).endswith("... and 490 more")
 
 

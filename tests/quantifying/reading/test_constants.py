@@ -2,8 +2,11 @@
 
 import polars as pl
 
+from quantshift.claims.findings import About
 from quantshift.quantifying import load_model, quantify, save_model, train
+from quantshift.quantifying.findings import SampleFindings
 from quantshift.quantifying.reading.constants import MOST_COUNTED, ConstantReader
+from tests.found import codes_of, only
 from tests.quantifying.reading.test_levels import customers
 
 
@@ -12,17 +15,22 @@ def test_other_values_are_counted_and_the_most_frequent_is_named():
     same = {"code": [3.0] * 4, "plan": ["b"] * 4, "x": [2] * 4}
     reader.add(pl.DataFrame({"country": ["FR", "DE", None, "fr "], "year": [2025] * 4, **same}))
     reader.add(pl.DataFrame({"country": ["IT", "DE", "FR", "FR"], "year": [2024] * 4, **same}))
-    assert list(reader.warnings("a.csv")) == [
-        "a.csv: constant in training, so not used, and different here: 'plan' (always 'a'; here "
-        "'b' in 8 rows), 'x' (always '1'; here '2' in 8 rows), 'year' (always '2024'; here '2025' "
-        "in 4 rows) and 1 more"
+    found = list(reader.findings("a.csv"))
+    assert [(f.about.column, f.numbers["example"], f.numbers["n"]) for f in found] == [
+        ("plan", "b", 8),
+        ("x", "2", 8),
+        ("year", "2025", 4),
+        ("country", "DE", 3),
     ]
+    assert [f.numbers["others"] for f in found] == [False, False, False, True]
+    assert found[0].numbers["usual"] == "a"
+    assert found[0].about.table == "a.csv"
 
 
 def test_where_nothing_differs_nothing_is_said():
     reader = ConstantReader({"country": "FR"})
     reader.add(pl.DataFrame({"country": ["FR", None]}))
-    assert list(reader.warnings("a.csv")) == []
+    assert list(reader.findings("a.csv")) == []
 
 
 def test_of_many_other_values_only_the_rows_are_counted():
@@ -31,7 +39,8 @@ def test_of_many_other_values_only_the_rows_are_counted():
         ids = [f"id {number}" for number in range(start, start + MOST_COUNTED)]
         reader.add(pl.DataFrame({"country": ids}))
     assert len(reader.others["country"]) == MOST_COUNTED
-    assert "and others in 10,000 rows" in next(reader.warnings("a.csv"))
+    (found,) = reader.findings("a.csv")
+    assert (found.numbers["others"], found.numbers["n"]) == (True, 10_000)
 
 
 def test_a_model_remembers_the_constants_of_its_training_table(tmp_path):
@@ -40,10 +49,8 @@ def test_a_model_remembers_the_constants_of_its_training_table(tmp_path):
     model = train(labelled, label="left", method="PACC")
     save_model(model, tmp_path / "model")
     found = quantify(new, model=load_model(tmp_path / "model"), replicates=20)
-    about_constants = [warning for warning in found.warnings if "constant" in warning]
-    assert about_constants == [
-        "the sample: constant in training, so not used, and different here: 'country' (always "
-        "'FR'; here 'DE' in 200 rows)"
-    ]
+    constant = only(found.findings, SampleFindings.NO_LONGER_CONSTANT)
+    assert constant.about == About(column="country", table="the sample")
+    assert constant.numbers == {"usual": "FR", "example": "DE", "others": False, "n": 200}
     without = quantify(new.drop("country"), model=model, replicates=20)
-    assert not any("constant" in warning for warning in without.warnings)
+    assert SampleFindings.NO_LONGER_CONSTANT not in codes_of(without.findings)

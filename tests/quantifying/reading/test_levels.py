@@ -6,11 +6,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from quantshift.cli.commands.quantify import quantify as quantify_command
+from quantshift.cli.commands.answers.quantify import quantify as quantify_command
 from quantshift.cli.declared import with_options
 from quantshift.quantifying import load_model, quantify, save_model, train
 from quantshift.quantifying.columns import NO_NAMES, TableItems
+from quantshift.quantifying.findings import Advice, BatchFindings, SampleFindings
 from quantshift.quantifying.reading.levels import LevelReader
+from tests.found import numbers_of
 
 CODES = {"Month-to-month": "M2M", "One year": "1Y", "Two year": "2Y"}
 FAST = {"method": "PACC", "replicates": 100}
@@ -52,14 +54,14 @@ def test_other_case_and_blanks_are_the_same_level_and_counted_once(model):
     plain = quantify(SAMPLE, model=model, replicates=100)
     shouted = quantify(SHOUTED, model=model, replicates=100)
     assert shouted.batches[0] == plain.batches[0]
-    (note,) = shouted.warnings
     n = len(SAMPLE) + int((SAMPLE["billing"] == "Paper bill").sum())
-    assert note == (
-        f"the sample: {n} values that differ from training only in case or blanks are taken as "
-        "those of training (contract: 'MONTH-TO-MONTH' as 'Month-to-month'; billing: "
-        "'Paper  bill' as 'Paper bill')"
+    spellings = (
+        "contract: 'MONTH-TO-MONTH' as 'Month-to-month'",
+        "billing: 'Paper  bill' as 'Paper bill'",
     )
-    assert plain.warnings == ()
+    respelt = SampleFindings.RESPELT_LEVELS.found(table="the sample", n=n, spellings=spellings)
+    assert shouted.findings == (respelt,)
+    assert plain.findings == ()
 
 
 def test_a_spelling_that_fits_two_levels_of_training_is_not_guessed():
@@ -84,9 +86,7 @@ def test_a_column_coded_in_another_way_gives_no_number(model, tmp_path):
             "100% of the values in column 'contract' are unknown from training ('M2M', where "
             "training has 'Month-to-month'); recode them as in training, or drop the column"
         )
-        assert batch.advice[0].startswith(
-            "Recode 'contract' as in training, or train without (`drop`), or label some items: "
-        )
+        assert numbers_of(batch.findings, Advice.RECODE_OR_LABEL)["columns"] == ("contract",)
 
 
 def test_without_the_column_there_is_a_number():
@@ -124,7 +124,7 @@ def test_a_few_unknown_levels_are_only_a_warning(model):
     )
     (batch,) = quantify(some, model=model, replicates=100).batches
     assert batch.can_be_estimated
-    assert any("'Weekly'" in warning for warning in batch.warnings)
+    assert numbers_of(batch.findings, BatchFindings.NEW_LEVELS)["example"] == "Weekly"
 
 
 def test_two_rows_prove_nothing(model):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from quantshift.quantifiers.base.items import Items
-from quantshift.quantifying.reading.reservoir import Reservoir, common_size
+from quantshift.items.items import Items
+from quantshift.quantifying.training.reservoir import Reservoir, common_size
 
 
 def filled(sizes, *, most, most_each=None, seed=0, chunk=10, marked=()):

@@ -1,12 +1,20 @@
 """Columns from which the batch of a row follows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from quantshift.quantifying import quantify, train
 from quantshift.quantifying.options import Grouping
-from quantshift.quantifying.reading.tied import rising_columns, tied_columns
+from quantshift.quantifying.training import tied as tied_module
+from quantshift.quantifying.training.tied import (
+    MOST_READ,
+    _first_rows,
+    rising_columns,
+    tied_columns,
+)
 from quantshift.tables.reading import open_table
 
 N = 300
@@ -110,3 +118,9 @@ def test_codes_can_be_declared_categories():
     as_number = quantify(new, **asked)
     assert {column.kind for column in as_number.used} == {"number"}
     assert found.training.accuracy > as_number.training.accuracy + 0.1
+
+
+def test_reading_ends_once_enough_rows_are_read(monkeypatch):
+    parts = [SimpleNamespace(rows=range(MOST_READ // 2)) for _ in range(5)]
+    monkeypatch.setattr(tied_module, "read_items", lambda *_: (part for part in parts))
+    assert _first_rows(None, Grouping("day", None), ["x"]) == parts[:2]

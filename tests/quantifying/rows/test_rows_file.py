@@ -1,12 +1,14 @@
 """`quantify --rows` and `score`: a line for every row, safe and complete."""
 
 import csv
+import datetime
 
 import numpy as np
 import polars as pl
 import pytest
 
-from quantshift import load_model, quantify, save_model, score, train
+from quantshift import load_model, probabilities, quantify, save_model, train
+from quantshift.claims import Assumption
 from quantshift.errors import UserError
 
 
@@ -57,7 +59,9 @@ def test_probabilities_are_those_of_the_model_and_corrected_by_bayes_rule(writte
     calibrated = model.base.calibrator_(np.column_stack([1 - raw, raw]))[:, 1]
     for batch in answer.batches:
         rows = [i for i, line in enumerate(lines) if line["batch"] == batch.name]
-        share = next(a for a in batch.assumptions if a.name == "prior shift").prevalence["yes"]
+        share = next(a for a in batch.alternatives if a.assumption is Assumption.PRIOR).prevalence[
+            "yes"
+        ]
         share = (len(rows) * share + 1) / (len(rows) + 2)
         prior = model.base.prior_[1]
         q = calibrated[rows]
@@ -83,7 +87,9 @@ def test_scores_of_a_saved_model_copy_the_columns_that_are_kept(model, tmp_path)
     save_model(model, tmp_path / "model")
     sample = table(300, 0.5, 3, labelled=False)
     sample.write_csv(tmp_path / "new.csv")
-    scored = score(tmp_path / "new.csv", tmp_path / "s.csv", model=tmp_path / "model", keep="site")
+    scored = probabilities(
+        tmp_path / "new.csv", tmp_path / "s.csv", model=tmp_path / "model", keep="site"
+    )
     assert [rows.used for rows in scored.rows] == [300]
     rows = pl.read_csv(tmp_path / "s.csv")
     assert rows["site"].to_list() == sample["site"].to_list()
@@ -93,7 +99,7 @@ def test_scores_of_a_saved_model_copy_the_columns_that_are_kept(model, tmp_path)
         np.testing.assert_allclose(rows[f"probability {label}"], raw[:, k], atol=1e-6)
     assert "correction" not in rows.columns
     assert rows["flag"].null_count() > 280
-    again = score(tmp_path / "new.csv", tmp_path / "s.csv", model=model)
+    again = probabilities(tmp_path / "new.csv", tmp_path / "s.csv", model=model)
     assert again.rows == scored.rows
 
 
@@ -102,7 +108,7 @@ def test_columns_of_the_table_with_names_of_ours_are_kept_beside_them(model, tmp
     own = [f"a{i}" for i in range(60)]
     names = ["probability yes", "row", "row (table)"]
     sample = sample.with_columns(pl.Series(name, own) for name in names)
-    score(sample, tmp_path / "s.csv", model=model, keep=[*names, "row"])
+    probabilities(sample, tmp_path / "s.csv", model=model, keep=[*names, "row"])
     rows = pl.read_csv(tmp_path / "s.csv")
     renamed = ["probability yes (table)", "row (table)", "row (table) (table)"]
     assert rows.columns[:5] == ["batch", "row", *renamed]
@@ -117,23 +123,23 @@ def test_no_file_of_the_user_is_replaced(model, tmp_path):
     mine.write_text("batch,row,predicted\n")
     for call in (
         lambda **options: quantify(sample, model=model, rows=mine, **options),
-        lambda **options: score(sample, mine, model=model, **options),
+        lambda **options: probabilities(sample, mine, model=model, **options),
     ):
         with pytest.raises(UserError, match="was not made by quantshift"):
             call()
     assert mine.read_text() == "batch,row,predicted\n"
-    score(sample, mine, model=model, overwrite=True)
+    probabilities(sample, mine, model=model, overwrite=True)
     assert mine.read_text().startswith("batch,row,probability no")
     sample.write_csv(tmp_path / "new.csv")
     with pytest.raises(UserError, match="read by the same command"):
-        score(tmp_path / "new.csv", tmp_path / "new.csv", model=model, overwrite=True)
+        probabilities(tmp_path / "new.csv", tmp_path / "new.csv", model=model, overwrite=True)
     with pytest.raises(UserError, match="the name says parquet"):
-        score(sample, tmp_path / "rows.parquet", model=model)
+        probabilities(sample, tmp_path / "rows.parquet", model=model)
 
 
 def test_a_failure_leaves_no_file(model, tmp_path):
     with pytest.raises(UserError, match="nonsense"):
-        score(table(60, 0.5, 4), tmp_path / "s.csv", model=model, keep="nonsense")
+        probabilities(table(60, 0.5, 4), tmp_path / "s.csv", model=model, keep="nonsense")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -142,6 +148,19 @@ def test_rows_without_content_are_left_out_and_counted(model, tmp_path):
         x=pl.when(pl.int_range(50) == 7).then(None).otherwise(pl.col("x")),
         z=pl.when(pl.int_range(50) == 7).then(None).otherwise(pl.col("z")),
     )
-    scored = score(sample, tmp_path / "s.csv", model=model)
+    scored = probabilities(sample, tmp_path / "s.csv", model=model)
     assert pl.read_csv(tmp_path / "s.csv")["row"].to_list() == [i for i in range(1, 51) if i != 8]
     assert (scored.rows[0].read, scored.rows[0].used) == (50, 49)
+
+
+def test_categories_are_escaped_like_texts_and_dates_are_written_as_days(model, tmp_path):
+    sample = table(40, 0.3, 3, labelled=False).with_columns(
+        kind=pl.Series(["=1+1", "plain"] * 20, dtype=pl.Categorical),
+        day=pl.Series([datetime.date(2026, 3, 4)] * 40),
+        time=pl.Series([datetime.datetime(2026, 3, 4, 5, 6, 7)] * 40),
+    )
+    probabilities(sample, tmp_path / "rows.csv", model=model, keep=["kind", "day", "time"])
+    rows = pl.read_csv(tmp_path / "rows.csv", infer_schema=False)
+    assert rows["kind"].to_list() == ["'=1+1", "plain"] * 20
+    assert rows["day"].unique().to_list() == ["2026-03-04"]
+    assert rows["time"].unique().to_list() == ["2026-03-04 05:06:07.000000"]

@@ -6,10 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import t as student
+from sklearn.linear_model import Ridge
 
+from quantshift.claims import Assumption, Reason
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying import quantify, save_model, train
-from quantshift.quantifying.training.group_errors import (
+from quantshift.quantifying.group_errors import (
     FORWARD,
     LEAVE_ONE_OUT,
     GroupErrors,
@@ -20,6 +22,7 @@ from quantshift.quantifying.training.learnt_from_groups import (
     PENALTY,
     GroupLesson,
     GroupShares,
+    _multiple,
     left_out_answers,
 )
 
@@ -207,16 +210,19 @@ def test_an_interval_is_left_alone_unless_the_groups_speak_of_such_samples():
     assert 0.8 < against.from_default < 1
     shares = GroupShares(*(np.array([1 - p, p]) for p in (0.3, 0.5, 0.5 + lesson.apart, 0.6)))
     further = replace(shares, prior=shares.prior + 0.01)
-    for reason in ("agreement", "no evidence"):
+    for reason in (Reason.AGREEMENT, Reason.NO_EVIDENCE):
         assert lesson.applies(shares, reason)
         assert not lesson.applies(further, reason)
-    assert lesson.applies(further, "refuted")
-    assert not lesson.applies(shares, "evidence")
-    assert against.applies(shares, "evidence")
-    assert not against.applies(further, "evidence")
-    assert not against.applies(shares, "declared")
+    assert lesson.applies(further, Reason.REFUTED)
+    assert not lesson.applies(shares, Reason.EVIDENCE)
+    assert against.applies(shares, Reason.EVIDENCE)
+    assert not against.applies(further, Reason.EVIDENCE)
+    assert not against.applies(shares, Reason.DECLARED)
     in_time = replace(against, in_time=True)
-    assert [in_time.applies(further, r) for r in ("evidence", "no evidence")] == [False, True]
+    assert [in_time.applies(further, r) for r in (Reason.EVIDENCE, Reason.NO_EVIDENCE)] == [
+        False,
+        True,
+    ]
     learnt, supported = (against.estimate(shares, supported=s)[1] for s in (False, True))
     assert supported == pytest.approx(learnt + (1 - against.from_default) * (0.6 - learnt))
 
@@ -242,7 +248,7 @@ def test_the_answer_rests_on_what_the_groups_teach():
     assert batch.kind == "range"
     assert "learnt from the groups of 'region' that were left out in turn" in batch.basis
     share = next(s for s in batch.shares if s.label == "yes")
-    learnt = next(a for a in batch.assumptions if a.name == "like the groups")
+    learnt = next(a for a in batch.alternatives if a.assumption is Assumption.GROUPS)
     assert share.estimate == pytest.approx(learnt.prevalence["yes"])
     assert share.low <= truth <= share.high
     lesson = GroupLesson.of(model.groups, "PCC", "SLD")
@@ -262,10 +268,10 @@ def test_where_the_assumptions_agree_the_groups_give_the_estimate_in_the_interva
         for taught in (model, replace(model, groups=None))
     ]
     taught, untaught = (next(s for s in batch.shares if s.label == "yes") for batch in found)
-    assert {(batch.kind, batch.reason) for batch in found} == {("confidence interval", "agreement")}
+    assert {(batch.kind, batch.reason) for batch in found} == {("interval", "agreement")}
     assert "learnt from the left-out groups of 'region'" in found[0].basis
     assert (taught.low, taught.high) == (untaught.low, untaught.high)
-    learnt = next(a for a in found[0].assumptions if a.name == "like the groups")
+    learnt = next(a for a in found[0].alternatives if a.assumption is Assumption.GROUPS)
     assert taught.estimate == pytest.approx(learnt.prevalence["yes"])
     assert taught.estimate != pytest.approx(untaught.estimate, abs=0.01)
     groups = model.groups
@@ -285,14 +291,14 @@ def test_groups_on_which_the_default_errs_turn_an_interval_by_evidence_into_a_ra
     rare = sample.filter((pl.col("relapse") == "no") | (pl.int_range(pl.len()) % 10 == 0))
     rare = rare.drop("relapse", "region")
     (without,) = quantify(rare, model=replace(model, groups=None), replicates=100).batches
-    assert (without.kind, without.reason) == ("confidence interval", "evidence")
+    assert (without.kind, without.reason) == ("confidence interval", Reason.EVIDENCE)
     wrong = tuple(
         replace(g, estimates={**g.estimates, "GuardedSLD": named(0.0), "SLD": named(0.0)})
         for g in model.groups.groups
     )
     taught = replace(model, groups=replace(model.groups, groups=wrong))
     (batch,) = quantify(rare, model=taught, replicates=100).batches
-    assert (batch.kind, batch.reason) == ("range", "no evidence")
+    assert (batch.kind, batch.reason) == ("range", "no_evidence")
     assert "learnt from the groups of 'region'" in batch.basis
 
 
@@ -307,9 +313,17 @@ def test_the_answer_rests_on_what_earlier_years_teach(tmp_path):
     (batch,) = quantify(sample, model=tmp_path / "model", replicates=100).batches
     assert "learnt from the periods of 'year', each estimated from those before it" in batch.basis
     (share,) = (s for s in batch.shares if s.label == "yes")
-    learnt = next(a for a in batch.assumptions if a.name == "like earlier periods")
+    learnt = next(a for a in batch.alternatives if a.assumption is Assumption.PERIODS)
     assert share.estimate in (None, pytest.approx(learnt.prevalence["yes"]))
     (without,) = quantify(sample, train=table.drop("year"), replicates=100, **options).batches
     (other,) = (s for s in without.shares if s.label == "yes")
     assert share.low <= other.low + 1e-9
     assert share.high >= other.high - 1e-9
+
+
+def test_the_multiple_is_that_of_ridge_regression():
+    rng = np.random.default_rng(11)
+    steps, missed = rng.normal(size=(12, 3, 2)), 0.2 * rng.normal(size=(12, 3))
+    ridge = Ridge(alpha=PENALTY * 3 / 2, fit_intercept=False)
+    ridge.fit(steps[..., :1].reshape(-1, 1), missed.reshape(-1))
+    assert _multiple(steps, missed) == pytest.approx([ridge.coef_[0], 0.0])

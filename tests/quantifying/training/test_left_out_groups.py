@@ -7,11 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.claims import Assumption, Kind
 from quantshift.errors import DataError, UserError
 from quantshift.quantifying import load_model, quantify, save_model, train
-from quantshift.quantifying.output.advice import groups_text
-from quantshift.quantifying.output.result import LeftOutColumn
+from quantshift.quantifying.columns import LeftOutColumn
+from quantshift.quantifying.findings import GroupFindings
+from quantshift.quantifying.group_errors import groups_text
 from quantshift.quantifying.training import left_out_groups
+from quantshift.quantifying.training.groups import _sides
 from quantshift.quantifying.training.left_out_groups import reach
 
 FAST = {"replicates": 100}
@@ -75,7 +78,7 @@ def test_the_column_is_no_feature(model):
 def test_the_errors_reach_every_output(model, tmp_path):
     sample = causes(300, move=1.5, seed=9).drop("relapse")
     found = quantify(sample, model=model, **FAST)
-    told = found.to_text()
+    told = found.to_text(details=True)
     assert "Groups   On your own 'region' (4 groups, each left out in turn) GuardedSLD" in told
     assert "mean error" in told
     written = json.loads(found.to_json())["groups"]
@@ -115,7 +118,7 @@ def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
             assert outer.high >= inner.high
     distance = max(1 - g.prevalence["yes"] for g in worse)
     assert wide.shares[1].low == pytest.approx(max(without.shares[1].estimate - distance, 0))
-    assert wide.kind == "cannot be estimated"
+    assert wide.kind == Kind.CANNOT
     assert "errors as large as on your own 'region'" in usual.basis
 
 
@@ -131,17 +134,17 @@ def test_the_errors_are_those_of_the_method_that_the_estimate_rests_on(model, mo
         )
         changed = replace(model, groups=replace(model.groups, groups=worse))
         batch = quantify(sample, model=changed, **FAST).batches[0]
-        names = [assumption.name for assumption in batch.assumptions]
+        names = [alternative.assumption for alternative in batch.alternatives]
         return batch.shares[1].high - batch.shares[1].low, names
 
     by_pcc, names = width("PCC")
     assert by_pcc > width("GuardedSLD")[0]
-    assert names[:2] == ["covariate shift", "prior shift"]
+    assert names[:2] == ["covariate", "prior"]
     after = "quantshift.quantifiers.likelihood.guarded_sld.AFTER_REFUTATION"
-    monkeypatch.setattr(after, {"columns": "between"})
+    monkeypatch.setattr(after, {"columns": Assumption.BETWEEN})
     by_both, names = width("GuardedSLD")
     assert by_both > width("PCC")[0]
-    assert "between the two" in names
+    assert "between" in names
 
 
 def test_the_quantile_is_the_conformal_one(model):
@@ -160,10 +163,20 @@ def test_the_quantile_is_the_conformal_one(model):
 
 def test_nothing_is_learnt_from_the_future():
     table = regions(("2019", "2020", "2021"), n=120)
-    told = train(table, groups="region", **LEARN).groups
+    told = train(table, time="region", **LEARN).groups
     assert told.design == "forward"
     assert [(g.name, g.n_trained) for g in told.groups] == [("2020", 120), ("2021", 240)]
     assert "(2 years, each estimated from those before it)" in groups_text(told)
+
+
+def test_years_are_groups_unless_they_are_named_as_time():
+    told = train(regions(("2019", "2020", "2021"), n=120), groups="region", **LEARN).groups
+    assert told.design == "leave-one-out"
+    assert [(g.name, g.n_trained) for g in told.groups] == [
+        ("2019", 240),
+        ("2020", 240),
+        ("2021", 240),
+    ]
 
 
 def test_numbered_periods_are_times_if_they_are_named_so(tmp_path):
@@ -206,10 +219,10 @@ def test_small_groups_are_one_and_many_are_not_all_tried(monkeypatch):
     )
     told = train(table, groups="region", **LEARN).groups
     assert len(told.groups) == 2
-    assert told.notes == (
-        "5 rows without a group are not used",
-        "2 groups of fewer than 30 rows are pooled as (small groups)",
-        "the 2 largest of 5 groups are left out in turn",
+    assert told.findings == (
+        GroupFindings.ROWS_WITHOUT_GROUP.found(n=5),
+        GroupFindings.GROUPS_POOLED.found(n=2, fewest=30, name="(small groups)"),
+        GroupFindings.LARGEST_GROUPS.found(n=2, n_groups=5),
     )
 
 
@@ -217,7 +230,7 @@ def test_long_groups_are_sampled(monkeypatch):
     monkeypatch.setattr(left_out_groups, "MOST_ROWS", 150)
     told = train(regions(), groups="region", **LEARN).groups
     assert {(g.n_items, g.n_trained) for g in told.groups} == {(150, 150)}
-    assert told.notes == ("each model is trained on, and estimates, at most 150 random rows",)
+    assert told.findings == (GroupFindings.ROWS_OF_GROUPS_DRAWN.found(most=150),)
 
 
 @pytest.mark.slow
@@ -258,3 +271,28 @@ def test_wrong_input_is_one_line(model):
         quantify(sample, model=model, time="region", **FAST)
     with pytest.raises(UserError, match="the model was not trained with groups age"):
         quantify(sample, model=model, groups="age", **FAST)
+
+
+def test_groups_of_posteriors_are_left_out_in_turn():
+    rng = np.random.default_rng(3)
+    n = 600
+    y = rng.random(n) < np.repeat([0.2, 0.5, 0.8], n // 3)
+    p = 1 / (1 + np.exp(-(rng.normal(size=n) + 3.0 * y - 1.5)))
+    frame = pl.DataFrame(
+        {
+            "no": 1 - p,
+            "yes": p,
+            "region": np.repeat(["a", "b", "c"], n // 3),
+            "relapse": np.where(y, "yes", "no"),
+        }
+    )
+    told = train(frame, label="relapse", posteriors=["no", "yes"], groups="region").groups
+    assert [group.name for group in told.groups] == ["a", "b", "c"]
+    for group, truth in zip(told.groups, (0.2, 0.5, 0.8), strict=True):
+        assert group.prevalence["yes"] == pytest.approx(truth, abs=0.08)
+        assert min(group.errors.values()) < 0.1
+
+
+def test_forward_each_training_set_is_followed_by_as_many_groups_as_are_asked_for():
+    sides = _sides(["a", "b", "c", "d"], "forward", 2)
+    assert [(side.train, side.tests) for side in sides] == [((0,), (1, 2)), ((0, 1), (2, 3))]

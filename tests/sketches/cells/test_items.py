@@ -66,4 +66,4 @@ def test_where_the_spread_is_nothing_items_are_at_the_mean():
     mean = np.array([[0.7, 0.2, 0.1]])
     items = spread_items(mean, np.zeros((1, 3, 3)), np.array([5.0]))
     assert items.weights.sum() == pytest.approx(5)
-    np.testing.assert_allclose(items.posteriors, np.repeat(mean, 4, axis=0), atol=1e-15)
+    np.testing.assert_allclose(items.posteriors, np.repeat(mean, 4, axis=0), atol=1e-14)

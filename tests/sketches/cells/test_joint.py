@@ -52,3 +52,11 @@ def test_a_single_row_has_no_spread():
     rows, _ = rounded_rows(3, 50)
     sums = joint_cells.summed(rows)
     assert not joint_cells.covariances(sums[:, :2], sums[:, 2:], np.ones(50)).any()
+
+
+def test_the_numbers_of_cells_are_those_of_kept_files():
+    """Levels of halved width down to 2**-9, 2**-7 and 2**-3, and 16 or 8 of equal width."""
+    assert JointCells(3).n_levels == (5 + 16, 3 + 16, 0 + 16)
+    assert JointCells(5).n_levels == (6 + 8, 4 + 8, 0 + 8)
+    assert JointCells(3).end_of_rows == 3 + 27 * 21 * 19 * 16
+    assert JointCells(5).end_of_rows == 5 + 125 * 14 * 12 * 8

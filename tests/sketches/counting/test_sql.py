@@ -1,12 +1,9 @@
 """Databases count as we do, to the last row, for every number there is."""
 
-import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from datetime import datetime
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -261,39 +258,6 @@ def test_every_dialect_quotes_names_and_counts(dialect):
     assert query.rstrip().endswith("FROM counted")
     # Of cells, of the rows of batches, and of the lines of the answer.
     assert query.count("COUNT(*)") == 3
-
-
-def postgres_programs() -> Path | None:
-    """The folder of PostgreSQL's programs."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if found:
-        return found[-1].parent
-    program = shutil.which("initdb")
-    return None if program is None else Path(program).resolve().parent
-
-
-@pytest.fixture(scope="module")
-def postgres():
-    """The URL of a PostgreSQL server of our own, on a socket."""
-    programs = postgres_programs()
-    if programs is None:
-        pytest.skip("no PostgreSQL server is installed")
-    pytest.importorskip("adbc_driver_postgresql", reason="needs quantshift[warehouse]")
-    # The server does not run as root.
-    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        folder.chmod(0o777)
-        data = folder / "data"
-        run = [*user, str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "tester"]
-        subprocess.run(run, check=True, capture_output=True, cwd=name)
-        control = [*user, str(programs / "pg_ctl"), "-D", str(data), "-l", str(folder / "log")]
-        listen = f"-c listen_addresses= -c unix_socket_directories={name} -c fsync=off"
-        subprocess.run([*control, "-o", listen, "-w", "start"], check=True, cwd=name)
-        try:
-            yield f"postgresql://tester@/postgres?host={name}"
-        finally:
-            subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd=name)
 
 
 def compare_with_postgresql(case: str, url: str, table: str) -> None:

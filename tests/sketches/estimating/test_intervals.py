@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 from quantshift import PACC, PCC, SLD
-from quantshift.intervals import aggregate_interval
 from quantshift.sketches import sketch
 from quantshift.sketches.estimating.batches import batches_of, grouped
 from quantshift.sketches.estimating.intervals import CountIntervals
@@ -39,7 +38,7 @@ def test_the_share_among_counted_items_is_known_as_well_as_from_their_rows(metho
     fitted = method().fit_posteriors(*scored(1500, balanced, 0))
     posteriors, _ = scored(600, shares, 1)
     items, population = (from_counts(fitted, posteriors, of) for of in ("items", "population"))
-    rows = aggregate_interval(fitted, posteriors, n_bootstrap=200, of="items")
+    rows = fitted.aggregate_interval(posteriors, n_bootstrap=200, of="items")
     np.testing.assert_allclose(items.prevalence, rows.prevalence, atol=2e-3)
     width, by_rows = items.high - items.low, rows.high - rows.low
     np.testing.assert_allclose(width, by_rows, rtol=0.25)
@@ -47,3 +46,50 @@ def test_the_share_among_counted_items_is_known_as_well_as_from_their_rows(metho
     assert (items.low >= population.low).all()
     assert (items.high <= population.high).all()
     np.testing.assert_array_equal(items.prevalence, population.prevalence)
+
+
+def test_limits_for_all_classes_of_a_batch_do_not_depend_on_the_others():
+    fitted = SLD().fit_posteriors(*scored(900, (0.4, 0.3, 0.3), 0))
+    names, order = ["p0", "p1", "p2"], [0, 1, 2]
+    days = [
+        pl.DataFrame(dict(zip(names, scored(300, shares, seed)[0].T, strict=True))).with_columns(
+            day=pl.lit(str(seed))
+        )
+        for seed, shares in enumerate([(0.6, 0.3, 0.1), (0.1, 0.1, 0.8), (0.2, 0.6, 0.2)])
+    ]
+    maker = CountIntervals(fitted, level=0.9, n_bootstrap=100, seed=0, simultaneous=True)
+
+    def limits(frame):
+        made = sketch(frame, posteriors=names, batch="day")
+        batches = batches_of(made, order)
+        found, _ = maker.of(list(batches), grouped(made, batches, list(batches), order))
+        return {name: (one.low, one.high) for name, one in zip(batches, found, strict=True)}
+
+    together = limits(pl.concat(days))
+    assert len(together) == 3
+    for day in days[:2]:
+        ((name, (low, high)),) = limits(day).items()
+        np.testing.assert_allclose(together[name][0], low)
+        np.testing.assert_allclose(together[name][1], high)
+
+
+@pytest.mark.parametrize(
+    ("method", "shares", "n_refits"),
+    [(SLD, (0.5, 0.5), 200), (PACC, (0.3, 0.3, 0.4), 100), (PCC, (0.5, 0.5), 20)],
+)
+def test_methods_have_as_many_replicates_of_training_as_they_need(method, shares, n_refits):
+    fitted = method().fit_posteriors(*scored(300, shares, 0))
+    names = [f"p{k}" for k in range(len(shares))]
+    steps = []
+    maker = CountIntervals(
+        fitted,
+        level=0.95,
+        n_bootstrap=300,
+        seed=0,
+        progress=lambda what, done, whole: steps.append((done, whole)),
+    )
+    made = sketch(pl.DataFrame(scored(100, shares, 1)[0], schema=names), posteriors=names)
+    order = list(range(len(names)))
+    batches = batches_of(made, order)
+    maker.of(list(batches), grouped(made, batches, list(batches), order))
+    assert steps[-1] == (n_refits, n_refits)

@@ -1,5 +1,4 @@
 import json
-import re
 
 import numpy as np
 import polars as pl
@@ -9,13 +8,17 @@ from quantshift import quantify_sketch, sketch
 from quantshift.errors import DataError, UserError
 from quantshift.history import watch
 from quantshift.labelling.audit import reweigh
+from quantshift.labelling.findings import SheetFindings
 from quantshift.labelling.sequence import confidence_sequence
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifying import save_model, train
+from quantshift.quantifying.estimating.evidence import FAR_SURER
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.estimating.batches import batches_of
 from quantshift.sketches.estimating.counts import point_estimates
+from quantshift.sketches.findings import SketchFindings
+from tests.found import numbers_of
 from tests.sketches.made import batches, labelled
 
 SHARES = {"day 1": 0.1, "day 2": 0.1, "day 3": 0.5}
@@ -44,7 +47,7 @@ def test_shares_are_found_with_intervals_and_changes(answer):
         assert spam.estimate == pytest.approx(SHARES[batch.name], abs=0.06)
         assert spam.low < spam.estimate < spam.high
         assert 0.01 < spam.high - spam.low < 0.12
-        assert (batch.kind, batch.reason) == ("confidence interval", "declared")
+        assert (batch.kind, batch.reason) == ("conditional", "declared")
     assert [bool(batch.change) for batch in answer.batches] == [False, False, True]
 
 
@@ -57,8 +60,8 @@ def test_scores_alone_are_no_evidence(training):
     for one, other in zip(found.batches, declared.batches, strict=True):
         if one.reason == "agreement":
             continue
-        assert one.reason == "no evidence"
-        assert one.kind in ("range", "cannot be estimated")
+        assert one.reason == "no_evidence"
+        assert one.kind in ("range", "cannot")
         assert one.shares[1].low <= SHARES[one.name] <= one.shares[1].high
         assert one.shares[1].high - one.shares[1].low > other.shares[1].high - other.shares[1].low
     with pytest.raises(UserError, match="only prior shift can be assumed"):
@@ -66,7 +69,7 @@ def test_scores_alone_are_no_evidence(training):
 
 
 def test_the_answer_is_text_json_and_csv(answer):
-    assert "spam" in answer.to_text()
+    assert "spam" in answer.to_text(details=True)
     assert len(json.loads(answer.to_json())["batches"]) == 3
     assert answer.to_csv().count("\n") == 7
 
@@ -88,12 +91,23 @@ def test_scores_that_no_mixture_explains_are_told(training):
         0
     ]
     assert batch.shift.rejected
-    held = [a.prevalence["spam"] for a in batch.assumptions]
+    held = [a.prevalence["spam"] for a in batch.alternatives]
     assert batch.shares[1].low <= min(held)
     assert batch.shares[1].high >= max(held)
 
 
 @pytest.mark.slow
+def test_scores_far_beyond_those_of_training_are_no_estimate(training):
+    sure = pl.DataFrame({"p": [1e-9] * 60 + [1 - 1e-9] * 40 + [0.5]})
+    for method in ("auto", "PCC"):
+        (batch,) = quantify_sketch(
+            sketch(sure, score="p"), training, replicates=50, method=method
+        ).batches
+        assert not batch.can_be_estimated
+        assert batch.no_estimate_reason == FAR_SURER
+        assert (batch.shares[1].low, batch.shares[1].high) == (0, 1)
+
+
 def test_the_mix_of_a_further_column_is_tested():
     rng = np.random.default_rng(0)
     train = labelled(6000).with_columns(site=rng.choice(["x", "y"], 6000))
@@ -122,12 +136,12 @@ def test_an_audit_corrects_the_estimate(week, training):
 def test_without_training_the_mean_of_the_scores_is_no_estimate(week):
     batch = quantify_sketch(week, replicates=50).batches[2]
     mean = batches(SHARES).filter(pl.col("day") == "day 3")["p"].mean()
-    (named,) = batch.assumptions
+    (named,) = batch.alternatives
     assert named.prevalence[batch.shares[1].label] == pytest.approx(mean, abs=1e-5)
-    assert (batch.kind, batch.reason) == ("cannot be estimated", "no evidence")
+    assert (batch.kind, batch.reason) == ("cannot", "no_evidence")
     assert [(s.estimate, s.low, s.high) for s in batch.shares] == [(None, 0, 1)] * 2
     trusted = quantify_sketch(week, method="PCC", replicates=50).batches[2]
-    assert (trusted.kind, trusted.reason) == ("confidence interval", "declared")
+    assert (trusted.kind, trusted.reason) == ("conditional", "declared")
     assert trusted.shares[1].low < mean < trusted.shares[1].high
 
 
@@ -341,17 +355,16 @@ def audited_days(n: int = 80) -> pl.DataFrame:
 def test_rows_of_an_audit_that_are_not_used_are_told(week, training):
     """Labels of `spam` alone gave 100% without a word: the other rows were passed over."""
     audit = audited_days()
-    assert quantify_sketch(week, training, replicates=50, audit=audit).warnings == ()
+    assert quantify_sketch(week, training, replicates=50, audit=audit).findings == ()
     spam_only = audit.with_columns(label=pl.when(pl.col("label") == "spam").then("label"))
     n_ham = spam_only["label"].null_count()
     found = quantify_sketch(week, training, replicates=50, audit=spam_only)
-    assert found.warnings == (
-        f"the audit: {n_ham} rows have no label; if these are the hard ones, the audit is biased",
-    )
-    assert watch(found).summary_line().endswith(found.warnings[0])  # It said `ok` and no more.
+    assert found.findings == (SheetFindings.ROWS_WITHOUT_LABEL.found(table="the audit", n=n_ham),)
+    # It said `ok` and no more.
+    assert watch(found).summary_line().endswith(found.findings[0].sentence)
     unscored = audit.with_columns(p=pl.when(pl.int_range(pl.len()) > 2).then("p"))
     found = quantify_sketch(week, training, replicates=50, audit=unscored)
-    assert found.warnings == ("the audit: labels without a usable score are not used: 3",)
+    assert found.findings == (SketchFindings.UNSCORED_LABELS.found(table="the audit", n=3),)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -369,15 +382,15 @@ def test_audited_items_that_were_not_counted_are_told(classes):
     labels = np.random.default_rng(1).choice(names, 60)
     audit = frame.sample(60, seed=2).rename({"day": "batch"})
     audit = audit.with_columns(pl.Series("label", labels))
-    assert quantify_sketch(made, replicates=50, audit=audit).warnings == ()
+    assert quantify_sketch(made, replicates=50, audit=audit).findings == ()
     moved = [pl.col("p") * 0.9]
     if classes == 3:
         moved = [pl.col("a") * 0.9, pl.col("b") + pl.col("a") * 0.1]
     for wrong in (audit.with_columns(moved), pl.concat([audit, audit])):
-        (warning,) = quantify_sketch(made, replicates=50, audit=wrong).warnings
-        found = re.match(r"the audit: (\d+) of (\d+) items have scores that their batch", warning)
-        assert int(found[2]) == len(wrong)
-        assert int(found[1]) > 30
+        findings = quantify_sketch(made, replicates=50, audit=wrong).findings
+        found = numbers_of(findings, SketchFindings.UNCOUNTED_ITEMS)
+        assert found["n_items"] == len(wrong)
+        assert found["n"] > 30
 
 
 @pytest.mark.slow

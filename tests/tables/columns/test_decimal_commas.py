@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.tables.columns.decimal_commas import COMMA, COMMA_AND_DOTS
+from quantshift.tables.columns.decimal_commas import COMMA, COMMA_AND_DOTS, comma_format
 from quantshift.tables.columns.kinds import CATEGORY, NUMBER, Column, as_kind, choose
 
 NUMBERS = np.random.default_rng(0).normal(300, 900, 200).round(2)
@@ -62,3 +62,17 @@ def test_dots_are_thousands_only_if_they_were_in_training():
         1234.5,
         None,
     ]
+
+
+def test_the_shares_from_which_commas_are_decimal():
+    """One cell in 20 with a comma shows that it is no thousand, half of all have one, 21 differ."""
+    thousands = [f"{n},{n + 100}" for n in range(1, 40)]
+    assert comma_format(pl.Series([*thousands[:38], "1,5", "2,5"]), 0) == COMMA  # 2 of 40
+    assert comma_format(pl.Series([*thousands, "1,5", "2,5"]), 0) is None  # 2 of 41
+    half = [f"{n},5" for n in range(20)]
+    assert comma_format(pl.Series([*half, *map(str, range(20))]), 0) == COMMA
+    assert comma_format(pl.Series([*half, *map(str, range(21))]), 0) is None
+    assert comma_format(pl.Series(half), 0) is None
+    assert comma_format(pl.Series([*half, "20,5"]), 0) == COMMA
+    assert comma_format(pl.Series([*half, "20,5", "odd"]), 0) is None
+    assert comma_format(pl.Series([*half, "20,5", "odd"]), 1) == COMMA

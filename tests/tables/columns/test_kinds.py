@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from quantshift.errors import DataError
+from quantshift.tables.columns.cell_names import names_of
 from quantshift.tables.columns.kinds import (
     check_kinds,
     choose,
-    names_of,
     odd_cells,
     prepared,
     typed,

@@ -1,12 +1,14 @@
 """Names that differ only in case or blanks, or look mistyped."""
 
+from quantshift.tables.columns.findings import TableFindings
 from quantshift.tables.columns.spelling import (
     known_spellings,
-    merged_notes,
     mistyped,
-    placeholder_notes,
+    odd_labels,
+    respelt_labels,
     usual_spellings,
 )
+from tests.found import numbers_of
 
 
 def test_the_most_frequent_spelling_is_the_usual_one():
@@ -34,23 +36,23 @@ def test_rare_names_that_look_like_common_ones():
 
 def test_what_was_merged_is_counted():
     counts = {"Yes": 40, "YES": 3, "yes ": 2, "No": 9}
-    (note,) = merged_notes(counts, {"YES": "Yes", "yes ": "Yes"})
-    assert note == (
-        "5 labels that differ only in case or blanks are treated as one: 'YES' (3), 'yes ' (2) as "
-        "'Yes'"
+    found = numbers_of(
+        respelt_labels(counts, {"YES": "Yes", "yes ": "Yes"}), TableFindings.RESPELT_LABELS
     )
-    assert list(merged_notes(counts, {})) == []
+    assert (found["n"], found["unseen"]) == (5, False)
+    assert found["spellings"] == ("'YES' (3), 'yes ' (2) as 'Yes'",)
+    assert list(respelt_labels(counts, {})) == []
 
 
 def test_accents_of_another_composition_are_shown_as_codes():
     """They were said to be 'é' treated as 'é'."""
     for form, name in (("e\u0301", "\u00e9"), ("\u00e9", "e\u0301")):
-        (note,) = merged_notes({form: 1}, {form: name})
-        assert note.count("'\u00e9'") == 1
-        assert note.count(r"'e\u0301'") == 1
+        (found,) = respelt_labels({form: 1}, {form: name})
+        assert found.sentence.count("'\u00e9'") == 1
+        assert found.sentence.count(r"'e\u0301'") == 1
 
 
 def test_names_that_stand_for_no_label():
-    (note,) = placeholder_notes({"yes": 5, "no": 5, "Unlabelled ": 10})
-    assert note.startswith("the label 'Unlabelled ' (10 of 20) counts as a class")
-    assert not list(placeholder_notes({"+": 5, "-": 5, "neutral": 2}))
+    (found,) = odd_labels({"yes": 5, "no": 5, "Unlabelled ": 10})
+    assert found == TableFindings.PLACEHOLDER_LABEL.found(label="Unlabelled ", n=10, n_labels=20)
+    assert not list(odd_labels({"+": 5, "-": 5, "neutral": 2}))

@@ -1,20 +1,33 @@
-"""Dates are read as polars reads whole columns of them."""
+"""Dates are read in the format that all cells of a column have."""
 
-import polars as pl
+import datetime
+
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from quantshift.tables.columns.dates import moments
-from quantshift.tables.columns.written_dates import FIRST_YEAR, OTHER_FORMATS, dates_in
-
-PARTS = st.sampled_from(["1", "01", "12", "13", "29", "31", "32", "00", " 5", "2024", "2023", "99"])
+from quantshift.tables.columns.written_dates import DAY_FIRST, ISO, MONTH_FIRST, dates_in
 
 
-@pytest.mark.parametrize("format_", OTHER_FORMATS)
-@given(cells=st.lists(st.tuples(PARTS, PARTS, PARTS), min_size=1, unique=True))
-def test_dates_in_other_formats(format_, cells):
-    texts = [format_[2].join(parts) for parts in cells]
-    dates = moments(pl.Series(texts), format_)
-    expected = dates.set((dates.dt.year() < FIRST_YEAR).fill_null(True), None).to_list()
-    assert list(dates_in(texts, format_).values()) == expected
+@pytest.mark.parametrize(
+    ("text", "format_", "expected"),
+    [
+        ("1/02/2026", DAY_FIRST, (2026, 2, 1)),
+        (" 1/02/2026 ", MONTH_FIRST, (2026, 1, 2)),
+        ("29/02/2024", DAY_FIRST, (2024, 2, 29)),
+        ("29/02/2023", DAY_FIRST, None),
+        ("13/01/2026", MONTH_FIRST, None),
+        ("01/02/99", DAY_FIRST, None),
+        ("00/02/2026", DAY_FIRST, None),
+        ("31.01.2026", "%d.%m.%Y", (2026, 1, 31)),
+        ("2026/1/31", "%Y/%m/%d", (2026, 1, 31)),
+        ("2026-01-31 10:00", ISO, (2026, 1, 31)),
+        ("31/01/2026", ISO, None),
+    ],
+)
+def test_a_date_in_a_format(text, format_, expected):
+    date = None if expected is None else datetime.date(*expected)
+    assert dates_in([text, None, text], format_) == {text: date}
+
+
+def test_dates_with_a_type_have_no_format():
+    date, moment = datetime.date(2026, 1, 31), datetime.datetime(2026, 1, 31, 5)
+    assert dates_in([date, moment], DAY_FIRST) == {date: date, moment: date}

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from scipy.io import arff as scipy_arff
 
-from quantshift.data import DataFolder, import_table
 from quantshift.errors import DataError
-from quantshift.tables.chunks import ROWS
+from quantshift.lab.data import DataFolder, import_table
+from quantshift.tables.files.chunks import ROWS
 from quantshift.tables.reading import open_table, read_frame
 
 DENSE = r"""% made for a test

@@ -19,8 +19,8 @@ import polars as pl
 import pytest
 
 from quantshift import judge, quantify, sketch
-from quantshift.data import DataFolder, ReviewFile, import_reviews
 from quantshift.errors import DataError, UserError
+from quantshift.lab.data import DataFolder, ReviewFile, import_reviews
 from quantshift.labelling.sheets.drawn import check_sheet
 from quantshift.tables import (
     OpenTable,
@@ -31,11 +31,11 @@ from quantshift.tables import (
     register_format,
     withdraw_format,
 )
-from quantshift.tables.cells import FrameCells
-from quantshift.tables.chunks import Chunk
+from quantshift.tables.columns.findings import TableFindings
+from quantshift.tables.files.chunks import Chunk
 from quantshift.tables.formats import endings_of, format_of, known_formats
 from quantshift.tables.formats.frames import without_gaps
-from tests.data.made_reviews import rows_of
+from tests.lab.data.made_reviews import rows_of
 
 
 def _open(file: TableFile) -> OpenTable:
@@ -48,7 +48,7 @@ def _open(file: TableFile) -> OpenTable:
             next(lines)
             while rows := [line.decode().rstrip("\n").split("|") for line in islice(lines, 100)]:
                 frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-                yield Chunk(first, FrameCells(without_gaps(frame.select(wanted))))
+                yield Chunk(first, without_gaps(frame.select(wanted)))
                 first += len(rows)
 
     return OpenTable(file.name, tuple(names), dict.fromkeys(names, str), read)
@@ -116,12 +116,13 @@ def test_rows_are_read_in_chunks_and_as_a_whole(files, labelled):
     assert read_frame(files / "a.psv.gz").columns.rows() == [("1", "2")]
 
 
-def test_notes_of_a_table_are_those_of_its_frame(files):
+def test_findings_about_a_table_are_those_of_its_frame(files):
     withdraw_format(BARS)
-    noted = replace(BARS, open=lambda file: replace(_open(file), notes=("one part is not read",)))
+    hidden = (TableFindings.HIDDEN_SHEET.found(sheet="b"),)
+    noted = replace(BARS, open=lambda file: replace(_open(file), findings=hidden))
     register_format(noted)
     try:
-        assert read_frame(files / "train.psv").notes == ("one part is not read",)
+        assert read_frame(files / "train.psv").findings == hidden
     finally:
         withdraw_format(noted)
         register_format(BARS)
@@ -177,7 +178,7 @@ def test_the_commands_know_it(files, quantshift):
 
 @pytest.mark.slow
 def test_sheets_are_written_and_read_in_it(files, quantshift):
-    plan = ("audit-plan", "--sample", "new.psv", "--train", "train.psv", "--label", "left")
+    plan = ("plan", "quantify", "--sample", "new.psv", "--train", "train.psv", "--label", "left")
     code, _, err = quantshift(*plan, "--labels", 20, "--drop", "stars,p", "--out", "sheet.psv")
     assert code == 0, err
     header, *rows = (files / "sheet.psv").read_text().splitlines()
@@ -227,7 +228,7 @@ def test_help_does_not_depend_on_when_a_format_is_registered():
     script = (
         "from quantshift.tables import TableFormat, register_format\n"
         "register_format(TableFormat(name='PSV', endings=('.psv',), open=print))\n"
-        "from quantshift.cli.commands.data import import_\n"
+        "from quantshift.cli.commands.research.data import import_\n"
         "print(import_.__annotations__['files'].__metadata__[0].help)\n"
     )
     shown = subprocess.run(

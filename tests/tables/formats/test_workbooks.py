@@ -6,8 +6,10 @@ import pytest
 
 from quantshift.errors import DataError, UserError
 from quantshift.quantifying import quantify
+from quantshift.tables.columns.findings import TableFindings
 from quantshift.tables.reading import expanded, open_table, read_frame
-from tests.data.made_workbooks import workbook
+from tests.found import only
+from tests.lab.data.made_workbooks import workbook
 
 ROWS = [["a", "b"], [1, "x"], [2, "y"]]
 OTHER = [["a", "b"], [3, "z"]]
@@ -145,17 +147,16 @@ def test_truth_values_among_numbers_stay_truth_values(tmp_path):
 def test_a_hidden_sheet_that_was_not_read_is_mentioned(tmp_path):
     """It used to be ignored without a word."""
     path = workbook(tmp_path / "t.xlsx", Data=ROWS, Old=OTHER, Empty=[], hidden=["Old", "Empty"])
-    assert open_table(path).notes == ("the hidden sheet 'Old' was not read",)
+    old = TableFindings.HIDDEN_SHEET.found(sheet="Old")
+    assert open_table(path).findings == (old,)
     other = workbook(tmp_path / "u.xlsx", Data=OTHER, Old=OTHER, hidden=["Old"])
-    assert open_table([path, other]).notes == (
-        f"{path}: the hidden sheet 'Old' was not read",
-        f"{other}: the hidden sheet 'Old' was not read",
-    )
-    assert open_table(f"{path}#Data").notes == ()
+    both = (old.in_table(str(path)), old.in_table(str(other)))
+    assert open_table([path, other]).findings == both
+    assert open_table(f"{path}#Data").findings == ()
 
 
-def test_the_note_about_a_hidden_sheet_is_a_warning_of_the_result(tmp_path):
+def test_a_hidden_sheet_is_a_finding_of_the_result(tmp_path):
     rows = [["p"], [0.5], [0.25]]
     path = workbook(tmp_path / "t.xlsx", Data=rows, Old=rows, hidden=["Old"])
     found = quantify(path, posteriors=["p"], replicates=100)
-    assert f"{path}: the hidden sheet 'Old' was not read" in found.warnings
+    assert only(found.findings, TableFindings.HIDDEN_SHEET).about.table == str(path)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from quantshift.answers.conditions import Condition, failures_of
-from quantshift.answers.kinds import is_range
 from quantshift.answers.page import render_answer
 from quantshift.answers.shares import Answer, Share
+from quantshift.answers.shell.shell import Charts
 from quantshift.answers.words import about_limits
-from quantshift.report.page.shell import Charts
+from quantshift.claims import Kind
 
 
 def render_labels(result: Answer, conditions: Sequence[Condition], **content: Any) -> str:
@@ -24,16 +24,15 @@ def render_labels(result: Answer, conditions: Sequence[Condition], **content: An
     )
 
 
-def bar_of(share: Share, kind: str, reference: float | None) -> dict[str, Any]:
+def bar_of(share: Share, kind: Kind, reference: float | None) -> dict[str, Any]:
     """A share and its limits as a bar, in percent. reference: where its grey line is, if anywhere.
 
-    >>> bar_of(Share("spam", 0.25, 0.125, 0.5), "range", None)["width"]
-    37.5
+    >>> bar_of(Share("spam", 0.25, 0.125, 0.5), Kind.RANGE, None)["bars"]
+    [(12.5, 37.5)]
     """
     return {
-        "is_range": is_range(kind),
-        "low": 100 * share.low,
-        "width": 100 * (share.high - share.low),
+        "is_range": kind.is_range and not share.either,
+        "bars": [(100 * part.low, 100 * part.width) for part in share.parts],
         "middle": None if share.estimate is None else 100 * share.estimate,
         "grey": None if reference is None else 100 * reference,
     }

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
+from quantshift.answers.show.answer import AbstractAnswer
 from quantshift.base.storage.files import PAGE_ENDINGS, is_page
 
 
@@ -14,7 +14,6 @@ class Html(AbstractOutput):
     noun = "page"
     endings = PAGE_ENDINGS
     help = "Also write a page with charts."
-    modules = ("jinja2",)
 
     def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
         """The page, with the thresholds of the conditions and where the numbers come from."""

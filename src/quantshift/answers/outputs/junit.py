@@ -1,18 +1,20 @@
 """The conditions of an answer as a JUnit report, which every CI system shows."""
 
 from pathlib import Path
-from xml.sax.saxutils import escape, quoteattr
 
-from quantshift.answers.answer import AbstractAnswer
-from quantshift.answers.conditions import failures_of
+from quantshift.answers.conditions import failures_of, open_in
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
+from quantshift.answers.show.answer import AbstractAnswer
 
 MARK = "quantshift"
 """The name of the suite, by which a file is recognised as ours."""
 
 
 class JUnit(AbstractOutput):
-    """A test case for each condition, and one for whether every batch can be estimated."""
+    """A test case for each condition, and one for whether every batch can be estimated.
+
+    A case of which it cannot be told whether the condition holds is skipped: it has not passed.
+    """
 
     name = "junit"
     noun = "report"
@@ -21,22 +23,33 @@ class JUnit(AbstractOutput):
 
     def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
         """The report; the text of the answer is its output."""
-        cases = [("every batch can be estimated", _unknown(answer))]
+        # Imported here because it imports everything for HTTP.
+        from xml.sax.saxutils import escape, quoteattr
+
+        cases: list[tuple[str, list[str], list[str]]]
+        cases = [("every batch can be estimated", _unknown(answer), [])]
         for condition in circumstances.conditions:
-            cases.append((f"not {condition.text}", failures_of([condition], answer)))
-        failed = sum(bool(failures) for _, failures in cases)
+            failures = failures_of([condition], answer)
+            undecided = [] if failures else open_in([condition], answer)
+            cases.append((f"not {condition.text}", failures, undecided))
+        failed, skipped = (sum(bool(case[i]) for case in cases) for i in (1, 2))
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
-            f'<testsuite name="{MARK}" tests="{len(cases)}" failures="{failed}" errors="0">',
+            f'<testsuite name="{MARK}" tests="{len(cases)}" failures="{failed}" '
+            f'skipped="{skipped}" errors="0">',
         ]
-        for name, failures in cases:
+        for name, failures, undecided in cases:
             opening = f"  <testcase classname={quoteattr(MARK)} name={quoteattr(_plain(name))}"
-            if not failures:
+            if not failures and not undecided:
                 lines.append(f"{opening}/>")
                 continue
-            message = quoteattr(_plain("; ".join(failures)))
-            lines += [f"{opening}>", f"    <failure message={message}/>", "  </testcase>"]
-        lines += [f"  <system-out>{escape(_plain(answer.to_text()))}</system-out>", "</testsuite>"]
+            outcome = "failure" if failures else "skipped"
+            message = quoteattr(_plain("; ".join(failures or undecided)))
+            lines += [f"{opening}>", f"    <{outcome} message={message}/>", "  </testcase>"]
+        lines += [
+            f"  <system-out>{escape(_plain(answer.to_text(details=True)))}</system-out>",
+            "</testsuite>",
+        ]
         return "\n".join(lines) + "\n"
 
     def is_ours(self, path: Path) -> bool:

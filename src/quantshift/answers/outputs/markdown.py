@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from quantshift.answers.answer import AbstractAnswer
-from quantshift.answers.conditions import failures_of
+from quantshift.answers.conditions import failures_of, open_in
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
+from quantshift.answers.show.answer import AbstractAnswer
 
 MARK = "<!-- quantshift -->"
 """The first line, by which a file or a comment is recognised as ours."""
@@ -27,12 +27,14 @@ class Markdown(AbstractOutput):
         headline, table = answer.summary()
         failed = failures_of(circumstances.conditions, answer)
         lines = [MARK, *(f"{_escaped(line)}  " for line in headline), ""]
+        undecided = open_in(circumstances.conditions, answer)
         lines += [f"**Failed:** {_escaped(line)}  " for line in failed]
-        if circumstances.conditions and not failed:
+        lines += [f"**Open:** {_escaped(line)}  " for line in undecided]
+        if circumstances.conditions and not failed and not undecided:
             lines.append("No condition of failure holds.")
         lines += ["", *_table(table)]
         # A text with back quotes must not end the block.
-        text = answer.to_text().replace("`", "'")
+        text = answer.to_text(details=True).replace("`", "'")
         lines += [
             "",
             "<details><summary>Details</summary>",

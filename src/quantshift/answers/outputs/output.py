@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.conditions import Condition
+from quantshift.answers.show.answer import AbstractAnswer
 
 
 @dataclass(frozen=True)
@@ -25,19 +25,16 @@ class AbstractOutput(ABC):
     """A format that any answer can be written in.
 
     name: of the option, without dashes, and of the argument. noun: what the file is called in
-    messages. endings: of file names, the usual one first. help: of the option. modules: those that
-    it needs and that a small installation leaves out.
+    messages. endings: of file names, the usual one first. help: of the option.
     """
 
     name: ClassVar[str]
     noun: ClassVar[str]
     endings: ClassVar[tuple[str, ...]]
     help: ClassVar[str]
-    modules: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        required = [name for name in AbstractOutput.__annotations__ if name != "modules"]
-        missing = [name for name in required if not getattr(cls, name, None)]
+        missing = [name for name in AbstractOutput.__annotations__ if not getattr(cls, name, None)]
         if missing:
             raise TypeError(f"{cls.__name__} does not declare its {', '.join(missing)}")
         super().__init_subclass__()

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from quantshift.answers.answer import AbstractAnswer
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
-from quantshift.answers.records import is_answer_csv
+from quantshift.answers.show.answer import AbstractAnswer
+from quantshift.answers.show.records import is_answer_csv
 
 
 class CsvTable(AbstractOutput):

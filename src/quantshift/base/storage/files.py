@@ -1,7 +1,7 @@
 """Atomic writes: files and folders appear complete or not at all, even after a crash.
 
 Content goes to a temporary name in the same folder, is flushed to disk and renamed. The temporary
-name carries process and host, so that the leftovers of a dead process can be distinguished from
+name carries process and machine, so that the leftovers of a dead process can be distinguished from
 what a live one is writing.
 """
 
@@ -19,8 +19,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
-
-import psutil
 
 from quantshift.errors import UserError
 
@@ -184,7 +182,10 @@ def head(path: Path) -> bytes:
 
 
 def check_writable(folder: Path) -> None:
-    """Refuse a folder in which no file can be created, by trying to create one."""
+    """Refuse a folder in which no file can be created, by trying to create one.
+
+    What killed processes of this machine left there is removed: nothing else ever would.
+    """
     probe = temporary_path(folder)
     with write_errors(folder):
         try:
@@ -195,6 +196,10 @@ def check_writable(folder: Path) -> None:
         finally:
             with contextlib.suppress(OSError):
                 probe.unlink()
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if _writer_is_gone(path):
+                path.unlink(missing_ok=True)
 
 
 def flush(path: Path) -> None:
@@ -361,7 +366,10 @@ def is_temporary(path: Path) -> bool:
 
 
 def remove_leftovers(folder: Path) -> int:
-    """Remove old temporary files and those of this host's dead processes; returns how many."""
+    """Remove old temporary files and those of this machine's dead processes; returns how many.
+
+    For folders of our own, in which no file is written for as long as `STALE_SECONDS`.
+    """
     leftovers = [path for path in folder.iterdir() if _is_abandoned(path)]
     for path in leftovers:
         path.unlink(missing_ok=True)
@@ -369,20 +377,46 @@ def remove_leftovers(folder: Path) -> int:
 
 
 def _is_abandoned(path: Path) -> bool:
-    name = _TEMPORARY.fullmatch(path.name)
-    if name is None:
+    if not is_temporary(path):
         return False
-    if name["host"] == socket.gethostname() and not psutil.pid_exists(int(name["process"])):
-        return True
     try:
-        return time.time() - path.stat().st_mtime > STALE_SECONDS
+        return _writer_is_gone(path) or time.time() - path.stat().st_mtime > STALE_SECONDS
     except FileNotFoundError:
         return False  # Its writer has just given it its final name.
 
 
+def _writer_is_gone(path: Path) -> bool:
+    """Whether this is an unfinished file of a process of this machine that has ended.
+
+    Never for a file of another machine, whose processes nobody here knows.
+    """
+    name = _TEMPORARY.fullmatch(path.name)
+    if name is None or name["host"] != this_host():
+        return False
+    import psutil  # here, because most processes find no such file
+
+    try:
+        started = psutil.Process(int(name["process"])).create_time()
+        # Another process has got the number; clocks of file servers may be off by minutes.
+        return bool(started - path.stat().st_mtime > STALE_SECONDS)
+    except psutil.NoSuchProcess:
+        return True
+    except (psutil.Error, OSError):
+        return False
+
+
+def this_host() -> str:
+    """The name of this machine, and of the container in which processes have their numbers."""
+    try:
+        numbers = str(os.stat("/proc/self/ns/pid").st_ino)
+    except OSError:  # Not Linux.
+        numbers = "0"
+    return f"{socket.gethostname()}-{numbers}"
+
+
 def temporary_path(folder: Path) -> Path:
     """A free name in the folder for a file that is not complete; see `remove_leftovers`."""
-    return folder / f".tmp-{os.getpid()}-{secrets.token_hex(4)}-{socket.gethostname()}"
+    return folder / f".tmp-{os.getpid()}-{secrets.token_hex(4)}-{this_host()}"
 
 
 def _swap(folder: Path, final: Path, old: Path | None) -> None:

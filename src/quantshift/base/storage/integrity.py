@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quantshift.base.arrow import with_arrow_errors
+from quantshift.base.storage.arrow import with_arrow_errors
 from quantshift.errors import DataError
 
 if TYPE_CHECKING:

@@ -71,10 +71,9 @@ class FolderKind:
             )
         version = manifest.get("version")
         if version != self.version:
-            newer = isinstance(version, int) and version > self.version
-            cure = "upgrade quantshift" if newer else self.cure
             raise DataError(
-                f"{folder} has {self.noun} format {version}, this is {self.version}; {cure}"
+                f"{folder} has {self.noun} format {version}, this is {self.version}; upgrade "
+                "quantshift"
             )
         missing = self.keys - manifest.keys()
         if missing:

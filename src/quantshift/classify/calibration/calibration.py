@@ -18,13 +18,12 @@ neural networks", ICML 2017 (temperature); M. Kull et al., AISTATS 2017 (beta).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Protocol, Self
+from typing import Any, Final, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy.optimize import brentq, isotonic_regression
 from scipy.special import softmax
-from sklearn.isotonic import IsotonicRegression
 
 from quantshift.base.types import Codes, Posteriors
 from quantshift.classify.calibration.curves import (
@@ -48,10 +47,26 @@ from quantshift.classify.scores import (
     memberships,
     platt_targets,
 )
-from quantshift.errors import unknown_name
 from quantshift.prevalence.weights import Weights, present, total_of
 
-AUTO = "auto"
+AUTO: Final = "auto"
+
+Calibration: TypeAlias = (
+    Literal[
+        "auto",
+        "sigmoid",
+        "beta",
+        "smooth",
+        "isotonic",
+        "temperature",
+        "bcts",
+        "vs",
+        "nbvs",
+        "none",
+    ]
+    | None
+)
+"""The names of calibrations; None is "none"."""
 
 AUTO_FOLDS = 5
 """The folds in which calibrations are compared; with fewer items of a class, the first is taken."""
@@ -169,18 +184,43 @@ class CurveCalibration:
 
 
 @dataclass(frozen=True, eq=False)
+class MonotoneCurve:
+    """A curve that rises, linear between points and level beyond them.
+
+    x: of the points, ascending; y: (n_points,).
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+    @classmethod
+    def fit(
+        cls, values: NDArray[np.float64], targets: NDArray[np.float64], weights: Weights
+    ) -> "MonotoneCurve":
+        """The isotonic regression of targets between 0 and 1 on values."""
+        x, position = np.unique(values, return_inverse=True)
+        total = np.bincount(position, weights)
+        means = np.bincount(position, weights * targets) / total
+        return cls(x, np.clip(isotonic_regression(means, weights=total).x, 0.0, 1.0))
+
+    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The height of the curve."""
+        return np.interp(values, self.x, self.y)
+
+
+@dataclass(frozen=True, eq=False)
 class IsotonicCalibration:
     """P(k | x) proportional to a monotone step function of the posterior of k.
 
     floor: the smallest posterior that the fitted items support, 1 / (2 n_items + 2).
     """
 
-    curves: tuple[IsotonicRegression, ...]
+    curves: tuple[MonotoneCurve, ...]
     floor: float
 
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
         columns = matched_columns(posteriors).T
-        steps = [f.predict(c) for f, c in zip(self.curves, columns, strict=True)]
+        steps = [f(c) for f, c in zip(self.curves, columns, strict=True)]
         return joined_scores(np.clip(np.column_stack(steps), self.floor, 1 - self.floor))
 
     def refitter(  # noqa: D102
@@ -329,10 +369,7 @@ def calibrates(name: str | None) -> bool:
 
 def calibration_called(name: str | None) -> CalibrationFit:
     """How to fit the calibration of this name; None is "none"."""
-    key = "none" if name is None else name
-    if not isinstance(key, str) or key not in CALIBRATIONS:
-        raise unknown_name("calibration", str(key), CALIBRATIONS)
-    return CALIBRATIONS[key]
+    return CALIBRATIONS["none" if name is None else name]
 
 
 def _simplest_of_the_best(
@@ -453,11 +490,10 @@ def _fit_curves(
 
 def _isotonic_curves(
     posteriors: Posteriors, codes: Codes, weights: Weights
-) -> tuple[IsotonicRegression, ...]:
+) -> tuple[MonotoneCurve, ...]:
     columns, members = matched_columns(posteriors), memberships(codes, posteriors.shape[1])
     return tuple(
-        IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(c, m, sample_weight=weights)
-        for c, m in zip(columns.T, members.T, strict=True)
+        MonotoneCurve.fit(c, m, weights) for c, m in zip(columns.T, members.T, strict=True)
     )
 
 

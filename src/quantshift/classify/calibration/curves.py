@@ -213,17 +213,20 @@ def fit_penalised(
     The loss is the cross-entropy (each item times its weight) plus penalty / 2 * theta^2.
     """
     item_weights = np.ones(len(targets)) if weights is None else weights
+    columns, ridge = np.ascontiguousarray(design.T), np.diag(penalty)
 
     def loss(theta: Reals) -> float:
-        linear = design @ theta
-        fit = np.sum(item_weights * (np.logaddexp(0, linear) - targets * linear))
+        linear = theta @ columns
+        # log(1 + exp(linear)), by functions of whole arrays that are much faster than logaddexp.
+        softplus = np.maximum(linear, 0.0) + np.log(1 + np.exp(-np.abs(linear)))
+        fit = item_weights @ (softplus - targets * linear)
         return float(fit + 0.5 * np.sum(penalty * theta * theta))
 
     def derivatives(theta: Reals) -> tuple[Reals, Reals]:
-        p = expit(design @ theta)
-        gradient = design.T @ (item_weights * (p - targets)) + penalty * theta
-        curvature = (item_weights * p * (1 - p))[:, np.newaxis]
-        return gradient, (design * curvature).T @ design + np.diag(penalty)
+        p = expit(theta @ columns)
+        gradient = columns @ (item_weights * (p - targets)) + penalty * theta
+        curvature = item_weights * p * (1 - p)
+        return gradient, (columns * curvature) @ columns.T + ridge
 
     best = newton_minimum(loss, derivatives, theta)
     return best.theta, best.hessian, best.value

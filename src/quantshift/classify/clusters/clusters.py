@@ -17,11 +17,12 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from sklearn.utils.extmath import row_norms
 
 from quantshift.base.types import Codes, Indices, Reals
-from quantshift.errors import DataError, UserError
+from quantshift.classify.features import feature_matrix
+from quantshift.errors import DataError
 from quantshift.prevalence.weights import Weights
 
 FARTHEST = 3.0
@@ -135,26 +136,6 @@ class Partition:
         if not isinstance(self.embedding, Projection):
             residual = distances_from(position, self.centres[codes])
         return Clusters(codes, ranks_among(residual, self.lengths, self.weights))
-
-
-def feature_matrix(X: Any) -> Any:
-    """Features as a matrix of numbers, sparse ones as CSR; refused if they are not numeric."""
-    if issparse(X):
-        matrix = csr_array(X)
-        values = matrix.data
-    else:
-        try:
-            matrix = values = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError):
-            matrix = values = np.empty(0)
-        if matrix.ndim != 2:
-            raise UserError(
-                "clusters need numeric features: use a scikit-learn Pipeline whose first steps "
-                "turn X into numbers as the classifier, or give a matrix (n_items, n_features) as X"
-            )
-    if not np.isfinite(values).all():
-        raise DataError("X contains NaN or infinite values: replace them before fitting")
-    return matrix
 
 
 def directions(inside: Reals) -> Reals:

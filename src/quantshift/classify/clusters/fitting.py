@@ -34,10 +34,10 @@ from quantshift.classify.clusters.clusters import (
     Standardisation,
     directions,
     distances_from,
-    feature_matrix,
     ranks_among,
     share_outside,
 )
+from quantshift.classify.features import feature_matrix
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.labels import encode_labels

@@ -90,8 +90,8 @@ def pack(vectors: Reals, chosen: NDArray[np.int64], out: Reals) -> None:
 
 
 @compiled
-def unpack(table: Reals, chosen: NDArray[np.int64], out: Reals) -> None:
-    """Undo `pack`."""
+def unpack(table: Reals, chosen: NDArray[np.int64], further: int, out: Reals) -> None:
+    """Undo `pack`, each column to the vector that many `further` on."""
     for i in range(table.shape[0]):
         for position in range(len(chosen)):
-            out[chosen[position], i] = table[i, position]
+            out[chosen[position] + further, i] = table[i, position]

@@ -16,7 +16,8 @@ With K > 2 classes a problem has K - 1 columns instead of one
 (`quantshift.classify.logistic.multinomial` describes them, and how the K intercepts are found). A
 lane's vectors are then K - 1 columns laid end to end, and everything above applies to them
 unchanged. The number of axes of `targets` decides between the two cases, so that only one of them
-is compiled.
+is compiled. The state of all lanes is four arrays: a compiled function is compiled in less time the
+fewer arrays it takes.
 
 A problem ends when its duality gap is small. Let g be the gradient in w and a_i the slope of item
 i's loss at its score. If the a_i sum to zero, as they do at the best intercept, a is feasible for
@@ -46,7 +47,7 @@ from quantshift.base.types import Reals
 from quantshift.classify.logistic.arithmetic import dot, pack, sum_up, unpack
 from quantshift.classify.logistic.binomial import bend, fit_intercept, intercept_shift
 from quantshift.classify.logistic.multinomial import bend_all, fit_intercepts, intercept_shifts
-from quantshift.classify.logistic.sparse import STRIDE, Sparse, product, sum_squares
+from quantshift.classify.logistic.sparse import STRIDE, Sparse, padded, product, sum_squares
 
 LANES = 32
 """Columns in progress; (features x columns) should fit into the second-level cache."""
@@ -66,42 +67,19 @@ _HALVINGS = 40
 
 _EMPTY, _GRADIENT, _CURVATURE = 0, 1, 2
 
+_BETA, _SCORES, _SLOPE, _OUTGOING, _INCOMING = 0, 1, 2, 3, 4
+_RESIDUAL, _K_RESIDUAL, _DIRECTION, _K_DIRECTION, _STEP, _K_STEP = 5, 6, 7, 8, 9, 10
+_VECTORS = 11
+"""The vectors of a lane, each of (columns x items) numbers: the coefficients u and XX'u, the slopes
+of the losses, what goes into the next product and comes out of it, and those of the conjugate
+gradient, each with its product by XX'."""
 
-class Lanes(NamedTuple):
-    """The vectors of the problems in progress, each (lanes, columns x items); `k_u` is XX'u.
+_PHASE, _PROBLEM, _PRODUCTS, _STALLED = 0, 1, 2, 3
+_COUNTS = 4
+"""The whole numbers of a lane."""
 
-    loss_curvature: with two classes, the second derivatives of the losses (lanes, items); with
-        more, the posteriors (lanes, classes x items), with `links` (lanes, classes, classes)
-        between the classes.
-    """
-
-    beta: Reals
-    scores: Reals
-    loss_slope: Reals
-    loss_curvature: Reals
-    links: Reals
-    residual: Reals
-    k_residual: Reals
-    direction: Reals
-    k_direction: Reals
-    step: Reals
-    k_step: Reals
-    outgoing: Reals
-    incoming: Reals
-
-
-class Progress(NamedTuple):
-    """The scalars of the problems in progress, each (lanes,); intercepts are (lanes, targets)."""
-
-    phase: NDArray[np.int64]
-    problem: NDArray[np.int64]
-    products: NDArray[np.int64]
-    stalled: NDArray[np.bool_]
-    intercept: Reals
-    loss: Reals
-    squared_residual: Reals
-    target: Reals
-    along: Reals
+_LOSS, _SQUARED_RESIDUAL, _AIMED_AT, _ALONG, _INTERCEPT = 0, 1, 2, 3, 4
+"""The real numbers of a lane; from _INTERCEPT on there is one for each target."""
 
 
 class StoppingRules(NamedTuple):
@@ -128,7 +106,6 @@ class Solutions(NamedTuple):
     products: NDArray[np.int64]
 
 
-@compiled
 def solve(
     rows: Sparse,
     columns: Sparse,
@@ -147,234 +124,234 @@ def solve(
     n_problems, n = weights.shape
     n_targets = targets.size // n
     n_columns = max(1, n_targets - 1)
-    d = len(columns.starts) - 1
-    size = n_columns * n
-    lanes = Lanes(
-        np.zeros((n_lanes, size)), np.zeros((n_lanes, size)), np.zeros((n_lanes, size)),
-        np.zeros((n_lanes, n_targets * n)), np.zeros((n_lanes, n_targets, n_targets)),
-        np.zeros((n_lanes, size)), np.zeros((n_lanes, size)), np.zeros((n_lanes, size)),
-        np.zeros((n_lanes, size)), np.zeros((n_lanes, size)), np.zeros((n_lanes, size)),
-        np.zeros((n_lanes, size)), np.zeros((n_lanes, size)),
+    n_features, size = len(columns.starts) - 1, n_columns * n
+    full = padded(n_lanes * n_columns)
+    beta, intercepts = np.empty((n_problems, size)), np.empty((n_problems, n_targets))
+    products = np.empty(n_problems, np.int64)
+    _run(
+        rows, columns, targets, weights, queue, limits,
+        np.zeros((n_lanes, _VECTORS, size)),
+        # With two classes, the second derivatives of the losses; with more, the posteriors and the
+        # links between the classes.
+        np.zeros((n_lanes, n_targets, n)), np.zeros((n_lanes, n_targets, n_targets)),
+        np.zeros((n_lanes, _INTERCEPT + n_targets)), np.zeros((n_lanes, _COUNTS), np.int64),
+        np.empty(n * full, rows.values.dtype), np.empty(n_features * full, rows.values.dtype),
+        np.empty(full), np.empty(n_lanes * n_columns, np.int64),
+        beta, intercepts, products,
     )  # fmt: skip
-    progress = Progress(
-        np.full(n_lanes, _EMPTY), np.zeros(n_lanes, np.int64), np.zeros(n_lanes, np.int64),
-        np.zeros(n_lanes, np.bool_), np.zeros((n_lanes, n_targets)), np.zeros(n_lanes),
-        np.zeros(n_lanes), np.zeros(n_lanes), np.zeros(n_lanes),
-    )  # fmt: skip
-    outcome = Solutions(
-        np.empty((n_problems, size)), np.empty((n_problems, n_targets)),
-        np.empty(n_problems, np.int64),
-    )  # fmt: skip
-    outgoing = lanes.outgoing.reshape((n_lanes * n_columns, n))
-    incoming = lanes.incoming.reshape((n_lanes * n_columns, n))
-    full = (n_lanes * n_columns + STRIDE - 1) // STRIDE * STRIDE
-    items_space = np.empty(n * full, rows.values.dtype)
-    features_space = np.empty(d * full, rows.values.dtype)
-    squares = np.empty(full)
-    busy = np.empty(n_lanes, np.int64)
-    used = np.empty(n_lanes * n_columns, np.int64)
+    return Solutions(beta, intercepts, products)
+
+
+@compiled
+def _run(
+    rows: Sparse,
+    columns: Sparse,
+    targets: Reals,
+    weights: Reals,
+    queue: NDArray[np.int64],
+    limits: StoppingRules,
+    vectors: Reals,
+    curvatures: Reals,
+    links: Reals,
+    numbers: Reals,
+    counts: NDArray[np.int64],
+    items_space: Reals,
+    features_space: Reals,
+    squares: Reals,
+    used: NDArray[np.int64],
+    beta: Reals,
+    intercepts: Reals,
+    products: NDArray[np.int64],
+) -> None:
+    n, n_features, n_lanes = weights.shape[1], len(columns.starts) - 1, len(vectors)
+    n_columns = vectors.shape[2] // n
+    every_column = vectors.reshape((n_lanes * _VECTORS * n_columns, n))
     waiting = 0
     while True:
-        n_busy = 0
+        n_used = 0
         for lane in range(n_lanes):
-            if progress.phase[lane] == _EMPTY and waiting < len(queue):
-                _start(lanes, progress, lane, queue[waiting], targets, weights, limits)
+            count = counts[lane]
+            if count[_PHASE] == _EMPTY and waiting < len(queue):
+                count[_PROBLEM] = queue[waiting]
                 waiting += 1
-            if progress.phase[lane] != _EMPTY:
-                busy[n_busy] = lane
+                _start(
+                    vectors[lane], curvatures[lane], links[lane], numbers[lane], count,
+                    targets, weights[count[_PROBLEM]], limits,
+                )  # fmt: skip
+            if count[_PHASE] != _EMPTY:
                 for column in range(n_columns):
-                    used[n_busy * n_columns + column] = lane * n_columns + column
-                n_busy += 1
-        if n_busy == 0:
-            return outcome
-        n_used = n_busy * n_columns
+                    used[n_used] = (lane * _VECTORS + _OUTGOING) * n_columns + column
+                    n_used += 1
+        if n_used == 0:
+            return
         width = (n_used + STRIDE - 1) // STRIDE * STRIDE
         by_item = items_space[: n * width].reshape((n, width))
-        by_feature = features_space[: d * width].reshape((d, width))
-        pack(outgoing, used[:n_used], by_item)
+        by_feature = features_space[: n_features * width].reshape((n_features, width))
+        pack(every_column, used[:n_used], by_item)
         product(columns, by_item, by_feature)
         sum_squares(by_feature, squares[:width])
         product(rows, by_feature, by_item)
-        unpack(by_item, used[:n_used], incoming)
-        for position in range(n_busy):
-            lane = busy[position]
-            weight = weights[progress.problem[lane]]
-            progress.products[lane] += 1
-            if progress.phase[lane] == _GRADIENT:
-                squared = squares[position * n_columns]
-                for column in range(1, n_columns):
-                    squared += squares[position * n_columns + column]
-                _take_gradient(lanes, progress, lane, targets, weight, squared, limits, outcome)
-            else:
-                _take_curvature(lanes, progress, lane, targets, weight, limits)
+        # What comes out is the next vector of the lane.
+        unpack(by_item, used[:n_used], n_columns, every_column)
+        position = 0
+        for lane in range(n_lanes):
+            count, number = counts[lane], numbers[lane]
+            if count[_PHASE] == _EMPTY:
+                continue
+            squared = squares[position]
+            for column in range(1, n_columns):
+                squared += squares[position + column]
+            position += n_columns
+            _advance(
+                vectors[lane], curvatures[lane], links[lane], number, count,
+                targets, weights[count[_PROBLEM]], squared, limits,
+            )  # fmt: skip
+            if count[_PHASE] == _EMPTY:
+                problem = count[_PROBLEM]
+                for i in range(beta.shape[1]):
+                    beta[problem, i] = vectors[lane, _BETA, i]
+                for target in range(intercepts.shape[1]):
+                    intercepts[problem, target] = number[_INTERCEPT + target]
+                products[problem] = count[_PRODUCTS]
 
 
 @compiled
 def _start(
-    lanes: Lanes,
-    progress: Progress,
-    lane: int,
-    problem: int,
+    vectors: Reals,
+    curvature: Reals,
+    links: Reals,
+    numbers: Reals,
+    counts: NDArray[np.int64],
     targets: Reals,
-    weights: Reals,
+    weight: Reals,
     limits: StoppingRules,
 ) -> None:
-    weight = weights[problem]
-    lanes.beta[lane, :] = 0.0
-    lanes.scores[lane, :] = 0.0
-    progress.problem[lane] = problem
-    progress.products[lane] = 0
-    progress.stalled[lane] = False
+    beta, scores, slope, outgoing = (
+        vectors[_BETA],
+        vectors[_SCORES],
+        vectors[_SLOPE],
+        vectors[_OUTGOING],
+    )
+    for i in range(len(beta)):
+        beta[i], scores[i] = 0.0, 0.0
+    counts[_PHASE], counts[_PRODUCTS], counts[_STALLED] = _GRADIENT, 0, 0
     # Without features, the best intercepts follow from the classes' shares.
-    intercept = progress.intercept[lane]
     if targets.ndim == 1:
         of_positive = dot(weight, targets)
-        intercept[0] = math.log(of_positive / (sum_up(weight) - of_positive))
+        numbers[_INTERCEPT] = math.log(of_positive / (sum_up(weight) - of_positive))
     else:
         for k in range(len(targets)):
-            intercept[k] = math.log(dot(weight, targets[k]) / sum_up(weight))
-    progress.loss[lane] = _fit_intercept(
-        lanes, lane, lanes.scores[lane], targets, weight, intercept, limits
+            numbers[_INTERCEPT + k] = math.log(dot(weight, targets[k]) / sum_up(weight))
+    intercept = numbers[_INTERCEPT:]
+    numbers[_LOSS] = _fit_intercept(
+        scores, slope, curvature, links, targets, weight, intercept, limits
     )
-    _ask_gradient(lanes, progress, lane)
-
-
-@compiled
-def _ask_gradient(lanes: Lanes, progress: Progress, lane: int) -> None:
-    # The gradient is w + X'(loss slope) = X'(beta + loss slope).
-    outgoing, beta, slope = lanes.outgoing[lane], lanes.beta[lane], lanes.loss_slope[lane]
-    for i in range(len(outgoing)):
+    for i in range(len(beta)):
         outgoing[i] = beta[i] + slope[i]
-    progress.phase[lane] = _GRADIENT
 
 
 @compiled
-def _take_gradient(
-    lanes: Lanes,
-    progress: Progress,
-    lane: int,
+def _advance(
+    vectors: Reals,
+    curvature: Reals,
+    links: Reals,
+    numbers: Reals,
+    counts: NDArray[np.int64],
     targets: Reals,
     weight: Reals,
     squared_gradient: float,
     limits: StoppingRules,
-    outcome: Solutions,
 ) -> None:
-    outgoing, incoming = lanes.outgoing[lane], lanes.incoming[lane]
-    penalty = 0.5 * dot(lanes.beta[lane], lanes.scores[lane])
-    yardstick = penalty + LOSS_SHARE * progress.loss[lane]
-    gap = 0.5 * squared_gradient
-    squared = dot(outgoing, incoming)
-    if (
-        gap <= limits.gap * (yardstick - gap)
-        or squared <= 0.0
-        or progress.stalled[lane]
-        or progress.products[lane] >= limits.products
-    ):
-        problem = progress.problem[lane]
-        outcome.beta[problem, :] = lanes.beta[lane]
-        outcome.intercept[problem, :] = progress.intercept[lane]
-        outcome.products[problem] = progress.products[lane]
-        progress.phase[lane] = _EMPTY
-        return
-    residual, k_residual = lanes.residual[lane], lanes.k_residual[lane]
-    direction, k_direction = lanes.direction[lane], lanes.k_direction[lane]
-    for i in range(len(residual)):
-        residual[i] = -outgoing[i]
-        k_residual[i] = -incoming[i]
-        direction[i] = -outgoing[i]
-        k_direction[i] = -incoming[i]
-    lanes.step[lane, :] = 0.0
-    lanes.k_step[lane, :] = 0.0
-    # No more accurate than the tolerance requires.
-    relative = gap / yardstick
-    enough = max(math.sqrt(relative), _AIM * math.sqrt(limits.gap / relative))
-    shrink = min(_FORCING, enough)
-    progress.squared_residual[lane] = squared
-    progress.target[lane] = shrink * shrink * squared
-    _ask_curvature(lanes, progress, lane, targets, weight)
-
-
-@compiled
-def _ask_curvature(
-    lanes: Lanes, progress: Progress, lane: int, targets: Reals, weight: Reals
-) -> None:
+    """Take the product that has come out, and set what goes into the next, or end the problem."""
+    outgoing, incoming = vectors[_OUTGOING], vectors[_INCOMING]
+    residual, k_residual = vectors[_RESIDUAL], vectors[_K_RESIDUAL]
+    direction, k_direction = vectors[_DIRECTION], vectors[_K_DIRECTION]
+    step, k_step = vectors[_STEP], vectors[_K_STEP]
+    counts[_PRODUCTS] += 1
+    if counts[_PHASE] == _GRADIENT:
+        penalty = 0.5 * dot(vectors[_BETA], vectors[_SCORES])
+        yardstick = penalty + LOSS_SHARE * numbers[_LOSS]
+        gap = 0.5 * squared_gradient
+        squared = dot(outgoing, incoming)
+        if (
+            gap <= limits.gap * (yardstick - gap)
+            or squared <= 0.0
+            or counts[_STALLED] == 1
+            or counts[_PRODUCTS] >= limits.products
+        ):
+            counts[_PHASE] = _EMPTY
+            return
+        for i in range(len(residual)):
+            residual[i], direction[i], step[i] = -outgoing[i], -outgoing[i], 0.0
+            k_residual[i], k_direction[i], k_step[i] = -incoming[i], -incoming[i], 0.0
+        # No more accurate than the tolerance requires.
+        relative = gap / yardstick
+        enough = max(math.sqrt(relative), _AIM * math.sqrt(limits.gap / relative))
+        shrink = min(_FORCING, enough)
+        numbers[_AIMED_AT] = shrink * shrink * squared
+        counts[_PHASE] = _CURVATURE
+    else:
+        length = numbers[_SQUARED_RESIDUAL] / numbers[_ALONG]
+        for i in range(len(residual)):
+            step[i] += length * direction[i]
+            k_step[i] += length * k_direction[i]
+            residual[i] -= length * (direction[i] + outgoing[i])
+            k_residual[i] -= length * (k_direction[i] + incoming[i])
+        squared = dot(residual, k_residual)
+        if squared <= numbers[_AIMED_AT] or counts[_PRODUCTS] >= limits.products - 1:
+            if not _search_line(vectors, curvature, links, numbers, targets, weight, limits):
+                counts[_STALLED] = 1
+            # The gradient is w + X'(loss slope) = X'(beta + loss slope).
+            beta, slope = vectors[_BETA], vectors[_SLOPE]
+            for i in range(len(outgoing)):
+                outgoing[i] = beta[i] + slope[i]
+            counts[_PHASE] = _GRADIENT
+            return
+        ratio = squared / numbers[_SQUARED_RESIDUAL]
+        for i in range(len(direction)):
+            direction[i] = residual[i] + ratio * direction[i]
+            k_direction[i] = k_residual[i] + ratio * k_direction[i]
+    numbers[_SQUARED_RESIDUAL] = squared
     # The loss part of the Hessian times the direction p is X'v with v = D(Xp - mean_D(Xp)).
-    direction, k_direction = lanes.direction[lane], lanes.k_direction[lane]
-    outgoing, curvature = lanes.outgoing[lane], lanes.loss_curvature[lane]
     if targets.ndim == 1:
-        bend(curvature, k_direction, outgoing)
+        bend(curvature[0], k_direction, outgoing)
     else:
         n = len(weight)
-        bend_all(
-            curvature.reshape((-1, n)),
-            weight,
-            lanes.links[lane],
-            k_direction.reshape((-1, n)),
-            outgoing.reshape((-1, n)),
-        )
+        bend_all(curvature, weight, links, k_direction.reshape((-1, n)), outgoing.reshape((-1, n)))
     # p'Hp = |p|^2 + (Xp)'v
-    progress.along[lane] = dot(direction, k_direction) + dot(k_direction, outgoing)
-    progress.phase[lane] = _CURVATURE
-
-
-@compiled
-def _take_curvature(
-    lanes: Lanes,
-    progress: Progress,
-    lane: int,
-    targets: Reals,
-    weight: Reals,
-    limits: StoppingRules,
-) -> None:
-    residual, k_residual = lanes.residual[lane], lanes.k_residual[lane]
-    direction, k_direction = lanes.direction[lane], lanes.k_direction[lane]
-    step, k_step = lanes.step[lane], lanes.k_step[lane]
-    outgoing, incoming = lanes.outgoing[lane], lanes.incoming[lane]
-    length = progress.squared_residual[lane] / progress.along[lane]
-    for i in range(len(residual)):
-        step[i] += length * direction[i]
-        k_step[i] += length * k_direction[i]
-        residual[i] -= length * (direction[i] + outgoing[i])
-        k_residual[i] -= length * (k_direction[i] + incoming[i])
-    squared = dot(residual, k_residual)
-    if squared <= progress.target[lane] or progress.products[lane] >= limits.products - 1:
-        _search_line(lanes, progress, lane, targets, weight, limits)
-        _ask_gradient(lanes, progress, lane)
-        return
-    ratio = squared / progress.squared_residual[lane]
-    for i in range(len(direction)):
-        direction[i] = residual[i] + ratio * direction[i]
-        k_direction[i] = k_residual[i] + ratio * k_direction[i]
-    progress.squared_residual[lane] = squared
-    _ask_curvature(lanes, progress, lane, targets, weight)
+    numbers[_ALONG] = dot(direction, k_direction) + dot(k_direction, outgoing)
 
 
 @compiled
 def _search_line(
-    lanes: Lanes,
-    progress: Progress,
-    lane: int,
+    vectors: Reals,
+    curvature: Reals,
+    links: Reals,
+    numbers: Reals,
     targets: Reals,
     weight: Reals,
     limits: StoppingRules,
-) -> None:
-    beta, scores = lanes.beta[lane], lanes.scores[lane]
-    step, k_step = lanes.step[lane], lanes.k_step[lane]
-    slope, intercept = lanes.loss_slope[lane], progress.intercept[lane]
-    trial = lanes.incoming[lane]
+) -> bool:
+    """Move along the step as far as the objective falls; False, at the same place, if nowhere."""
+    beta, scores, slope = vectors[_BETA], vectors[_SCORES], vectors[_SLOPE]
+    step, k_step, trial = vectors[_STEP], vectors[_K_STEP], vectors[_INCOMING]
+    intercept = numbers[_INTERCEPT:]
     # |w + t dw|^2 / 2 = |w|^2 / 2 + t cross + t^2 square / 2
     cross, square = dot(beta, k_step), dot(step, k_step)
     descent = cross + dot(slope, k_step)
-    shift = _intercept_shift(lanes, lane, targets, weight)
-    guess = np.empty(len(shift))
-    loss_before = progress.loss[lane]
+    shift, guess = np.empty(len(intercept)), np.empty(len(intercept))
+    if targets.ndim == 1:
+        shift[0] = intercept_shift(curvature[0], k_step)
+    else:
+        intercept_shifts(curvature, weight, links, k_step.reshape((-1, len(weight))), shift)
+    loss_before = numbers[_LOSS]
     length = 1.0
     for _ in range(_HALVINGS):
         for i in range(len(trial)):
             trial[i] = scores[i] + length * k_step[i]
         for target in range(len(guess)):
             guess[target] = intercept[target] + length * shift[target]
-        loss = _fit_intercept(lanes, lane, trial, targets, weight, guess, limits)
+        loss = _fit_intercept(trial, slope, curvature, links, targets, weight, guess, limits)
         change = loss - loss_before + length * (cross + 0.5 * length * square)
         # Near the solution the decrease is lost in rounding, but not the slope along the step.
         drowned = abs(change) <= _ROUNDING * loss_before
@@ -383,66 +360,36 @@ def _search_line(
             for i in range(len(beta)):
                 beta[i] += length * step[i]
                 scores[i] = trial[i]
-            intercept[:] = guess
-            progress.loss[lane] = loss
-            return
+            for target in range(len(guess)):
+                intercept[target] = guess[target]
+            numbers[_LOSS] = loss
+            return True
         length *= 0.5
     # No decrease was found: keep the point; the gap decides whether it is good enough.
-    progress.stalled[lane] = True
-    _fit_intercept(lanes, lane, scores, targets, weight, intercept, limits)
-
-
-@compiled
-def _intercept_shift(lanes: Lanes, lane: int, targets: Reals, weight: Reals) -> Reals:
-    shift = np.empty(lanes.links.shape[1])
-    k_step, curvature = lanes.k_step[lane], lanes.loss_curvature[lane]
-    if targets.ndim == 1:
-        shift[0] = intercept_shift(curvature, k_step)
-    else:
-        n = len(weight)
-        intercept_shifts(
-            curvature.reshape((-1, n)),
-            weight,
-            lanes.links[lane],
-            k_step.reshape((-1, n)),
-            shift,
-        )
-    return shift
+    _fit_intercept(scores, slope, curvature, links, targets, weight, intercept, limits)
+    return False
 
 
 @compiled
 def _fit_intercept(
-    lanes: Lanes,
-    lane: int,
     scores: Reals,
+    slope: Reals,
+    curvature: Reals,
+    links: Reals,
     targets: Reals,
     weight: Reals,
     intercept: Reals,
     limits: StoppingRules,
 ) -> float:
     # The loss at the best intercept, which replaces the guess; updates slopes and curvatures.
-    slope, curvature = lanes.loss_slope[lane], lanes.loss_curvature[lane]
     if targets.ndim == 1:
         loss, intercept[0] = fit_intercept(
-            scores,
-            targets,
-            weight,
-            intercept[0],
-            limits.intercept,
-            limits.longest,
-            slope,
-            curvature,
-        )
+            scores, targets, weight, intercept[0], limits.intercept, limits.longest, slope,
+            curvature[0],
+        )  # fmt: skip
         return loss
     n = len(weight)
     return fit_intercepts(
-        scores.reshape((-1, n)),
-        targets,
-        weight,
-        intercept,
-        limits.intercept,
-        limits.longest,
-        slope.reshape((-1, n)),
-        curvature.reshape((-1, n)),
-        lanes.links[lane],
-    )
+        scores.reshape((-1, n)), targets, weight, intercept, limits.intercept, limits.longest,
+        slope.reshape((-1, n)), curvature, links,
+    )  # fmt: skip

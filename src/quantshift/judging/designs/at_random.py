@@ -1,13 +1,16 @@
 """Labels of random items: they show the rate by themselves, and the verdicts make it precise.
 
 The verdicts of one judge are strata, if there are enough labels for that; else, and with scores or
-several judges, the audit takes what they say as posteriors. Too few labels for either are counted.
+several judges, the audit takes what they say as posteriors. Few labels are counted where that is
+narrower, between limits with Jeffreys's prior: Clopper and Pearson's, which the audit has for few
+labels, hold .98 of the time with ten and are wider than Wilson's. L. Brown, T. Cai and A. DasGupta,
+"Interval estimation for a binomial proportion", Statistical Science 16 (2001).
 """
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
-from quantshift.base.nouns import counted as n_of
 from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Check, Design, LabelsStandFor, Plannable
 from quantshift.judging.designs.parts.group_quotas import (
@@ -16,11 +19,14 @@ from quantshift.judging.designs.parts.group_quotas import (
 )
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, counted_quality
 from quantshift.judging.designs.parts.label_evidence import (
-    PERHAPS,
-    SURELY,
     Clue,
     LabelEvidence,
     Strength,
+)
+from quantshift.judging.designs.parts.plan_strata import (
+    PlanStrata,
+    strata_by_score,
+    strata_by_verdict,
 )
 from quantshift.judging.designs.parts.share_estimate import (
     ShareEstimate,
@@ -29,10 +35,19 @@ from quantshift.judging.designs.parts.share_estimate import (
     missed_by_chance,
 )
 from quantshift.judging.designs.parts.verdict_strata import in_strata
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_score, strata_by_verdict
 from quantshift.labelling import strata
-from quantshift.labelling.audit import FEWEST_LABELS, audit_interval, count_interval
+from quantshift.labelling.audit import (
+    FEWEST_LABELS,
+    AuditInterval,
+    audit_interval,
+    labelled_shares,
+)
+from quantshift.labelling.strata import JEFFREYS
+
+FEW_LABELS = 30
+"""Up to so many labels are counted if that is narrower."""
 
 LABELS_PER_VERDICT = 10
 """With so many on average, the verdicts are strata of random labels."""
@@ -75,7 +90,7 @@ class AtRandom(Design, Plannable):
         clues = evidence.other_clues
         even = [clue for clue in clues if clue.strength is Strength.EVEN_NUMBERS]
         like = " or ".join(clue.design for clue in even) or None
-        contradicted = evidence.p_value < (SURELY if like is None else PERHAPS)
+        contradicted = evidence.perhaps_not_random if even else evidence.not_random
         sentence = "Labelled items have the verdicts of all items, as random ones would."
         if contradicted:
             sentence = f"{evidence.difference}, as random items would not"
@@ -136,20 +151,21 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
             )
     f = _posteriors(items)
     k, n = len(y), len(f)
-    counted = k < FEWEST_LABELS
-    if counted:
-        interval = count_interval(y, K, level=settings.level)
-    else:
+    each = worth / worth.sum()
+    interval = _counted(items, each, settings)
+    if k >= FEWEST_LABELS:
+        by_counting = interval
         interval = audit_interval(
             f,
             np.flatnonzero(labelled),
             y,
             level=settings.level,
             target="sample" if settings.of_items else "population",
-            weights=items.weights,
+            sample_weight=items.weights,
             label_weights=None if items.weights is None and of_groups is None else worth,
         )
-    each = worth / worth.sum()
+        if k <= FEW_LABELS and _width(by_counting) < _width(interval):
+            interval = by_counting
     residuals = np.eye(K)[y] - interval.weight * f[labelled]
     moved = n * each[:, np.newaxis] * (residuals - each @ residuals)
     spread = each @ (residuals - each @ residuals) ** 2
@@ -171,9 +187,35 @@ def _estimate(items: JudgedItems, settings: Settings) -> ShareEstimate:
         by_labels=spread / k * (1 - k / n if settings.of_items else 1.0),
         by_items=by_items,
         influence=influence,
-        notes=(f"With {n_of(k, 'label')} the interval is that of counting them.",)
-        if counted
-        else (),
+        findings=(JudgeFindings.COUNTED_ALONE.found(n=k),) if k < FEWEST_LABELS else (),
+    )
+
+
+def _width(interval: AuditInterval) -> float:
+    return float(interval.width.sum())
+
+
+def _counted(items: JudgedItems, each: Reals, settings: Settings) -> AuditInterval:
+    """The labels counted, with Jeffreys's prior. each: what part of all labels each of them is."""
+    Y = np.eye(items.n_classes)[items.labels[items.is_labelled]]
+    p, k = each @ Y, float(1 / (each**2).sum())
+    tail = (1 - settings.level) / 2
+    seen, others = k * p + JEFFREYS, k * (1 - p) + JEFFREYS
+    low = np.where(p > 0, betaincinv(seen, others, tail), 0.0)
+    high = np.where(p < 1, betaincinv(seen, others, 1 - tail), 1.0)
+    open_ = 1.0
+    if settings.of_items:
+        of_all = np.zeros(len(items), dtype=np.int64)
+        open_ -= float(labelled_shares(of_all, items.is_labelled, items.item_weights)[0])
+    part = np.sqrt(max(open_, 0.0))
+    return AuditInterval(
+        prevalence=p,
+        low=p - part * (p - low),
+        high=p + part * (high - p),
+        level=settings.level,
+        weight=0.0,
+        n_labelled=len(Y),
+        n_items=len(items),
     )
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Plannable
+from quantshift.judging.designs.parts.plan_strata import PlanStrata, strata_by_score
 from quantshift.judging.items.judged_items import JudgedItems
-from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_score
 
 
 class ByScore(Plannable):

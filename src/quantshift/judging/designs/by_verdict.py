@@ -20,10 +20,10 @@ from quantshift.judging.designs.parts.label_evidence import (
     are_round,
     numbers_in_words,
 )
+from quantshift.judging.designs.parts.plan_strata import PlanStrata, strata_by_verdict
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate, allowing_for_unlike
 from quantshift.judging.designs.parts.verdict_strata import in_strata, pooled_cells
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_verdict
 
 
 class ByVerdict(Design, Plannable):

@@ -6,7 +6,7 @@ labelled elsewhere, show how often a class gets each verdict. Which it was is a 
 that data can contradict but not prove.
 
 A new design is a subclass of `Design` in a file of its own and a line in `registry`: the command
-line, its help, errors, texts, pages and JSON ask the registry. A design that `judge plan` can draw
+line, its help, errors, texts, pages and JSON ask the registry. A design that `plan judge` can draw
 items for is `Plannable` as well.
 """
 
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from quantshift.base.types import Flags, Reals
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence, Strength
+from quantshift.judging.designs.parts.plan_strata import PlanStrata
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.plans.plan_strata import PlanStrata
 
 
 class LabelsStandFor(Enum):
@@ -62,7 +62,7 @@ class Design(ABC):
     assumption: the sentence on what the estimate rests on.
     source: how it is known if the user does not state it; empty if it must be stated.
     cannot_be_stated: why `labels=` cannot name it, and what to do; else empty.
-    cannot_be_planned: why `judge plan` cannot draw such items; else empty.
+    cannot_be_planned: why `plan judge` cannot draw such items; else empty.
     labelled_are_items: whether labelled items are among those in question.
     shares_labels: whether the labels of all groups serve each of them, as labels from elsewhere
         do, because the rates of the judge are carried over.

@@ -1,9 +1,11 @@
 """Labels of other items: an older evaluation set, another product.
 
-The rates of the judge are carried over. The other common assumption is that a verdict means the
-same there and here. Nothing shows that either holds, not even that they agree: between the queries
-of a table of relevance judgements, intervals given where they agreed held 9 times out of 40.
-Without a declaration the answer is a range (`transfer_checks`).
+Two assumptions are common: that the judge errs as often here as there, and that a verdict means the
+same. Nothing shows that either holds, not even that they agree: between the queries of a table of
+relevance judgements, intervals given where they agreed held 9 times out of 40, and the range of
+both held in half to three quarters of the transfers of other tables. Without a declaration the
+answer is a range that allows for rates and shares to move as they do between sources
+(`moving_rates`), if it is narrow enough to be of use.
 """
 
 from dataclasses import replace
@@ -11,36 +13,42 @@ from dataclasses import replace
 import numpy as np
 
 from quantshift.base.types import Flags, Reals
+from quantshift.claims import Assumption
 from quantshift.judging.designs.design import Check, Design, LabelsStandFor, even_numbers_against
-from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
-from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
+from quantshift.judging.designs.parts.carried_rates import (
+    UNLIKE_ALL,
+    carried_over,
+    carried_quality,
+)
+from quantshift.judging.designs.parts.judge_quality import (
+    JudgeCounts,
+    Quality,
+    counted_quality,
+)
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
-from quantshift.judging.designs.parts.ranges import LABEL_AT_RANDOM, hull
+from quantshift.judging.designs.parts.moving_rates import moving_shares
 from quantshift.judging.designs.parts.share_estimate import (
+    Alternative,
     ShareEstimate,
     item_counts,
     labelled_table,
 )
-from quantshift.judging.designs.parts.transfer_checks import Youden, agree, moved_rates
-from quantshift.judging.items.judged_items import RATES, VERDICTS, JudgedItems, Settings
+from quantshift.judging.designs.parts.transfer_checks import Youden, moved_rates
+from quantshift.judging.findings import JudgeAdvice, JudgeFindings
+from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.labelling.strata import stratified
 
-IF_RATES = "if the judge errs as often here as among the labelled items (rates)"
-IF_VERDICTS = "if a verdict means the same here as among the labelled items (verdicts)"
-AGREE = (
-    "Two assumptions about labels from elsewhere give about the same share, but verdicts cannot "
-    "show that either holds here: this is a range. For a confidence interval declare one of them "
-    "(assume: rates or verdicts), or label random items here."
-)
-DISAGREE = (
-    "Two assumptions about labels from elsewhere give different shares, and nothing shows which "
-    "holds; if you know, say so (assume: rates or verdicts)."
-)
+IF_RATES = f"{Assumption.RATES.words} (rates)"
+IF_VERDICTS = f"{Assumption.VERDICTS.words} (verdicts)"
 VERDICTS_ASSUMED = "A verdict means the same here as among the labelled items."
-EITHER = (
-    "Either the judge errs as often here as among the labelled items, or its verdicts mean the "
-    "same: the range has the limits of both."
+MOVING = "From source to source the errors of the judge and the share move as they usually do."
+CARRIES_NOTHING = (
+    "the judge hardly tells the classes apart among the labelled items, so that its verdicts here "
+    "show nothing"
 )
+PROBES = 30
+"""Labels of random items here to ask for: with a good judge they are enough for a rate."""
+LABEL_SOME_HERE = JudgeAdvice.LABEL_AT_RANDOM.found(n=PROBES)
 
 
 class External(Design):
@@ -79,8 +87,7 @@ class External(Design):
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The joint posterior of the items in question, if the user declares that rates carry over.
 
-        Without a declaration it is the range of both assumptions, and how far the shares move if
-        the rates do.
+        Without a declaration it is a range, and how far the shares move if the rates do.
         """
         sample = self.in_sample(items)
         rates = carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
@@ -89,34 +96,80 @@ class External(Design):
             verdicts / verdicts.sum(), labelled.T, float(verdicts.sum()), level=settings.level
         )
         other = np.stack([interval.prevalence, interval.low, interval.high])
-        by_rates = replace(rates, if_verdicts_mean_the_same=other[1:])
-        if settings.assume == RATES or rates.no_estimate_reason:
-            return by_rates
-        by_verdicts = replace(by_rates, prevalence=other[0], low=other[1], high=other[2])
-        if settings.assume == VERDICTS:
-            return replace(by_verdicts, assumption=VERDICTS_ASSUMED)
+        by_verdicts = replace(
+            rates,
+            prevalence=other[0],
+            low=other[1],
+            high=other[2],
+            no_estimate_reason="",
+            assumption=VERDICTS_ASSUMED,
+        )
+        if rates.no_estimate_reason == UNLIKE_ALL:
+            return rates
+        verdicts_if = Alternative(IF_VERDICTS, by_verdicts.low, by_verdicts.high)
+        rates_if = Alternative(IF_RATES, rates.low, rates.high)
+        fits = not rates.no_estimate_reason
+        alternatives = (rates_if, verdicts_if) if fits else (verdicts_if,)
+        if settings.assume == Assumption.VERDICTS:
+            return replace(by_verdicts, alternatives=alternatives)
+        if settings.assume == Assumption.RATES or not fits:
+            settle = None if fits else LABEL_SOME_HERE
+            return replace(rates, alternatives=alternatives, settle=settle)
         youden = Youden.of(labelled, settings.level)
-        ranged = hull([(IF_RATES, by_rates), (IF_VERDICTS, by_verdicts)], "", first=by_rates)
+        sources = _by_source(items)
+        doubt = JudgeFindings.SPREAD_ASSUMED.found()
+        if len(sources) > 1:
+            doubt = JudgeFindings.SPREAD_LEARNT.found(n=len(sources))
+        reason = ""
         if youden is not None and not youden.is_informative:
-            doubt = (
-                "The judge hardly tells the classes apart (Youden's J "
-                f"{youden.estimate:.2f}, {youden.low:.2f} to {youden.high:.2f})."
+            reason = CARRIES_NOTHING
+            doubt = JudgeFindings.UNINFORMATIVE_JUDGE.found(
+                youden=youden.estimate, low=youden.low, high=youden.high
             )
-        elif agree(rates.prevalence, rates.low, rates.high, other):
-            doubt = AGREE
-        else:
-            doubt = DISAGREE
+        middle, low, high = moving_shares(sources, verdicts, settings.level, settings.seed)
         return replace(
-            ranged,
-            assumption=EITHER,
-            notes=(*rates.notes, doubt),
-            settle=LABEL_AT_RANDOM,
+            rates,
+            prevalence=middle,
+            low=low,
+            high=high,
+            bounds=True,
+            no_estimate_reason=reason,
+            alternatives=alternatives,
+            can_be_halved=False,
+            assumption=MOVING,
+            findings=(*rates.findings, doubt),
+            settle=LABEL_SOME_HERE,
             if_rates_move=moved_rates(labelled, verdicts),
         )
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
-        """By labels that are random within their class."""
-        return carried_quality(counts, settings)
+        """Rates by labels that are random within their class; kappa among the labelled items.
+
+        That of the items in question would be one of shares that nobody knows.
+        """
+        among_labelled = counted_quality(counts, settings)
+        return replace(
+            carried_quality(counts, settings),
+            kappa=among_labelled.kappa,
+            kappa_low=among_labelled.kappa_low,
+            kappa_high=among_labelled.kappa_high,
+        )
+
+
+def _by_source(items: JudgedItems) -> Reals:
+    """Labelled items by class and verdict of each source, (n_sources, n_classes, n_cells)."""
+    cells = items.cells()
+    cell_of_label, y = items.labelled_cells(cells)
+    sources = None if items.external is None else items.external.sources
+    codes = np.zeros(len(y), dtype=np.int64) if sources is None else sources
+    return np.stack(
+        [
+            labelled_table(
+                cell_of_label[rows], y[rows], cells.n, items.n_classes, items.label_weights[rows]
+            )
+            for rows in (codes == code for code in np.unique(codes))
+        ]
+    )
 
 
 def _tables(items: JudgedItems, sample: Flags) -> tuple[Reals, Reals]:

@@ -83,7 +83,7 @@ class KnownRates(Design):
             n = len(np.unique(items.clusters))
         right, other = rates.sensitivity, rates.specificity
         ends = sorted([right.estimate, 1 - other.estimate])
-        low, high = min(right.least, 1 - other.most), max(right.most, 1 - other.least)
+        low, high = min(right.low, 1 - other.high), max(right.high, 1 - other.low)
         if rates.is_coin or low - _slack(low, n) <= positive_share <= high + _slack(high, n):
             return
         name = items.meaning.classes[1]
@@ -171,8 +171,7 @@ def _alpha(items: JudgedItems) -> Reals:
 
 def _class_codes(items: JudgedItems) -> Codes:
     """The class that the judge gives to each item."""
-    assert items.verdicts is not None
-    classes = items.class_of_verdicts(0)[items.verdicts[:, 0]]
+    classes = items.class_of_verdicts(0)[items.given_verdicts[:, 0]]
     if (classes < 0).any():
         raise DataError("with a known sensitivity every verdict is one of the two classes")
     return classes

@@ -8,8 +8,8 @@ about the items without a label.
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import bdtr
 
-from quantshift.answers.kinds import RANGE
 from quantshift.judging.designs.design import Check
 from quantshift.judging.designs.parts.label_evidence import (
     SURELY,
@@ -26,8 +26,8 @@ from quantshift.judging.designs.parts.ranges import (
 )
 from quantshift.judging.designs.parts.share_estimate import Alternative, ShareEstimate
 from quantshift.judging.designs.ranged import AbstractRangedDesign
+from quantshift.judging.findings import JudgeAdvice
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.statistics.distributions import binomial_below
 
 
 class Picked(AbstractRangedDesign):
@@ -38,8 +38,8 @@ class Picked(AbstractRangedDesign):
     words = "of items picked for what they are"
     help = "picked (because disputed, low-scored or complained about)"
     assumption = (
-        "Items that were picked do not stand for the others: of those without a label anything may "
-        "be true, and this is a range, not a confidence interval."
+        "Hand-picked items are not representative, so nothing is known about the items without a "
+        "label: this is a range, not a confidence interval."
     )
     source = ""
     cannot_be_stated = ""
@@ -76,10 +76,9 @@ class Picked(AbstractRangedDesign):
         bounded = like.with_items_unlike(unlike, what, items.item_weights)
         return replace(
             bounded,
-            kind=RANGE,
+            bounds=True,
             alternatives=(Alternative(among, like.low, like.high),),
-            settle=f"Label {RANDOM_ITEMS} random items among the others to settle it: those with "
-            f"{what} that no labelled item has.",
+            settle=JudgeAdvice.LABEL_THE_OTHERS.found(n=RANDOM_ITEMS, what=what),
         )
 
 
@@ -92,4 +91,4 @@ def _errs_more_than_chance(items: JudgedItems, judge: int) -> bool:
     if not len(y):
         return False
     by_lot = float((np.bincount(classes, minlength=2) * np.bincount(y, minlength=2)).sum()) / len(y)
-    return bool(binomial_below(int((classes == y).sum()), len(y), by_lot / len(y)) < SURELY)
+    return bool(bdtr(int((classes == y).sum()), len(y), by_lot / len(y)) < SURELY)

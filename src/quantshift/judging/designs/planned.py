@@ -11,6 +11,7 @@ from quantshift.judging.designs.at_random import AtRandom
 from quantshift.judging.designs.design import Check, Design, LabelsStandFor
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, quality_by_verdict
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
+from quantshift.judging.designs.parts.plan_strata import SAME
 from quantshift.judging.designs.parts.share_estimate import (
     ShareEstimate,
     allowing_for_unlike,
@@ -18,14 +19,13 @@ from quantshift.judging.designs.parts.share_estimate import (
 )
 from quantshift.judging.designs.parts.verdict_strata import in_strata
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.plans.plan_strata import SAME
 from quantshift.labelling import strata
 
 MOST_STRATA = 12
 
 
 class Planned(Design):
-    """A sheet that `judge plan` has drawn."""
+    """A sheet that `plan judge` has drawn."""
 
     name = "planned"
     chosen = "drawn by a plan"

@@ -7,6 +7,7 @@ import numpy as np
 from quantshift.base.types import Codes
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items.clusters import (
     FEW,
     LabelledClusters,
@@ -59,12 +60,9 @@ def allowing_for_clusters(
     unit = np.full(influence.shape[1], (len(estimate.influence) / n_labels) ** 2)
     effect = design_effect(influence, clusters, labelled, unit, others=others)
     factor = np.maximum(np.sqrt(effect.ratio) * student(effect.freedom, settings.level), 1.0)
-    notes = estimate.notes
+    findings = estimate.findings
     if labelled.n < FEW:
-        notes = (
-            *notes,
-            f"The labels are of {labelled.n} clusters only: the limits are those of Student's t.",
-        )
+        findings = (*findings, JudgeFindings.FEW_CLUSTERS.found(n=labelled.n))
     p = estimate.prevalence
     return replace(
         estimate,
@@ -72,7 +70,7 @@ def allowing_for_clusters(
         high=np.clip(p + factor * (estimate.high - p), 0, 1),
         by_labels=estimate.by_labels * effect.ratio,
         by_items=estimate.by_items * effect.ratio,
-        notes=notes,
+        findings=findings,
         clusters=labelled,
     )
 

@@ -3,7 +3,9 @@
 Whether it does is tested: P(verdict | class) among both kinds of labels (chi-square, class by
 class). If it does, the two estimates are averaged, each by the other's squared width, and the
 squares of the distances to the limits are added, allowing for the verdicts that both use. If
-not, the labels from elsewhere say nothing about these items and are left aside.
+not, the labels from elsewhere say nothing about these items and are left aside. The estimate from
+elsewhere has the limits of rates that move between sources: with those of rates that are the same,
+a test that does not see a difference would be taken for one that shows there is none.
 """
 
 from dataclasses import replace
@@ -15,6 +17,7 @@ from quantshift.errors import UserError
 from quantshift.judging.designs.parts.share_estimate import labelled_table
 from quantshift.judging.estimating.differences import correlation, distances_to_limits
 from quantshift.judging.estimating.judged import Judged
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items.judged_items import JudgedItems
 from quantshift.statistics.contingency import ChiSquare, chi_square
 
@@ -26,23 +29,21 @@ def combined(by_items: Judged, by_external: Judged, items: JudgedItems) -> Judge
     """One estimate of two, if rates are the same; `by_items` uses labels of the items alone."""
     if not by_items.design.labelled_are_items:
         raise UserError(
-            "some items of the sample and others are both labelled elsewhere: give them as one",
+            "there are labels from elsewhere both in the table and in a second one: combine them "
+            "in one table",
             arguments=["labelled"],
         )
     p_value = equal_rates(*_tables(items))
     ours, theirs = by_items.shares, by_external.shares
     if p_value < EQUAL:
-        different = "The judge treats items labelled elsewhere differently"
-        return replace(
-            by_items,
-            notes=(*by_items.notes, f"{different} (p = {p_value:.2g}): their labels are not used."),
-        )
+        different = JudgeFindings.TREATED_DIFFERENTLY.found(p_value=p_value)
+        return replace(by_items, findings=(*by_items.findings, different))
     if ours.no_estimate_reason or theirs.no_estimate_reason:
         reason = theirs.no_estimate_reason or ours.no_estimate_reason
-        not_used = f"Labels from elsewhere are not used: {reason}."
-        return replace(by_items, notes=(*by_items.notes, not_used))
+        not_used = JudgeFindings.ELSEWHERE_NOT_USED.found(reason=reason)
+        return replace(by_items, findings=(*by_items.findings, not_used))
     r = correlation(by_items, by_external, paired=True, shared=False)
-    w = weight_of_first(ours.high - ours.low, theirs.high - theirs.low, r)
+    w = weight_of_first(ours.width, theirs.width, r)
     p = w * ours.prevalence + (1 - w) * theirs.prevalence
     (down, up), (their_down, their_up) = map(distances_to_limits, (by_items, by_external))
     assert theirs.influence_external is not None
@@ -59,10 +60,9 @@ def combined(by_items: Judged, by_external: Judged, items: JudgedItems) -> Judge
         shares=shares,
         n_labelled=by_items.n_labelled + by_external.n_labelled,
         assumption=f"{by_items.assumption} {by_external.assumption}",
-        notes=(
-            *by_items.notes,
-            f"Labels from elsewhere have a weight of {1 - w:.0%}; the judge treats both kinds of "
-            f"items alike as far as can be seen (p = {p_value:.2g}).",
+        findings=(
+            *by_items.findings,
+            JudgeFindings.ELSEWHERE_USED.found(weight=1 - w, p_value=p_value),
         ),
         labels_for_half_width=None,
         clusters_for_half_width=None,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from quantshift.base.types import Reals
 from quantshift.errors import DataError, UserError
@@ -16,13 +17,11 @@ from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.result import (
     ErrorPattern,
     JudgeComparison,
-    MeanDifference,
     SystemDifference,
 )
-from quantshift.statistics.distributions import normal_above, normal_below, normal_quantile
 from quantshift.statistics.multiple_tests import holm
 
-Row = TypeVar("Row", SystemDifference, MeanDifference, JudgeComparison, ErrorPattern)
+Row = TypeVar("Row", SystemDifference, JudgeComparison, ErrorPattern)
 
 POWER = 0.8
 """The chance that the number of labels that is said to decide a question does decide it."""
@@ -110,9 +109,7 @@ def probability_above(
     >>> round(probability_above(0.2, 0.0, 0.5, 0.95, 0.0), 3)
     0.975
     """
-    return float(
-        normal_below(_standard_errors(estimate - bound, estimate - low, high - estimate, level))
-    )
+    return float(ndtr(_standard_errors(estimate - bound, estimate - low, high - estimate, level)))
 
 
 def p_value_of(estimate: float, low: float, high: float, level: float, bound: float) -> float:
@@ -122,7 +119,7 @@ def p_value_of(estimate: float, low: float, high: float, level: float, bound: fl
     0.05
     """
     z = _standard_errors(estimate - bound, estimate - low, high - estimate, level)
-    return float(2 * normal_above(abs(z)))
+    return float(2 * ndtr(-abs(z)))
 
 
 def adjusted_for_number(rows: Sequence[Row], level: float) -> list[Row]:
@@ -139,7 +136,7 @@ def _standard_errors(apart: float, down: float, up: float, level: float) -> floa
     distance = down if apart > 0 else up
     if apart == 0 or distance <= 0:
         return float(np.sign(apart) * np.inf) if apart else 0.0
-    return float(apart / distance * normal_quantile((1 + level) / 2))
+    return float(apart / distance * ndtri((1 + level) / 2))
 
 
 @dataclass(frozen=True)
@@ -169,8 +166,8 @@ def labels_to_decide(
     apart, k, n = abs(apart), made_of.n_labels, made_of.n_items
     if not apart or distance < apart or not k:
         return None
-    z, total = float(normal_quantile((1 + level) / 2)), made_of.by_labels + made_of.by_items
-    narrower = apart / distance * z / (z + float(normal_quantile(POWER)))
+    z, total = float(ndtri((1 + level) / 2)), made_of.by_labels + made_of.by_items
+    narrower = apart / distance * z / (z + float(ndtri(POWER)))
     if total <= 0:
         # Without an error among the labels the distance falls as their number rises.
         needed = k / narrower

@@ -12,7 +12,7 @@ from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.combination import combined
 from quantshift.judging.estimating.judged import Judged, estimate_by_design
-from quantshift.judging.items.judged_items import DEFAULTS, RATES, JudgedItems, Settings
+from quantshift.judging.items.judged_items import AUTO, DEFAULTS, JudgedItems, Settings
 
 
 def estimate(
@@ -33,8 +33,8 @@ def estimate(
     stated = design_named(design) if isinstance(design, str) else design
     if items.rates is None and items.external is not None and items.is_labelled.any():
         by_items = estimate_by_design(items.without_external(), stated, settings)
-        # Whether the rates are the same is tested with the labels of these items.
-        rates = replace(settings, assume=RATES)
-        by_external = estimate_by_design(items.without_labels(), None, rates)
+        # Where both are labelled nothing has to be declared.
+        moving = replace(settings, assume=AUTO)
+        by_external = estimate_by_design(items.without_labels(), None, moving)
         return combined(by_items, by_external, items)
     return estimate_by_design(items, stated, settings)

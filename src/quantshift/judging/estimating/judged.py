@@ -1,16 +1,18 @@
-"""An estimate by one design, with what goes with it: checks, quality of the judges, notes."""
+"""An estimate by one design, with what goes with it: checks, quality of the judges, findings."""
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from quantshift.claims.findings import Finding
 from quantshift.errors import UserError
 from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.guessing import check_design, guess_design, implied_design
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.estimating.clustering import allowing_for_clusters
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items.clusters import LabelledClusters
 from quantshift.judging.items.judged_items import JudgedItems, Settings
 
@@ -24,7 +26,7 @@ class Judged:
 
     judges: one `Quality` per judge, in the order given; none if there are scores alone.
     check: what the data say about the design; assumption: a sentence on what the estimate rests on.
-    notes: further sentences the user should read.
+    findings: what else the user should know.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels of
         these items cannot do it. clusters_for_half_width: in how many clusters, if the limits allow
         for clusters. n_clusters: that of the labelled items, if some of them share a cluster.
@@ -38,7 +40,7 @@ class Judged:
     judges: tuple[Quality, ...]
     check: Check
     assumption: str
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
     labels_for_half_width: int | None
     clusters_for_half_width: int | None = None
     n_clusters: int | None = None
@@ -56,6 +58,9 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
         )
     shares = design.estimate(items, settings).within_limits()
     shares = allowing_for_clusters(shares, items, design, settings)
+    if shares.no_estimate_reason and checked.ok:
+        # What prevents an estimate is in the data; nobody wants to read that nothing is.
+        checked = replace(checked, sentence="")
     needed = _labels_for_half_width(shares, items, design, settings)
     return Judged(
         shares=shares,
@@ -66,7 +71,7 @@ def estimate_by_design(items: JudgedItems, stated: Design | None, settings: Sett
         judges=_qualities(items, design, shares, settings),
         check=checked,
         assumption=shares.assumption or design.assumption,
-        notes=(*about, *shares.notes, *(items.notes() if design.uses_labels else ())),
+        findings=(*about, *shares.findings, *(items.findings() if design.uses_labels else ())),
         labels_for_half_width=needed,
         clusters_for_half_width=_clusters_with(needed, shares, items),
         n_clusters=_n_shared(items),
@@ -80,12 +85,14 @@ def _n_shared(items: JudgedItems) -> int | None:
     return n if 0 < n < items.n_labelled else None
 
 
-def _design(items: JudgedItems, stated: Design | None) -> tuple[Design, tuple[str, ...]]:
+def _design(items: JudgedItems, stated: Design | None) -> tuple[Design, tuple[Finding, ...]]:
     """The design to estimate with, and why if it was guessed."""
     implied = implied_design(items)
     if implied is None and stated is None:
         guess = guess_design(items)
-        return guess.design, (f"Taken as {guess.design.name}: {guess.why}.",)
+        return guess.design, (
+            JudgeFindings.DESIGN_GUESSED.found(design=guess.design.name, why=guess.why),
+        )
     if implied is not None and stated is not None and stated is not implied:
         raise UserError(
             f"the design of these labels is {implied.name}, not {stated.name}: leave it out",
@@ -118,7 +125,7 @@ def _labels_for_half_width(
     """
     if not shares.can_be_halved or shares.no_estimate_reason:
         return None
-    widest = int(np.argmax(shares.high - shares.low))
+    widest = int(np.argmax(shares.width))
     by_labels, by_items = float(shares.by_labels[widest]), float(shares.by_items[widest])
     factor = 2.0
     finite = settings.of_items and design.labelled_are_items and not by_items

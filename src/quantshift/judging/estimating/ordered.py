@@ -7,28 +7,18 @@ of both means by the squares of the distances (MOVER), allowing for the items an
 systems share.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
+from quantshift.claims import Estimated
 from quantshift.errors import DataError
 from quantshift.judging.estimating.differences import check_comparable, correlation, mover
 from quantshift.judging.estimating.judged import Judged
-from quantshift.statistics.distributions import normal_quantile
+from quantshift.judging.result import MEAN
 
 
-@dataclass(frozen=True)
-class Mean:
-    """The mean value of the items, and its limits."""
-
-    mean: float
-    low: float
-    high: float
-    level: float
-
-
-def mean(judged: Judged, values: ArrayLike) -> Mean:
+def mean(judged: Judged, values: ArrayLike) -> Estimated:
     """The mean of the items; values: those of the classes, (n_classes,)."""
     worth, shares = np.asarray(values, dtype=np.float64), judged.shares
     if worth.shape != shares.prevalence.shape or not np.isfinite(worth).all():
@@ -39,8 +29,8 @@ def mean(judged: Judged, values: ArrayLike) -> Mean:
     moved = np.concatenate(parts) / len(shares.influence)
     errors = np.sqrt((moved**2).sum(axis=0))
     error = float(np.sqrt(((moved @ worth) ** 2).sum()))
-    z = float(normal_quantile((1 + judged.level) / 2))
-    half = (shares.high - shares.low) / 2
+    z = float(ndtri((1 + judged.level) / 2))
+    half = shares.width / 2
     if errors.sum() > 0 and error > 0:
         margin = max(float(half.sum() / errors.sum()), z) * error
     else:
@@ -48,20 +38,21 @@ def mean(judged: Judged, values: ArrayLike) -> Mean:
         margin = float(half.max()) * float(np.ptp(worth))
     middle = float(shares.prevalence @ worth)
     low, high = np.clip([middle - margin, middle + margin], worth.min(), worth.max())
-    return Mean(middle, float(low), float(high), judged.level)
+    return Estimated(MEAN, middle, float(low), float(high))
 
 
 def mean_difference(
     a: Judged, b: Judged, values: ArrayLike, *, paired: bool = False, shared: bool = False
-) -> Mean:
+) -> Estimated:
     """The mean in a minus that in b; the arguments are those of `mean` and `difference`."""
     worth = np.asarray(values, dtype=np.float64)
     of_a, of_b = mean(a, worth), mean(b, worth)
     check_comparable(a, b, paired=paired)
     r = correlation(a, b, paired=paired, shared=shared, worth=worth[:, np.newaxis])
     distances_a, distances_b = (
-        (np.array([one.mean - one.low]), np.array([one.high - one.mean])) for one in (of_a, of_b)
+        (np.array([one.estimate - one.low]), np.array([one.high - one.estimate]))
+        for one in (of_a, of_b)
     )
     down, up = mover(distances_a, distances_b, r)
-    d, most = of_a.mean - of_b.mean, float(np.ptp(worth))
-    return Mean(d, max(d - float(down[0]), -most), min(d + float(up[0]), most), a.level)
+    d, most = of_a.estimate - of_b.estimate, float(np.ptp(worth))
+    return Estimated(MEAN, d, max(d - float(down[0]), -most), min(d + float(up[0]), most))

@@ -12,48 +12,19 @@ Reference: K. Krippendorff, "Content Analysis", 2004, ch. 11.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import bdtrc
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Reals
-from quantshift.statistics.distributions import binomial_above, binomial_probability
+from quantshift.claims import Estimated
+from quantshift.judging.result import DisputedItem, PeopleAgreement
 
 N_DRAWS = 1_000
 
 Votes = tuple[Mapping[str, str], ...]
 """For each item, the label that each person gave."""
-
-
-@dataclass(frozen=True)
-class DisputedItem:
-    """An item on which people disagree; row: its number in the table, from 1."""
-
-    row: int
-    id: str | None
-    votes: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class PeopleAgreement:
-    """How far people agree on the items that several of them labelled.
-
-    agreement: the share of pairs of labels of an item that are the same. alpha, low, high:
-    Krippendorff's, with limits. error_rate: how often one person errs, if all err alike and
-    independently; None with more than two classes. n_undecided: items without a majority.
-    disputed: items to decide, those without a majority first.
-    """
-
-    people: tuple[str, ...]
-    n_items: int
-    agreement: float
-    alpha: float
-    low: float
-    high: float
-    error_rate: float | None
-    n_undecided: int
-    disputed: tuple[DisputedItem, ...]
 
 
 def majority(votes: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -106,9 +77,7 @@ def agreement_of(
         people=tuple(sorted({name for item_votes in votes for name in item_votes})),
         n_items=len(several),
         agreement=1 - disagreements,
-        alpha=alpha,
-        low=min(float(low), alpha),
-        high=max(float(high), alpha),
+        alpha=Estimated("alpha", alpha, min(float(low), alpha), max(float(high), alpha)),
         error_rate=_error_rate(disagreements) if len(labels) == 2 else None,
         n_undecided=len(undecided),
         disputed=tuple(
@@ -124,10 +93,9 @@ def panel_error(error_rate: float, votes: Votes) -> float:
     total = sum(sizes.values())
     error = 0.0
     for m, n in sizes.items():
-        wrong = float(binomial_above(m / 2, m, error_rate))
-        if m % 2 == 0:
-            wrong += 0.5 * float(binomial_probability(m / 2, m, error_rate))
-        error += n / total * wrong
+        # The chance of more than half wrong votes, and that of at least half.
+        wrong = bdtrc([m // 2, (m - 1) // 2], m, error_rate)
+        error += n / total * float(wrong.mean())
     return error
 
 

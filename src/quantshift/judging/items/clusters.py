@@ -28,9 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from quantshift.base.types import Codes, Flags, Reals
-from quantshift.statistics.distributions import normal_quantile, student_quantile
 
 UNSEEN = 0.25
 """The part of an error that is added, shared by all labels of its cluster."""
@@ -61,7 +61,7 @@ class LabelledClusters:
 def student(freedom: Reals, level: float) -> Reals:
     """By how much limits of Student's t are wider than those of the normal distribution."""
     tail = (1 + level) / 2
-    return np.asarray(student_quantile(tail, freedom) / normal_quantile(tail))
+    return np.asarray(stdtrit(freedom, tail) / ndtri(tail))
 
 
 def cluster_sums(values: Reals, clusters: Codes) -> Reals:

@@ -7,18 +7,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.types import Codes, Flags, Reals
+from quantshift.claims import Assumption
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError, UserError
 from quantshift.intervals.targets import ITEMS
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items import verdict_cells
 from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.items.verdict_cells import VerdictCells
 from quantshift.judging.sensitivity import GivenRates
 from quantshift.prevalence.weights import checked_weights
 
-AUTO, RATES, VERDICTS = "auto", "rates", "verdicts"
+AUTO = "auto"
 FEWEST_TO_AGREE = 10
 """With so many labels it is strange that all of them agree with the verdicts."""
-ASSUMPTIONS = (AUTO, RATES, VERDICTS)
+ASSUMPTIONS = (AUTO, Assumption.RATES, Assumption.VERDICTS)
 """What carries over from labels elsewhere."""
 
 
@@ -54,7 +57,8 @@ class ExternalLabels:
 
     labels: codes of classes, (n,), -1 where not labelled. verdicts: codes, (n,) or (n, n_judges);
     score: (n,), needed where the score of the items takes the place of their verdicts.
-    clusters, weights: see `JudgedItems`; a cluster of the items has the same code here.
+    clusters, weights: see `JudgedItems`; a cluster of the items has the same code here. sources:
+    codes of where each item comes from; None if all are of one source.
     """
 
     labels: ArrayLike
@@ -62,6 +66,7 @@ class ExternalLabels:
     score: ArrayLike | None = None
     clusters: ArrayLike | None = None
     weights: ArrayLike | None = None
+    sources: ArrayLike | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +100,7 @@ class _Labelled:
     labels: Codes
     clusters: Codes | None = None
     weights: Reals | None = None
+    sources: Codes | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,10 +251,15 @@ class JudgedItems:
             self.is_labelled
         ]
 
+    @property
+    def given_verdicts(self) -> NDArray[np.int64]:
+        """The verdicts, for what is asked only of items that have some."""
+        assert self.verdicts is not None
+        return self.verdicts
+
     def verdicts_together(self) -> Codes:
         """The verdicts of all judges about each item as one code, (n_items,)."""
-        assert self.verdicts is not None
-        return np.unique(self.verdicts, axis=0, return_inverse=True)[1].ravel()
+        return np.unique(self.given_verdicts, axis=0, return_inverse=True)[1].ravel()
 
     @property
     def inclusion_of_labels(self) -> Reals | None:
@@ -268,11 +279,11 @@ class JudgedItems:
 
     def cells_of_verdicts(self) -> VerdictCells:
         """The same by the verdicts alone, whether or not there is a score."""
-        assert self.verdicts is not None
+        verdicts = self.given_verdicts
         return verdict_cells.of_judges(
-            self.verdicts,
+            verdicts,
             None if self.external is None else self.external.verdicts,
-            [self.class_of_verdicts(j) for j in range(self.verdicts.shape[1])],
+            [self.class_of_verdicts(j) for j in range(verdicts.shape[1])],
             self.n_classes,
         )
 
@@ -307,8 +318,9 @@ class JudgedItems:
     def verdicts_without_labels(self) -> Flags:
         """Which items have a verdict of some judge that no labelled item has."""
         unlike = np.zeros(len(self), dtype=bool)
-        for j in range(0 if self.verdicts is None else self.verdicts.shape[1]):
-            assert self.verdicts is not None
+        if self.verdicts is None:
+            return unlike
+        for j in range(self.verdicts.shape[1]):
             labelled_verdicts, _ = self.labelled(j)
             if labelled_verdicts is not None:
                 unlike |= ~np.isin(self.verdicts[:, j], labelled_verdicts)
@@ -322,24 +334,22 @@ class JudgedItems:
             labelled = item_cells.codes[self.is_labelled]
         return ~np.isin(item_cells.codes, labelled)
 
-    def notes(self) -> tuple[str, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """What is strange about verdicts and labels."""
         verdicts, y = self.labelled()
-        notes = []
+        found = []
         if len(np.unique(y)) == 1:
-            notes.append("All labels are of one class: only a limit is known for the others.")
+            found.append(JudgeFindings.ONE_CLASS_LABELLED.found())
         if self.verdicts is not None and self.verdicts.shape[1] == 1:
             if len(np.unique(self.verdicts)) == 1:
-                notes.append("All verdicts are the same: the judge adds nothing to the labels.")
+                found.append(JudgeFindings.ONE_VERDICT.found())
             elif (
                 verdicts is not None
                 and len(y) >= FEWEST_TO_AGREE
                 and np.array_equal(self.class_of_verdicts(0)[verdicts], y)
             ):
-                notes.append(
-                    "All labels agree with the verdicts: were they given without seeing them?"
-                )
-        return tuple(notes)
+                found.append(JudgeFindings.PERFECT_AGREEMENT.found())
+        return tuple(found)
 
 
 def _columns(verdicts: ArrayLike) -> NDArray[np.int64]:
@@ -365,15 +375,20 @@ def _labelled(
     """The items that have labels; v: verdicts of the others, scaled: scores instead of verdicts."""
     y = np.asarray(external.labels, dtype=np.int64)
     labelled = y >= 0
-    clusters, weights = _cluster_codes(external.clusters, len(y)), external.weights
-    label_clusters = None if clusters is None else clusters[labelled]
+    weights = external.weights
+    label_clusters, sources = (
+        None if codes is None else codes[labelled]
+        for codes in (_cluster_codes(c, len(y)) for c in (external.clusters, external.sources))
+    )
     label_weights = _checked_weights(
         None if weights is None else np.asarray(weights)[labelled], int(labelled.sum())
     )
     if scaled is not None:
         if len(scaled) != len(y):
             raise DataError("items labelled elsewhere need a score each")
-        return _Labelled(None, scaled[labelled], y[labelled], label_clusters, label_weights)
+        return _Labelled(
+            None, scaled[labelled], y[labelled], label_clusters, label_weights, sources
+        )
     verdicts = None if external.verdicts is None else _columns(external.verdicts)
     if (
         verdicts is None
@@ -381,7 +396,7 @@ def _labelled(
         or (v is not None and verdicts.shape[1] != v.shape[1])
     ):
         raise DataError("items labelled elsewhere need verdicts of the same judges each")
-    return _Labelled(verdicts[labelled], None, y[labelled], label_clusters, label_weights)
+    return _Labelled(verdicts[labelled], None, y[labelled], label_clusters, label_weights, sources)
 
 
 def _cluster_codes(clusters: ArrayLike | None, n_items: int) -> Codes | None:

@@ -5,7 +5,7 @@ which label it is guessed; a verdict that fits none, such as "tie (inconsistent)
 of its own, which estimates use and the naive rate cannot.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quantshift.errors import DataError, UserError, unknown_name
@@ -62,6 +62,15 @@ class Meaning:
             tuple(tuple(map(int, classes)) for classes in says),
             ordered,
         )
+
+    def said_by_most(self, verdicts: Iterable[int]) -> int:
+        """The class that most judges say, the first of several; -1 if none says one.
+
+        verdicts: the verdict of each judge about an item.
+        """
+        said = [says[verdict] for says, verdict in zip(self.says, verdicts, strict=True)]
+        classes = [code for code in said if code >= 0]
+        return max(classes, key=classes.count, default=-1)
 
 
 def meaning(

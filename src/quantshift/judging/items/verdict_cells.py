@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.types import Codes, Reals
 from quantshift.errors import DataError
-from quantshift.statistics.ranks import average_ranks
 
 MOST_BINS = 10
 LABELS_PER_BIN = 5
@@ -93,11 +92,13 @@ def scaled_scores(
 
     external: those of items labelled elsewhere, which become what the same scores here become.
     """
+    import polars as pl
+
     s = _finite(score)
     others = None if external is None else _finite(external)
     if s.min() >= 0 and s.max() <= 1:
         return s, others
-    ranked = (average_ranks(s) - 0.5) / len(s)
+    ranked = (pl.Series(s).rank().to_numpy() - 0.5) / len(s)
     if others is not None:
         ascending = np.sort(s)
         below, up_to = (np.searchsorted(ascending, others, side=end) for end in ("left", "right"))

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from quantshift.answers.batch_names import batches_in_order
-from quantshift.answers.kinds import CANNOT
-from quantshift.answers.repeated_warnings import unless_about_all
+from quantshift.answers.merging import of_targets
 from quantshift.answers.shares import share_of
 from quantshift.base.options import as_names
+from quantshift.claims import Facts, decide
+from quantshift.claims.findings import Finding
 from quantshift.errors import UserError
-from quantshift.judging.items.inputs import NO_VERDICT
-from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
+from quantshift.judging.labels.label_judgement import LabelJudgement
 from quantshift.judging.labels.label_pairs import (
     JOINED,
     LabelPair,
@@ -25,8 +25,12 @@ from quantshift.judging.labels.label_pairs import (
     paired_cells,
     with_columns,
 )
-from quantshift.judging.options import labels_by_verdict
-from quantshift.judging.result import JudgedBatch, Judgement
+from quantshift.judging.labels.label_rates import LabelJudgedBatch, LabelRate
+from quantshift.judging.output.judgement import Judgement
+from quantshift.judging.output.text import shown_findings
+from quantshift.judging.reading.inputs import NO_VERDICT
+from quantshift.judging.reading.options import labels_by_verdict
+from quantshift.judging.result import JudgedBatch
 from quantshift.statistics.multiple_tests import level_for_all
 from quantshift.tables.reading import OpenTable, open_table
 
@@ -88,7 +92,7 @@ def judge_labels(arguments: Mapping[str, Any], judge: Callable[..., Any]) -> Lab
         level_for_all=level,
         by=arguments["by"],
         batches=tuple(_batches(tables.pairs, answers, wider)),
-        warnings=_warnings(answers),
+        findings=_findings(answers),
         answers=answers,
     )
 
@@ -207,9 +211,8 @@ def _unknown(pair: LabelPair, design: str) -> LabelRate:
         naive=None,
         kappa=None,
         design=design,
-        kind=CANNOT,
-        reason=NO_VERDICT,
-        can_be_estimated=False,
+        grounds=decide(Facts(None, n_items=0)),
+        no_estimate_reason=NO_VERDICT,
     )
 
 
@@ -231,30 +234,13 @@ def _rate(pair: LabelPair, batch: JudgedBatch, wider: JudgedBatch) -> LabelRate:
         low_for_all=min(own.low, for_all.low),
         high_for_all=max(own.high, for_all.high),
         naive=batch.naive(pair.name),
-        kappa=None if agreement is None else agreement.kappa,
+        kappa=None if agreement is None else agreement.estimate,
         design=batch.labels.design,
-        kind=batch.kind,
-        reason=batch.no_estimate_reason,
-        can_be_estimated=batch.can_be_estimated,
+        grounds=batch.grounds,
+        no_estimate_reason=batch.no_estimate_reason,
     )
 
 
-def _warnings(answers: Mapping[str, Judgement]) -> tuple[str, ...]:
-    """Warnings about all labels, each once, and those about some, with their names."""
-    about = [
-        (label, warning)
-        for label, answer in answers.items()
-        for warning in dict.fromkeys(
-            [
-                *answer.warnings,
-                *answer.overall.warnings,
-                *(
-                    f"{batch.name}: {warning}"
-                    for batch in answer.batches
-                    if answer.by is not None
-                    for warning in batch.warnings
-                ),
-            ]
-        )
-    ]
-    return tuple(unless_about_all(about, len(answers)))
+def _findings(answers: Mapping[str, Judgement]) -> tuple[Finding, ...]:
+    """Findings about all labels, each once, and those about some, with their names."""
+    return tuple(of_targets({label: shown_findings(answer) for label, answer in answers.items()}))

@@ -20,22 +20,20 @@ from typing import TypeAlias
 
 from quantshift.base.options import as_names
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.tables.cells import ListedCells
-from quantshift.tables.chunks import Chunk, OpenTable
-from quantshift.tables.columns.cell_names import Cell
 from quantshift.tables.columns.labels import (
     MISSING_LABELS,
     TRUTHS,
     check_separator,
-    labels_of_cells,
+    label_names,
     no_truth_value,
 )
 from quantshift.tables.columns.spelling import usual_spellings
+from quantshift.tables.files.chunks import Chunk, OpenTable
 
 JOINED = "+"
 """What stands between the columns of several judges, or of several people."""
 
-MOST_LABELS = 100
+MOST_LABELS = 1_000
 """With more labels, nobody would look at them one by one."""
 
 NONE_FOUND = "none"
@@ -108,7 +106,7 @@ def in_memory(table: OpenTable, columns: Iterable[str]) -> OpenTable:
 
     def read(requested: Sequence[str]) -> Generator[Chunk]:
         for part in parts:
-            yield replace(part, cells=part.cells.select(requested))
+            yield replace(part, columns=part.columns.select(requested))
 
     types = {name: table.types[name] for name in names}
     return replace(table, columns=names, types=types, read=read, nested=frozenset())
@@ -123,25 +121,28 @@ def with_columns(
     own = [name for name in table.columns if name not in columns]
 
     def read(requested: Sequence[str]) -> Generator[Chunk]:
+        import polars as pl
+
         start = 0
         # Without a column of its own a chunk would not know its length.
         for part in table.read(list(dict.fromkeys([*own, table.columns[0]]))):
-            cells: dict[str, list[Cell]] = {
-                name: [*columns[name][start : start + len(part)]]
+            cells = [
+                pl.Series(name, columns[name][start : start + len(part)], dtype=pl.String)
                 if name in columns
-                else part.cells.values(name)
+                else part.columns[name]
                 for name in requested
-            }
-            yield replace(part, cells=ListedCells(cells, types))
+            ]
+            yield replace(part, columns=pl.DataFrame(cells))
             start += len(part)
 
     types = {name: str if name in columns else table.types[name] for name in names}
     return replace(table, columns=tuple(names), types=types, read=read)
 
 
-def column_of(table: OpenTable, name: str) -> list[Cell]:
-    """A whole column of a table in memory."""
-    return [cell for part in table.read([name]) for cell in part.cells.values(name)]
+def labels_in(table: OpenTable, name: str, missing: Sequence[str] | None = None) -> Texts:
+    """The labels in a whole column of a table in memory."""
+    column = table.joined(table.read([name]), [name])[name]
+    return label_names(column, missing).to_list()
 
 
 def paired_cells(
@@ -156,9 +157,7 @@ def paired_cells(
     """
     truths = dict(TRUTHS)
     verdicts = [name for pair in pairs for name in pair.verdicts if name in table.columns]
-    present = {
-        name for v in verdicts for name in labels_of_cells(column_of(table, v)) if name is not None
-    }
+    present = {name for v in verdicts for name in labels_in(table, v) if name is not None}
     for verdict, label in mapping.items():
         if verdicts and verdict not in present:
             raise UserError(unknown_name("verdict", verdict, present), arguments=["map"])
@@ -172,7 +171,7 @@ def paired_cells(
     for pair in pairs:
         for column in pair.verdicts:
             if column in table.columns:
-                names = labels_of_cells(column_of(table, column))
+                names = labels_in(table, column)
                 # A name that is not a truth value stays a verdict of its own.
                 columns[column] = [
                     class_name or name
@@ -180,7 +179,7 @@ def paired_cells(
                 ]
         for column in pair.labels:
             if column in table.columns:
-                names = labels_of_cells(column_of(table, column), missing)
+                names = labels_in(table, column, missing)
                 columns[column] = _labels(names, pair, f"{table.name}: row {{}}, column {column!r}")
     return with_columns(table, columns)
 
@@ -214,8 +213,7 @@ class SeparatedPair:
         """The labels that the judge gives to each item; None where there is no verdict."""
         if self.verdict not in table.columns:
             return None
-        cells = column_of(table, self.verdict)
-        both = zip(labels_of_cells(cells, ()), labels_of_cells(cells), strict=True)
+        both = zip(labels_in(table, self.verdict, ()), labels_in(table, self.verdict), strict=True)
         return [
             None if name is not None and verdict is None else self._parts(name or "")
             for name, verdict in both
@@ -227,7 +225,7 @@ class SeparatedPair:
             return None
         missing = MISSING_LABELS if self.missing is None else self.missing
         unlabelled = [name for name in missing if name.casefold() != NONE_FOUND]
-        cells = labels_of_cells(column_of(table, self.label), unlabelled)
+        cells = labels_in(table, self.label, unlabelled)
         return [None if name is None else self._parts(name) for name in cells]
 
     def _parts(self, cell: str) -> frozenset[str]:
@@ -240,7 +238,7 @@ class SeparatedPair:
             for table in tables
             for name in (self.verdict, self.label)
             if name in table.columns
-            for cell in labels_of_cells(column_of(table, name), ())
+            for cell in labels_in(table, name, ())
             if cell is not None
         ]
         where = f"{tables[0].name}: column {self.verdict!r} or {self.label!r}"

@@ -5,10 +5,11 @@ from typing import Any
 
 from quantshift.answers.conditions import Condition
 from quantshift.answers.labels.labels_page import bar_of, render_labels
+from quantshift.answers.merging import unless_about_all
 from quantshift.answers.page import data_links
 from quantshift.answers.rows import rows_text
 from quantshift.answers.words import level_of_each, shortened
-from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement
+from quantshift.judging.labels.label_rates import AbstractLabelJudgement, LabelJudgedBatch
 from quantshift.judging.labels.label_rates_text import (
     alarms,
     headline,
@@ -17,7 +18,7 @@ from quantshift.judging.labels.label_rates_text import (
     marks_of,
     people_text,
 )
-from quantshift.judging.output.text import design_text
+from quantshift.judging.output.text import advice_of, design_text
 
 ABOUT_LABELS = (
     "A bar goes from the lower to the upper limit, dashed if it is a range; its line is the "
@@ -27,7 +28,7 @@ ABOUT_JUDGES = "Each label is judged on its own, by its verdicts and the labels 
 
 
 def render_page(
-    result: LabelJudgement,
+    result: AbstractLabelJudgement,
     *,
     conditions: Sequence[Condition] = (),
     provenance: Sequence[tuple[str, str]] = (),
@@ -50,7 +51,7 @@ def render_page(
         batches=[_batch(result, batch) for batch in result.batches],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=list(alarms(result)),
-        warnings=list(result.warnings),
+        warnings=unless_about_all(result.findings, len(result.labels)),
         used=[],
         left_out_columns=[],
         rows=[rows_text(rows) for rows in result.first.rows],
@@ -62,7 +63,7 @@ def render_page(
     )
 
 
-def _batch(result: LabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
+def _batch(result: AbstractLabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
     """A batch as the page shows it."""
     rows = []
     for rate, cells in zip(batch.labels, label_rows(result, batch)[1:], strict=True):
@@ -80,7 +81,7 @@ def _batch(result: LabelJudgement, batch: LabelJudgedBatch) -> dict[str, Any]:
                     f"Labels: {design_text(overall)}.",
                     f"Assumed: {overall.assumed}.",
                 ],
-                "advice": overall.advice,
+                "advice": [found.sentence for found in advice_of(overall)],
                 "command": "",
             }
         )

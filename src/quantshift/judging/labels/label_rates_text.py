@@ -1,47 +1,66 @@
 """The rates of several labels as text for a terminal: a row for each."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable
 
 from quantshift.answers.batch_names import newest_batch, newest_name
-from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
-from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import unless_about_all
+from quantshift.answers.kinds import limits_head
+from quantshift.answers.merging import of_targets, unless_about_all
 from quantshift.answers.rows import much_left_out, rows_of_tables
-from quantshift.answers.text import LONGEST_LABEL, aligned, headed, some
+from quantshift.answers.show.notebook import Summary
+from quantshift.answers.text import (
+    LONGEST_LABEL,
+    aligned,
+    headed,
+    labelled_lines,
+    warning_in_short,
+)
 from quantshift.answers.words import (
     FOR_ALL,
     estimates_and_limits,
     level_of_each,
     one_line,
-    percent,
     percents,
     shortened,
+    some_names,
 )
-from quantshift.base.nouns import counted
-from quantshift.judging.judged_batches import lost_rows
-from quantshift.judging.labels.label_judgement import LabelJudgedBatch, LabelJudgement, LabelRate
-from quantshift.judging.output.text import agreement_text, design_text, is_shown_by_labels
-from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
+from quantshift.base.nouns import counted, percent
+from quantshift.claims import Kind
+from quantshift.judging.labels.label_rates import (
+    AbstractLabelJudgement,
+    LabelJudgedBatch,
+    LabelRate,
+)
+from quantshift.judging.output.text import (
+    advice_of,
+    agreement_text,
+    design_text,
+    is_shown_by_labels,
+)
+from quantshift.judging.result import AbstractJudgement, JudgedBatch, JudgeQuality
 
 
-def render_text(result: LabelJudgement) -> str:
-    """What a terminal shows."""
+def render_text(result: AbstractLabelJudgement, *, details: bool = False) -> str:
+    """What a terminal shows. details: with what is assumed, and which rows were used."""
     lines = [*alarms(result), headline(result)]
     for batch in result.batches:
         title = f"{shortened(batch.name)} ({counted(batch.n_items, 'item')})"
         lines += ["", *([] if result.by is None else [title])]
         lines += aligned(label_rows(result, batch))
     lines += ["", *_judges(result)]
-    lines += headed("Labels", _sentences(result, lambda batch: [design_text(batch)]))
-    lines += headed("Assumed", _sentences(result, lambda batch: [batch.assumed]))
-    lines += rows_of_tables(result.first.rows)
-    lines += [f"Limits   {level_of_each(result.level_for_all)}"]
-    lines += some(f"Warning  {warning}" for warning in result.warnings)
-    lines += [f"Next     {line}" for line in _sentences(result, lambda batch: batch.advice)]
+    if details:
+        lines += headed("Labels", _sentences(result, design_text))
+        lines += headed("Assumed", _sentences(result, lambda batch: batch.assumed))
+        lines += rows_of_tables(result.first.rows)
+        lines += [f"Limits   {level_of_each(result.level_for_all)}"]
+        lines += labelled_lines(result.findings, len(result.labels))
+    else:
+        lines += warning_in_short(result.findings, len(result.batches))
+    lines += [f"Next     {line}" for line in _advice(result)]
     return "\n".join(map(one_line, lines))
 
 
-def headline(result: LabelJudgement) -> str:
+def headline(result: AbstractLabelJudgement) -> str:
     """The label whose verdicts are furthest from the truth in the last batch, in one line."""
     batch = newest_batch(result.batches)
     where = f"in the {counted(batch.n_items, 'item')} of {shortened(batch.name)}"
@@ -62,7 +81,7 @@ def headline(result: LabelJudgement) -> str:
     )
 
 
-def label_rows(result: LabelJudgement, batch: LabelJudgedBatch) -> list[list[str]]:
+def label_rows(result: AbstractLabelJudgement, batch: LabelJudgedBatch) -> list[list[str]]:
     """The labels of a batch with their shares and limits, under a header."""
     own = estimates_and_limits([rate.share for rate in batch.labels])
     for_all = estimates_and_limits([rate.share_for_all for rate in batch.labels])
@@ -78,30 +97,30 @@ def label_rows(result: LabelJudgement, batch: LabelJudgedBatch) -> list[list[str
     return rows
 
 
-def marks_of(result: LabelJudgement, rate: LabelRate) -> list[str]:
+def marks_of(result: AbstractLabelJudgement, rate: LabelRate) -> list[str]:
     """What is to be said beside the limits of a label."""
-    if rate.reason:
-        return [rate.reason]
-    return [RANGE] if is_range(rate.kind) and not _all_ranges(result) else []
+    if rate.no_estimate_reason:
+        return [rate.no_estimate_reason]
+    return [Kind.RANGE] if rate.kind.is_range and not _all_ranges(result) else []
 
 
-def limits_heading(result: LabelJudgement) -> str:
+def limits_heading(result: AbstractLabelJudgement) -> str:
     """The header of the limits of each label."""
-    return limits_head(RANGE if _all_ranges(result) else INTERVAL, result.level)
+    return limits_head(Kind.RANGE if _all_ranges(result) else Kind.INTERVAL, result.level)
 
 
-def _all_ranges(result: LabelJudgement) -> bool:
-    return all(is_range(rate.kind) for batch in result.batches for rate in batch.labels)
+def _all_ranges(result: AbstractLabelJudgement) -> bool:
+    return all(rate.kind.is_range for batch in result.batches for rate in batch.labels)
 
 
-def summary_of(result: LabelJudgement) -> Summary:
+def summary_of(result: AbstractLabelJudgement) -> Summary:
     """The labels of the last batch."""
     return Summary(
         [headline(result), *alarms(result)], label_rows(result, newest_batch(result.batches))
     )
 
 
-def labels_in_a_line(result: LabelJudgement) -> str:
+def labels_in_a_line(result: AbstractLabelJudgement) -> str:
     """All labels of the last batch in one line."""
     batch = newest_batch(result.batches)
     texts = []
@@ -114,12 +133,13 @@ def labels_in_a_line(result: LabelJudgement) -> str:
     )
 
 
-def alarms(result: LabelJudgement) -> Iterator[str]:
-    """Warnings about tables from which many rows were left out."""
-    yield from much_left_out(map(lost_rows, result.first.rows))
+def alarms(result: AbstractLabelJudgement) -> list[str]:
+    """Tables from which many rows were left out, and what has to be said."""
+    much = (found.sentence for found in much_left_out(result.first.findings))
+    return [*much, *result.questions]
 
 
-def judge_texts(result: LabelJudgement, label: str) -> list[str]:
+def judge_texts(result: AbstractLabelJudgement, label: str) -> list[str]:
     """How well the judges of a label do, in a few words each."""
     answer = result.answers[label]
     judges = answer.overall.judges
@@ -128,7 +148,7 @@ def judge_texts(result: LabelJudgement, label: str) -> list[str]:
     return [text if len(judges) == 1 else f"{shortened(name)}: {text}" for name, text in described]
 
 
-def people_text(answer: Judgement) -> str:
+def people_text(answer: AbstractJudgement) -> str:
     """How far people agree about a label; empty if one person labelled each item."""
     people = answer.people
     if people is None:
@@ -137,8 +157,8 @@ def people_text(answer: Judgement) -> str:
     return f"{agreement_text(people)}{undecided}"
 
 
-def _quality_texts(answer: Judgement, judge: JudgeQuality) -> list[str]:
-    texts = [] if judge.agreement is None else [f"kappa {judge.agreement.kappa:.2f}"]
+def _quality_texts(answer: AbstractJudgement, judge: JudgeQuality) -> list[str]:
+    texts = [] if judge.agreement is None else [f"kappa {judge.agreement.estimate:.2f}"]
     texts += [
         f"{what} {percent(rate.estimate)}"
         for what, side in (("sensitivity", 1), ("specificity", 0))
@@ -150,7 +170,7 @@ def _quality_texts(answer: Judgement, judge: JudgeQuality) -> list[str]:
     return texts
 
 
-def _judges(result: LabelJudgement) -> list[str]:
+def _judges(result: AbstractLabelJudgement) -> list[str]:
     rows = [
         [shortened(label, LONGEST_LABEL), text]
         for label in result.labels
@@ -166,9 +186,18 @@ def _judges(result: LabelJudgement) -> list[str]:
     ]
 
 
-def _sentences(result: LabelJudgement, what: Callable[[JudgedBatch], Sequence[str]]) -> list[str]:
+def _sentences(result: AbstractLabelJudgement, what: Callable[[JudgedBatch], str]) -> list[str]:
     """Sentences about the whole table, with the labels that they are about unless all."""
-    about = [
-        (label, text) for label, answer in result.answers.items() for text in what(answer.overall)
+    alike: dict[str, list[str]] = defaultdict(list)
+    for label, answer in result.answers.items():
+        alike[what(answer.overall)].append(label)
+    return [
+        text if len(labels) == len(result.labels) else f"{some_names(labels)}: {text}"
+        for text, labels in alike.items()
     ]
-    return unless_about_all(about, len(result.labels))
+
+
+def _advice(result: AbstractLabelJudgement) -> list[str]:
+    """What to do next, with the labels that it is about unless all."""
+    advice = {label: advice_of(answer.overall) for label, answer in result.answers.items()}
+    return unless_about_all(of_targets(advice), len(result.labels))

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from quantshift.answers.text import aligned, shown
-from quantshift.answers.words import limits, percent, shortened
+from quantshift.answers.words import limits, shortened
+from quantshift.base.nouns import percent
 from quantshift.judging.result import (
     EVEN,
+    AbstractJudgement,
     JudgeComparison,
     JudgedBatch,
-    Judgement,
-    MeanDifference,
     SystemDifference,
     WinRate,
 )
@@ -18,7 +18,7 @@ ALMOST_SURE = 0.999
 """Larger probabilities are not told apart."""
 
 
-def difference_lines(result: Judgement) -> Iterator[str]:
+def difference_lines(result: AbstractJudgement) -> Iterator[str]:
     """The differences of systems, if there are any, and which is better."""
     if not result.differences:
         return
@@ -27,7 +27,7 @@ def difference_lines(result: Judgement) -> Iterator[str]:
     yield ""
 
 
-def _pair(result: Judgement) -> Iterator[str]:
+def _pair(result: AbstractJudgement) -> Iterator[str]:
     """The difference of two systems, class by class."""
     first = result.differences[0]
     yield f"Compared {pair_text(first)}, {_how_compared(first)}:"
@@ -35,7 +35,11 @@ def _pair(result: Judgement) -> Iterator[str]:
         d for d in result.differences if len(result.classes) > 2 or d.label == result.headline
     ]
     rows = [
-        [shown(result, d.label), *points(d), "more than chance" if d.more_than_chance else ""]
+        [
+            shown(result, d.label),
+            *points(d, of_means=False),
+            "more than chance" if d.more_than_chance else "",
+        ]
         for d in compared
     ]
     yield from (f"         {line}" for line in aligned(rows))
@@ -44,16 +48,16 @@ def _pair(result: Judgement) -> Iterator[str]:
     yield f"         {which_is_better(result)}"
 
 
-def _pairs(result: Judgement, n_pairs: int) -> Iterator[str]:
+def _pairs(result: AbstractJudgement, n_pairs: int) -> Iterator[str]:
     """The differences of several systems in pairs, of the class that stands for all or of means."""
     what = "means" if result.mean_differences else f"shares of {shown(result, result.headline)}"
     yield f"Compared {what} in {n_pairs} pairs, p-values adjusted for their number (Holm):"
-    rows = []
+    of_means, rows = bool(result.mean_differences), []
     for d in leading_differences(result):
         rows.append(
             [
                 pair_text(d),
-                *points(d),
+                *points(d, of_means=of_means),
                 f"p = {d.p_adjusted:.2g}",
                 "more than chance" if d.more_than_chance else decided_by(d),
             ]
@@ -61,21 +65,21 @@ def _pairs(result: Judgement, n_pairs: int) -> Iterator[str]:
     yield from (f"         {line}" for line in aligned(rows))
 
 
-def leading_differences(result: Judgement) -> Sequence[SystemDifference | MeanDifference]:
+def leading_differences(result: AbstractJudgement) -> Sequence[SystemDifference]:
     """The ones that lead: those of means if classes are ordered, else of the headline's class."""
     if result.mean_differences:
         return result.mean_differences
     return [d for d in result.differences if d.label == result.headline]
 
 
-def pair_text(d: SystemDifference | MeanDifference) -> str:
+def pair_text(d: SystemDifference) -> str:
     """The names of both systems."""
     return f"{shortened(d.system)} minus {shortened(d.other)}"
 
 
-def points(d: SystemDifference | MeanDifference) -> tuple[str, str]:
-    """A difference and its limits."""
-    if isinstance(d, MeanDifference):
+def points(d: SystemDifference, *, of_means: bool) -> tuple[str, str]:
+    """A difference and its limits: of means as it is, of shares in points of percent."""
+    if of_means:
         return f"{d.estimate:+.2f}", f"({d.low:+.2f} to {d.high:+.2f})"
     return f"{100 * d.estimate:+.1f} points", f"({100 * d.low:+.1f} to {100 * d.high:+.1f})"
 
@@ -85,17 +89,17 @@ def _how_compared(d: SystemDifference) -> str:
     return f"the same {n:,} items" if d.paired else f"{n:,} and {m:,} different items"
 
 
-def mean_difference_text(difference: MeanDifference) -> str:
+def mean_difference_text(difference: SystemDifference) -> str:
     """The difference of two means in a line."""
     naive = "" if difference.naive is None else f"; by the verdicts alone {difference.naive:+.2f}"
     chance = ", more than chance" if difference.more_than_chance else ""
-    return f"mean {' '.join(points(difference))}{chance}{naive}"
+    return f"mean {' '.join(points(difference, of_means=True))}{chance}{naive}"
 
 
-def which_is_better(result: Judgement) -> str:
+def which_is_better(result: AbstractJudgement) -> str:
     """Which of two systems has more, and with what probability."""
     d = leading_differences(result)[0]
-    what = "mean" if isinstance(d, MeanDifference) else f"share of {shown(result, d.label)}"
+    what = "mean" if result.mean_differences else f"share of {shown(result, d.label)}"
     more = d.system if d.estimate >= 0 else d.other
     likely = likely_text(max(d.probability, 1 - d.probability))
     sentence = f"probability that {shortened(more)} has the larger {what}: {likely}"
@@ -113,21 +117,24 @@ def likely_text(probability: float) -> str:
     )
 
 
-def decided_by(d: SystemDifference | MeanDifference | WinRate | JudgeComparison) -> str:
+def decided_by(d: SystemDifference | WinRate | JudgeComparison) -> str:
     """What would decide what could be chance so far."""
+    if not isinstance(d, WinRate) and not d.low <= 0 <= d.high:
+        # Its own limits are on one side of 0; those of all pairs at once would not be.
+        return "more than chance by itself, but not among so many pairs"
     if d.labels_to_decide is None:
         return "could be chance"
     return f"could be chance; about {d.labels_to_decide:,} labels in all would decide"
 
 
-def win_rate_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def win_rate_lines(result: AbstractJudgement, batch: JudgedBatch) -> Iterator[str]:
     """The win rate, and how likely it is above 50%."""
     rate = batch.win_rate
     if rate is None:
         return
     interval = f"{100 * result.level:g}% interval {limits(rate.low, rate.high)}"
     naive = "" if rate.naive is None else f"; by the verdicts alone {percent(rate.naive)}"
-    yield f"win rate of {shown(result, rate.win)}: {percent(rate.estimate)} ({interval}){naive}"
+    yield f"win rate of {shown(result, rate.label)}: {percent(rate.estimate)} ({interval}){naive}"
     above = rate.estimate >= EVEN
     likely = likely_text(rate.probability if above else 1 - rate.probability)
     side = "above" if above else "below"

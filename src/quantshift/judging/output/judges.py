@@ -3,33 +3,37 @@
 from collections.abc import Iterator
 
 from quantshift.answers.text import shown
-from quantshift.answers.words import limits, percent, shortened
-from quantshift.base.nouns import counted
+from quantshift.answers.words import limits, shortened
+from quantshift.base.nouns import counted, percent
 from quantshift.judging.output.comparisons import decided_by
-from quantshift.judging.result import JudgedBatch, Judgement
+from quantshift.judging.result import AbstractJudgement, JudgedBatch
 
 WORTH_SAYING = 0.02
 """Part by which a judge must make an interval narrower to add something to the labels."""
 
 
-def about_judges(result: Judgement) -> Iterator[tuple[str, Iterator[str]]]:
+GAIN = "Gain"
+"""The heading of what the judges add to the labels."""
+
+
+def about_judges(result: AbstractJudgement) -> Iterator[tuple[str, Iterator[str]]]:
     """The lines under each heading."""
     yield "Judges", judge_comparison_lines(result)
-    yield "Gain", gain_lines(result.overall)
+    yield GAIN, gain_lines(result.overall)
     yield "Errors", error_pattern_lines(result)
     yield "Cut", cut_lines(result)
     yield "Position", position_lines(result)
 
 
-def judge_comparison_lines(result: Judgement) -> Iterator[str]:
+def judge_comparison_lines(result: AbstractJudgement) -> Iterator[str]:
     """Which of several judges agrees better with people."""
     for comparison in result.judge_comparisons:
         better, worse = comparison.judge, comparison.other
         rates = comparison.agreement, comparison.other_agreement
-        points = [comparison.difference, comparison.low, comparison.high]
-        if comparison.difference < 0:
+        points = [comparison.estimate, comparison.low, comparison.high]
+        if comparison.estimate < 0:
             better, worse, rates = worse, better, rates[::-1]
-            points = [-comparison.difference, -comparison.high, -comparison.low]
+            points = [-comparison.estimate, -comparison.high, -comparison.low]
         what = "labelled items" if comparison.of_labelled_alone else "items"
         agrees = f"agrees with people on {percent(rates[0])} of the {what}"
         other = percent(rates[1])
@@ -37,7 +41,7 @@ def judge_comparison_lines(result: Judgement) -> Iterator[str]:
         unit = " points"
         if result.ordered:
             agrees, other = (
-                f"agrees better ({comparison.measure} {rates[0]:.2f})",
+                f"agrees better ({comparison.label} {rates[0]:.2f})",
                 f"{rates[1]:.2f}",
             )
             apart, low, high = (f"{p:+.2f}" for p in points)
@@ -69,7 +73,7 @@ def gain_lines(batch: JudgedBatch) -> Iterator[str]:
     yield f"with the {judges} the interval is {percent(alone.narrower)} narrower{more} ({as_many})"
 
 
-def error_pattern_lines(result: Judgement) -> Iterator[str]:
+def error_pattern_lines(result: AbstractJudgement) -> Iterator[str]:
     """Where the judges err more often, by the columns that the user names."""
     unlike = [pattern for pattern in result.error_patterns if pattern.more_than_chance]
     for pattern in unlike:
@@ -90,7 +94,7 @@ def error_pattern_lines(result: Judgement) -> Iterator[str]:
         )
 
 
-def cut_lines(result: Judgement) -> Iterator[str]:
+def cut_lines(result: AbstractJudgement) -> Iterator[str]:
     """The threshold of the score, and how good it is on labels that did not choose it."""
     threshold = result.threshold
     if threshold is None:
@@ -108,7 +112,7 @@ def cut_lines(result: Judgement) -> Iterator[str]:
         f"{percent(threshold.share)} of the items"
     )
     tried = [
-        f"{p.measure} {percent(p.estimate)} ({limits(p.low, p.high)})"
+        f"{p.label} {percent(p.estimate)} ({limits(p.low, p.high)})"
         for p in threshold.out_of_sample
     ]
     yield f"out of sample: {', '.join(tried)}"
@@ -116,11 +120,11 @@ def cut_lines(result: Judgement) -> Iterator[str]:
     yield f"on the labels that chose it: {', '.join(chosen)}"
 
 
-def position_lines(result: Judgement) -> Iterator[str]:
+def position_lines(result: AbstractJudgement) -> Iterator[str]:
     """Whether the place of an answer moves the judges."""
     for bias in result.position_bias:
         moved = (
-            f"{100 * bias.difference:+.1f} points, {100 * bias.low:+.1f} to {100 * bias.high:+.1f}"
+            f"{100 * bias.estimate:+.1f} points, {100 * bias.low:+.1f} to {100 * bias.high:+.1f}"
         )
         preference = (
             "it prefers the answer that comes first"
@@ -130,6 +134,6 @@ def position_lines(result: Judgement) -> Iterator[str]:
             else "no preference that is more than chance"
         )
         yield (
-            f"{shortened(bias.judge)}: win rate by its verdicts {percent(bias.if_first)} if first, "
+            f"{shortened(bias.label)}: win rate by its verdicts {percent(bias.if_first)} if first, "
             f"{percent(bias.if_second)} if second ({moved}); {preference}, if the order was random"
         )

@@ -1,6 +1,6 @@
 """A judgement as one self-contained web page, for readers who did not make it.
 
-It has the shell and the look of the other pages (`quantshift.report.page.shell`).
+It has the shell and the look of the other pages (`quantshift.answers.shell.shell`).
 """
 
 from collections.abc import Sequence
@@ -8,13 +8,17 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from quantshift.answers.conditions import Condition, failures_of
-from quantshift.answers.kinds import RANGE, is_range, limits_head
+from quantshift.answers.kinds import limits_head
+from quantshift.answers.merging import merged
 from quantshift.answers.page import Headline, data_links, render_answer, thresholds
 from quantshift.answers.rows import rows_text
 from quantshift.answers.shares import Share, share_of
-from quantshift.answers.text import estimate_text, shown
-from quantshift.answers.words import limits, one_line, percent, sentence, shortened
-from quantshift.base.nouns import counted
+from quantshift.answers.text import conditionally, estimate_text, shown
+from quantshift.answers.words import limits, one_line, sentence, shortened
+from quantshift.base.nouns import counted, percent
+from quantshift.claims import Kind
+from quantshift.claims.findings import Finding
+from quantshift.judging.findings import JudgeAdvice
 from quantshift.judging.output.comparisons import (
     decided_by,
     leading_differences,
@@ -24,26 +28,26 @@ from quantshift.judging.output.comparisons import (
 )
 from quantshift.judging.output.judges import about_judges
 from quantshift.judging.output.text import (
+    advice_of,
     alarms,
     answer,
     design_text,
+    kappa_among,
     moved_rows,
     needed_text,
-    shown_warnings,
+    shown_findings,
     summary_rows,
     weighting,
 )
 from quantshift.judging.result import (
+    AbstractJudgement,
     JudgedBatch,
-    Judgement,
     JudgeQuality,
-    MeanDifference,
-    SystemDifference,
 )
 
 
 def render_page(
-    result: Judgement,
+    result: AbstractJudgement,
     *,
     conditions: Sequence[Condition] = (),
     provenance: Sequence[tuple[str, str]] = (),
@@ -71,11 +75,7 @@ def render_page(
         alternatives=[(limits(a.low, a.high), a.assumption) for a in overall.alternatives],
         alternatives_of=shown(result, result.headline),
         moved=moved_rows(result, overall),
-        settle=_sentence_and_command(overall.settle),
-        other_assumption=[
-            (shown(result, s.label), limits(s.low, s.high))
-            for s in ([] if overall.alternatives else overall.if_verdicts_mean_the_same)
-        ],
+        settle=_settling(overall),
         differences=_differences(result),
         compared=_compared(result),
         compared_how=_compared_how(result),
@@ -85,11 +85,13 @@ def render_page(
         check=overall.labels.sentence,
         assumed=overall.assumed,
         needed=needed_text(overall),
-        advices=[a.replace("`", "") for a in overall.advice if a != overall.settle],
+        advices=[
+            found.sentence.replace("`", "") for found in advice_of(overall) if not _settles(found)
+        ],
         downloads=data_links(result.to_json(), result.to_csv()),
-        alarms=[*alarms(result), *_unknown(result)],
+        alarms=[*alarms(result), *result.questions, *_unknown(result)],
         crossed=failures_of(conditions, result),
-        warnings=shown_warnings(result),
+        warnings=merged(shown_findings(result), len(result.batches)),
         rows=[rows_text(rows) for rows in result.rows],
         facts=[*_facts(result), *provenance],
         level=f"{100 * result.level:g}%",
@@ -97,10 +99,10 @@ def render_page(
     )
 
 
-def _what_limits_are(result: Judgement) -> str:
+def _what_limits_are(result: AbstractJudgement) -> str:
     """The sentence under the title of the chart."""
     level = f"the {100 * result.level:g}% interval"
-    ranges = [is_range(batch.kind) for batch in result.batches]
+    ranges = [batch.kind.is_range for batch in result.batches]
     if all(ranges):
         return (
             "A dashed bar is the range of what remains possible. It is not a confidence interval: "
@@ -112,14 +114,19 @@ def _what_limits_are(result: Judgement) -> str:
     return f"A dot is the best estimate of the true share and its bar {level}.{dashed}"
 
 
-def _sentence_and_command(settle: str) -> tuple[str, str]:
+def _settles(found: Finding) -> bool:
+    return isinstance(found.code, JudgeAdvice) and found.code.settles
+
+
+def _settling(batch: JudgedBatch) -> tuple[str, str]:
     """What would settle a range, without its command; and the command."""
+    settle = next((found.sentence for found in batch.findings if _settles(found)), "")
     sentence, _, rest = settle.partition(": `")
     command, _, _ = rest.partition("`")
     return (f"{sentence}:" if command else sentence), command
 
 
-def _headline(result: Judgement, label: str) -> Headline:
+def _headline(result: AbstractJudgement, label: str) -> Headline:
     """The title and the lead of the page, for a class in all items."""
     overall = result.overall
     share = share_of(overall, label)
@@ -134,27 +141,33 @@ def _headline(result: Judgement, label: str) -> Headline:
     items, where = counted(overall.n_items, "item"), f"{where}{weighting(overall)}"
     if overall.mean is not None and label == result.headline:
         # For ordered classes the mean comes first.
+        bounds = f"{overall.mean.low:.2f} to {overall.mean.high:.2f}"
+        mean, part = f"{overall.mean.estimate:.2f}", percent(share.estimate)
+        part = f"{part} of them are “{name}” ({limits(share.low, share.high)})"
+        if overall.kind is Kind.RANGE:
+            mean, part = bounds, f"{limits(share.low, share.high)} of them are “{name}”"
         return Headline(
-            heading=f"The mean of the {items} in {where} is {overall.mean.estimate:.2f}",
-            limits=_of_level(result, f"{overall.mean.low:.2f} to {overall.mean.high:.2f}"),
-            lead=f"{percent(share.estimate)} of them are “{name}” "
-            f"({limits(share.low, share.high)}). {_against_verdicts(overall, share)}",
+            heading=f"The mean of the {items} in {where} is {mean}{conditionally(overall)}",
+            limits=_of_level(result, bounds),
+            lead=f"{part}. {_against_verdicts(overall, share)}",
             numbers=_numbers(result, share),
         )
     what = percent(share.estimate)
-    if overall.kind == RANGE:
+    if overall.kind is Kind.RANGE:
         what = limits(share.low, share.high)
     return Headline(
-        heading=f"{what} of the {items} in {where} are “{name}”",
+        heading=f"{what} of the {items} in {where} are “{name}”{conditionally(overall)}",
         limits=_of_level(result, limits(share.low, share.high)),
         lead=_against_verdicts(overall, share),
         numbers=_numbers(result, share),
     )
 
 
-def _of_level(result: Judgement, bounds: str) -> str:
-    if result.overall.kind == RANGE:
+def _of_level(result: AbstractJudgement, bounds: str) -> str:
+    if result.overall.kind is Kind.RANGE:
         return "a range of what remains possible, not a confidence interval"
+    if result.overall.kind is Kind.CONDITIONAL:
+        return f"{100 * result.level:g}% interval {bounds}"
     return f"{100 * result.level:g}% confidence interval {bounds}"
 
 
@@ -162,17 +175,16 @@ def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
     naive = overall.naive(share.label)
     if naive is None:
         return ""
-    inside = share.low <= naive <= share.high
-    what = RANGE if is_range(overall.kind) else "interval"
-    contrary = f"within the {what}" if inside else "which the human labels contradict"
-    return f"Counting the machine’s verdicts gives {percent(naive)}, {contrary}."
+    where = "within" if share.low <= naive <= share.high else "outside"
+    what = Kind.RANGE if overall.kind.is_range else "interval"
+    return f"Counting the machine’s verdicts gives {percent(naive)}, {where} the {what}."
 
 
-def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
+def _numbers(result: AbstractJudgement, share: Share) -> tuple[tuple[str, str], ...]:
     naive = result.overall.naive(share.label)
     name, bounds = shown(result, share.label), limits(share.low, share.high)
     figures = [(f"range of the true share of {name}", bounds)]
-    if not is_range(result.overall.kind):
+    if not result.overall.kind.is_range:
         figures = [
             (f"true share of {name}", estimate_text(share)),
             (limits_head(result.overall.kind, result.level), bounds),
@@ -181,15 +193,19 @@ def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
         figures.append(("by the verdicts alone", percent(naive)))
     mean = result.overall.mean
     if mean is not None:
-        figures.insert(0, (f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+        bounds = f"{mean.low:.2f} to {mean.high:.2f}"
+        of_mean = (f"mean ({bounds})", f"{mean.estimate:.2f}")
+        figures.insert(
+            0, ("range of the mean", bounds) if result.overall.kind.is_range else of_mean
+        )
     wins = result.overall.win_rate
     if wins is not None:
-        name = f"win rate of {shown(result, wins.win)} ({limits(wins.low, wins.high)})"
+        name = f"win rate of {shown(result, wins.label)} ({limits(wins.low, wins.high)})"
         figures.append((name, percent(wins.estimate)))
     return (*figures, ("labels by people", f"{result.overall.n_labelled:,}"))
 
 
-def _tables(result: Judgement, *, several: bool) -> list[dict[str, Any]]:
+def _tables(result: AbstractJudgement, *, several: bool) -> list[dict[str, Any]]:
     """The shares: of one batch class by class, or for each class batch by batch."""
     tables = []
     for label in result.classes if several else (result.headline,):
@@ -201,7 +217,7 @@ def _tables(result: Judgement, *, several: bool) -> list[dict[str, Any]]:
     return tables
 
 
-def _unknown(result: Judgement) -> list[str]:
+def _unknown(result: AbstractJudgement) -> list[str]:
     return [
         f"{shortened(batch.name)}: {batch.no_estimate_reason}"
         for batch in result.batches
@@ -209,7 +225,7 @@ def _unknown(result: Judgement) -> list[str]:
     ]
 
 
-def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
+def _judge(result: AbstractJudgement, judge: JudgeQuality) -> dict[str, Any]:
     says = dict(zip(judge.verdicts, judge.says, strict=True))
     cells = {(rate.label, rate.verdict): rate for rate in judge.rates}
     rows = []
@@ -230,20 +246,24 @@ def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
         measure = "Cohen’s kappa, squared distances" if result.ordered else "Cohen’s kappa"
         kappa = (
             f"Agreement with people beyond chance ({measure}; 0 is chance, 1 is full agreement): "
-            f"{agreement.kappa:.2f}, between {agreement.low:.2f} and {agreement.high:.2f}."
+            f"{agreement.estimate:.2f}, between {agreement.low:.2f} and {agreement.high:.2f}"
+            f"{kappa_among(result.overall)}."
         )
     verdicts = [shortened(verdict) for verdict in judge.verdicts]
     return {"name": shortened(judge.name), "kappa": kappa, "verdicts": verdicts, "rows": rows}
 
 
-def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
+def _differences(result: AbstractJudgement) -> list[tuple[str, str, str, str]]:
     """The differences of two systems class by class, or of several in pairs for the headline."""
     several = _n_pairs(result) > 1
-    compared: list[SystemDifference | MeanDifference] = [*result.differences]
+    compared = [(d, False) for d in result.differences]
+    compared += [(d, True) for d in result.mean_differences]
+    if several:
+        compared = [(d, bool(result.mean_differences)) for d in leading_differences(result)]
     rows = []
-    for d in leading_differences(result) if several else [*compared, *result.mean_differences]:
-        name = shown(result, d.label) if isinstance(d, SystemDifference) else "mean"
-        estimate, bounds = points(d)
+    for d, of_means in compared:
+        name = "mean" if of_means else shown(result, d.label)
+        estimate, bounds = points(d, of_means=of_means)
         chance = "more than chance" if d.more_than_chance else decided_by(d)
         if several:
             name, chance = pair_text(d), f"{chance} (p = {d.p_adjusted:.2g})"
@@ -251,11 +271,11 @@ def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def _n_pairs(result: Judgement) -> int:
+def _n_pairs(result: AbstractJudgement) -> int:
     return len({(d.system, d.other) for d in result.differences})
 
 
-def _compared(result: Judgement) -> str:
+def _compared(result: AbstractJudgement) -> str:
     if not result.differences:
         return ""
     first = result.differences[0]
@@ -264,7 +284,7 @@ def _compared(result: Judgement) -> str:
     return f"{shortened(first.system)} against {shortened(first.other)}"
 
 
-def _compared_how(result: Judgement) -> str:
+def _compared_how(result: AbstractJudgement) -> str:
     if not result.differences:
         return ""
     first = result.differences[0]
@@ -291,12 +311,12 @@ def _state(batch: JudgedBatch) -> tuple[str, str, str]:
     words = f"Labels: {design_text(batch)}"
     if not labels.ok:
         return "fails", "✗", f"{words}; the table contradicts it"
-    if labels.guessed:
+    if labels.guessed or batch.no_estimate_reason:
         return "untold", "?", words
     return "holds", "✓", words
 
 
-def _facts(result: Judgement) -> list[tuple[str, str]]:
+def _facts(result: AbstractJudgement) -> list[tuple[str, str]]:
     facts = [("judges", ", ".join(result.judges) or "none")]
     if result.score is not None:
         facts.append(("score", result.score))
@@ -308,7 +328,7 @@ def _facts(result: Judgement) -> list[tuple[str, str]]:
 
 
 def _chart_data(
-    result: Judgement, conditions: Sequence[Condition], *, several: bool
+    result: AbstractJudgement, conditions: Sequence[Condition], *, several: bool
 ) -> dict[str, Any]:
     """What the chart needs. Names are on one line: Vega's expressions cannot hold a break."""
     rows = [
@@ -319,7 +339,7 @@ def _chart_data(
             "low": share.low,
             "high": share.high,
             "naive": batch.naive(share.label),
-            "range": is_range(batch.kind),
+            "range": batch.kind.is_range,
         }
         for batch in result.batches
         for share in batch.shares

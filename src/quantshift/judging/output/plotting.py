@@ -2,15 +2,15 @@
 
 from matplotlib.axes import Axes
 
-from quantshift.answers.kinds import RANGE, is_range
-from quantshift.answers.plotting import plot_shares
-from quantshift.judging.result import Judgement
+from quantshift.answers.show.plotting import plot_shares
+from quantshift.claims import Kind
+from quantshift.judging.result import AbstractJudgement
 
 
-def plot_judgement(result: Judgement, label: str | None, ax: Axes | None) -> Axes:
+def plot_judgement(result: AbstractJudgement, label: str | None, ax: Axes | None) -> Axes:
     """Points with their intervals or ranges, and the naive rates as crosses."""
-    ranges = all(is_range(batch.kind) for batch in result.batches)
-    ax = plot_shares(result, label, ax, RANGE if ranges else None)
+    ranges = all(batch.kind.is_range for batch in result.batches)
+    ax = plot_shares(result, label, ax, Kind.RANGE if ranges else None)
     if len(result.batches) == 1 and label is None:
         naive = [result.batches[0].naive(share.label) for share in result.batches[0].shares]
     else:

@@ -3,45 +3,39 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from quantshift.answers.conditions import TOO_WIDE
-from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
-from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import merged
+from quantshift.answers.kinds import limits_head
 from quantshift.answers.rows import (
     besides_rows,
     much_left_out,
     rows_of_tables,
 )
 from quantshift.answers.shares import headline_share
+from quantshift.answers.show.notebook import Summary
 from quantshift.answers.text import (
     aligned,
+    conditionally,
     estimate_in_a_line,
     estimate_text,
+    finding_lines,
     headed,
     range_bar,
     share_table,
     shown,
-    some,
+    warning_in_short,
 )
-from quantshift.answers.words import (
-    estimates_and_limits,
-    limits,
-    one_line,
-    percent,
-    percents,
-    shortened,
-)
-from quantshift.base.nouns import counted
+from quantshift.answers.words import estimates_and_limits, limits, one_line, percents, shortened
+from quantshift.base.nouns import counted, percent
+from quantshift.claims import WIDEST, Kind
+from quantshift.claims.findings import Finding, Severity
 from quantshift.judging.designs.registry import design_named
-from quantshift.judging.items.annotators import PeopleAgreement
-from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.output.comparisons import difference_lines, win_rate_lines
-from quantshift.judging.output.judges import about_judges
+from quantshift.judging.output.judges import GAIN, about_judges
 from quantshift.judging.result import (
+    AbstractJudgement,
     JudgedBatch,
-    Judgement,
     JudgeQuality,
     MeanLevel,
+    PeopleAgreement,
     Rate,
 )
 
@@ -54,55 +48,71 @@ MOST_DISPUTED = 8
 FEWEST = 20
 """With fewer labels it cannot be said how many more are needed."""
 RECOMMENDED = 50
+WITH_OTHERS = "with the other groups*"
+LIKE_EACH_OTHER = (
+    "* drawn to what all groups show, as far as they are alike: closer to the truth on average "
+    "over the groups, as its limits hold; not for a group that is unlike the others"
+)
+ABOUT_PEOPLE = "the rate is about what most of them say, which is not always what is true"
 
 
-def render_text(result: Judgement) -> str:
-    """What a terminal shows."""
+def render_text(result: AbstractJudgement, *, details: bool = False) -> str:
+    """What a terminal shows. details: with what is assumed, and which rows were used."""
     single = len(result.batches) == 1 and result.by is None
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
     lines += difference_lines(result)
     lines += _judges(result)
     for head, about in about_judges(result):
-        lines += headed(head, list(about))
-    lines += _labels(result.overall)
+        lines += headed(head, list(about)) if details or head != GAIN else ()
     lines += _people(result)
-    lines += rows_of_tables(result.rows)
-    lines += some(f"Warning  {warning}" for warning in shown_warnings(result))
-    lines += [f"Next     {advice}" for advice in result.overall.advice]
+    if details:
+        lines += headed("Labels", list(_labels(result.overall)))
+        lines += [f"Assumed  {result.overall.assumed}", *_needed(result.overall)]
+        lines += rows_of_tables(result.rows)
+        lines += finding_lines(shown_findings(result), len(result.batches))
+    else:
+        lines += warning_in_short(shown_findings(result), len(result.batches))
+    lines += [f"Next     {found.sentence}" for found in advice_of(result.overall)]
     return "\n".join(map(one_line, lines))
 
 
-def alarms(result: Judgement) -> Iterator[str]:
-    """What comes before anything else: warnings that many rows of a table were left out."""
-    yield from much_left_out(map(lost_rows, result.rows))
+def alarms(result: AbstractJudgement) -> list[str]:
+    """What comes before anything else: tables of which many rows were left out."""
+    return [found.sentence for found in much_left_out(result.findings)]
 
 
-def shown_warnings(result: Judgement) -> list[str]:
-    """Warnings about all items and about groups, except those shown with the rows of a table."""
-    of_groups = merged(
-        (shortened(batch.name), warning)
-        for batch in result.batches
-        if batch is not result.overall
-        for warning in batch.warnings
+def shown_findings(result: AbstractJudgement) -> list[Finding]:
+    """Warnings and notes about all items and about groups, except those shown under `Rows`."""
+    of_groups = (
+        found for batch in result.batches if batch is not result.overall for found in batch.findings
     )
-    warnings = dict.fromkeys([*result.warnings, *result.overall.warnings, *of_groups])
-    return besides_rows(warnings, map(lost_rows, result.rows))
+    findings = dict.fromkeys([*result.findings, *result.overall.findings, *of_groups])
+    return [f for f in besides_rows(findings) if f.severity is not Severity.ADVICE]
 
 
-def answer(result: Judgement, batch: JudgedBatch) -> str:
+def advice_of(batch: JudgedBatch) -> list[Finding]:
+    """What to do next."""
+    return [found for found in batch.findings if found.severity is Severity.ADVICE]
+
+
+def answer(result: AbstractJudgement, batch: JudgedBatch) -> str:
     """The rate that stands for all, in one line."""
     share = headline_share(result, batch)
     lead = shown(result, share.label)
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.no_estimate_reason}"
     weighted = weighting(batch)
-    if batch.kind == RANGE:
-        return estimate_in_a_line(result, batch, RANGE, weighted=weighted)
-    if share.high - share.low > TOO_WIDE:
+    if batch.kind is Kind.RANGE:
+        return (
+            f"{lead}: {limits(share.low, share.high)} of the {counted(batch.n_items, 'item')} in "
+            f"{shortened(batch.name)}{weighted} (a range, not a confidence interval)"
+        )
+    if share.width > WIDEST:
         return (
             f"{lead}: anywhere from {limits(share.low, share.high)} of the "
-            f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}; the labels do "
-            f"not say more (best guess {estimate_text(share)})"
+            f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}"
+            f"{conditionally(batch)}; the labels do not say more (best guess "
+            f"{estimate_text(share)})"
         )
     return estimate_in_a_line(result, batch, weighted=weighted)
 
@@ -112,46 +122,51 @@ def weighting(batch: JudgedBatch) -> str:
     return "" if batch.weights is None else f", weighted by {shortened(batch.weights)}"
 
 
-def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def naive_lines(result: AbstractJudgement, batch: JudgedBatch) -> Iterator[str]:
     """What the verdicts alone say about the headline's class, judge by judge."""
     share = headline_share(result, batch)
     for judge in batch.judges:
         if judge.naive is None:
             continue
         naive = judge.naive[share.label]
-        inside = share.low <= naive <= share.high
-        what = RANGE if is_range(batch.kind) else "interval"
-        where = f"inside the {what}" if inside else f"outside the {what}"
-        yield f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
+        line = f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}"
+        if batch.kind is not Kind.CANNOT:
+            where = "inside" if share.low <= naive <= share.high else "outside"
+            line = f"{line}, {where} the {Kind.RANGE if batch.kind.is_range else 'interval'}"
+        yield line
 
 
-def leading_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def leading_lines(result: AbstractJudgement, batch: JudgedBatch) -> Iterator[str]:
     """The answer in a few lines; for ordered classes the mean comes first."""
     if batch.mean is not None:
         yield mean_text(result, batch, batch.mean)
     yield answer(result, batch)
+    yield from result.questions
     yield from naive_lines(result, batch)
     yield from win_rate_lines(result, batch)
 
 
-def mean_text(result: Judgement, batch: JudgedBatch, mean: MeanLevel) -> str:
+def mean_text(result: AbstractJudgement, batch: JudgedBatch, mean: MeanLevel) -> str:
     """The mean of ordered classes."""
-    what = RANGE if is_range(batch.kind) else f"{100 * result.level:g}% interval"
-    interval = f"{what} {mean.low:.2f} to {mean.high:.2f}"
-    items = f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighting(batch)}"
+    where = f"{shortened(batch.name)}{weighting(batch)}{conditionally(batch)}"
+    items = f"{counted(batch.n_items, 'item')} in {where}"
     naive = "" if mean.naive is None else f"; by the verdicts alone {mean.naive:.2f}"
+    bounds = f"{mean.low:.2f} to {mean.high:.2f}"
+    if batch.kind.is_range:
+        return f"mean: {bounds} over the {items} (a range, not a confidence interval){naive}"
+    interval = f"{100 * result.level:g}% interval {bounds}"
     return f"mean: {mean.estimate:.2f} over the {items} ({interval}){naive}"
 
 
-def summary_of(result: Judgement) -> Summary:
+def summary_of(result: AbstractJudgement) -> Summary:
     """The shares of one batch, or the share of the headline class in each of several."""
     return Summary([*leading_lines(result, result.overall), *alarms(result)], summary_rows(result))
 
 
-def summary_rows(result: Judgement) -> list[list[str]]:
+def summary_rows(result: AbstractJudgement) -> list[list[str]]:
     """The shares of one batch class by class, or the headline's batch by batch, under a header."""
-    ranges = all(is_range(batch.kind) for batch in result.batches)
-    interval = limits_head(RANGE if ranges else INTERVAL, result.level)
+    ranges = all(batch.kind.is_range for batch in result.batches)
+    interval = limits_head(Kind.RANGE if ranges else Kind.INTERVAL, result.level)
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
         columns = zip(
@@ -169,13 +184,31 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
         mark = batch.no_estimate_reason
-        if batch.kind == RANGE and not ranges:
-            mark = RANGE
+        if batch.kind is Kind.RANGE and not ranges:
+            mark = Kind.RANGE
         rows.append([shortened(batch.name), *counts, *texts, naive, mark])
-    return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
+    heads = ["batch", "items", "labels", lead, interval, "verdicts alone", ""]
+    return _with_others(result, _without_empty(heads, rows))
 
 
-def rate_rows(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
+def _with_others(result: AbstractJudgement, rows: list[list[str]]) -> list[list[str]]:
+    """The table with the rates that borrow from the other groups, if there are any."""
+    if not any(batch.with_others for batch in result.batches):
+        return rows
+    head, *of_groups = rows
+    found = [
+        next(share for share in batch.with_others if share.label == result.headline)
+        for batch in result.batches
+    ]
+    texts = estimates_and_limits(found)
+    of_groups = [
+        [*row[:-1], f"{estimate} ({bounds})", row[-1]]
+        for row, (estimate, bounds) in zip(of_groups, texts, strict=True)
+    ]
+    return [[*head[:-1], WITH_OTHERS, head[-1]], *of_groups]
+
+
+def rate_rows(result: AbstractJudgement, judge: JudgeQuality) -> list[list[str]]:
     """The rates of a judge as a table: in words for two classes, as a matrix for more."""
     by_class: dict[str, dict[str, Rate]] = defaultdict(dict)
     for rate in judge.rates:
@@ -191,7 +224,7 @@ def rate_rows(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
             for verdict, rate in by_class[label].items()
             if dict(zip(judge.verdicts, judge.says, strict=True))[verdict] == label
         ]
-    header = ["people say", *(shortened(v, LONGEST_VERDICT) for v in judge.verdicts), ""]
+    header = ["people say | judge:", *(shortened(v, LONGEST_VERDICT) for v in judge.verdicts), ""]
     rows = [header]
     for label in result.classes[:MOST_CLASSES_OF_RATES]:
         rates = [by_class[label].get(verdict) for verdict in judge.verdicts]
@@ -207,7 +240,7 @@ def _rate_and_limits(rate: Rate) -> tuple[str, str]:
 
 def is_shown_by_labels(rate: Rate) -> bool:
     """Whether labels say anything about a rate of the judge."""
-    return rate.high - rate.low < 1
+    return rate.width < 1
 
 
 def design_text(batch: JudgedBatch) -> str:
@@ -231,39 +264,39 @@ def needed_text(batch: JudgedBatch) -> str:
     if batch.is_known:
         return "all items are labelled: the share among them is known"
     if batch.labels_for_half_width is None:
-        what = RANGE if is_range(batch.kind) else "interval"
+        what = Kind.RANGE if batch.kind.is_range else "interval"
         return f"more labels like these cannot halve the {what}"
     if batch.n_labelled < FEWEST:
         if batch.n_items <= RECOMMENDED:
             return "labels of all items, since these are few"
-        return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
+        return f"at least {RECOMMENDED} labels: `quantshift plan judge` says how many and which"
     clusters = batch.clusters_for_half_width
     where = "" if clusters is None else f", in {counted(clusters, 'cluster')},"
     needed = f"about {batch.labels_for_half_width:,} labels in all{where}"
     return f"{needed} for an interval of half the width"
 
 
-def _single(result: Judgement) -> Iterator[str]:
+def _single(result: AbstractJudgement) -> Iterator[str]:
     (batch,) = result.batches
     yield from leading_lines(result, batch)
     yield ""
     yield from share_table(result, batch.shares, batch.kind)
     yield from _alternatives(result, batch)
-    if not batch.alternatives:
-        yield from _other_assumption(result, batch)
     yield from _if_rates_move(result, batch)
 
 
-def _several(result: Judgement) -> Iterator[str]:
+def _several(result: AbstractJudgement) -> Iterator[str]:
     yield from leading_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
+    if any(batch.with_others for batch in result.batches):
+        yield LIKE_EACH_OTHER
     yield from _alternatives(result, result.overall)
     yield from _if_rates_move(result, result.overall)
 
 
-def _alternatives(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
-    """What the limits of a range are made of, each drawn as a range."""
+def _alternatives(result: AbstractJudgement, batch: JudgedBatch) -> Iterator[str]:
+    """The limits under each of several assumptions, each drawn as a range."""
     if not batch.alternatives:
         return
     yield ""
@@ -276,7 +309,7 @@ def _alternatives(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     )
 
 
-def moved_rows(result: Judgement, batch: JudgedBatch) -> list[list[str]]:
+def moved_rows(result: AbstractJudgement, batch: JudgedBatch) -> list[list[str]]:
     """How far the share moves with each rate of the judge, under a header; empty if not known."""
     if not batch.if_rates_move:
         return []
@@ -290,7 +323,7 @@ def moved_rows(result: Judgement, batch: JudgedBatch) -> list[list[str]]:
     return rows
 
 
-def _if_rates_move(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def _if_rates_move(result: AbstractJudgement, batch: JudgedBatch) -> Iterator[str]:
     """How much the share depends on the rates of the judge."""
     rows = moved_rows(result, batch)
     if rows:
@@ -298,13 +331,6 @@ def _if_rates_move(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
         lead = shown(result, result.headline)
         yield f"Share of {lead} if the judge is right less or more often here:"
         yield from (f"  {line}" for line in aligned(rows))
-
-
-def _other_assumption(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
-    if batch.if_verdicts_mean_the_same:
-        yield ""
-        yield "If instead a verdict means the same here as among the labelled items:"
-        yield from share_table(result, batch.if_verdicts_mean_the_same)
 
 
 def _without_empty(header: list[str], rows: list[list[str]]) -> list[list[str]]:
@@ -319,9 +345,9 @@ def _naive(rates: Sequence[float | None]) -> list[str]:
     return ["" if rate is None else text for rate, text in zip(rates, percents(rates), strict=True)]
 
 
-def _judges(result: Judgement) -> Iterator[str]:
+def _judges(result: AbstractJudgement) -> Iterator[str]:
     for judge in result.overall.judges:
-        lines = [shortened(judge.name) + _kappa(judge, weighted=result.ordered)]
+        lines = [shortened(judge.name) + _kappa(result, judge)]
         if judge.rates:
             lines += aligned(rate_rows(result, judge))
         elif judge.agreement is None:
@@ -331,33 +357,41 @@ def _judges(result: Judgement) -> Iterator[str]:
             yield f"{'Judge' if i == 0 else '':9}{'' if i == 0 else '  '}{line}"
 
 
-def _kappa(judge: JudgeQuality, *, weighted: bool) -> str:
+def _kappa(result: AbstractJudgement, judge: JudgeQuality) -> str:
     if judge.agreement is None:
         return ""
     agreement = judge.agreement
-    kappa = "weighted kappa" if weighted else "kappa"
-    return (
-        f": {kappa} {agreement.kappa:.2f} ({agreement.low:.2f} to {agreement.high:.2f}) with people"
-    )
+    kappa = "weighted kappa" if result.ordered else "kappa"
+    bounds = f"{agreement.low:.2f} to {agreement.high:.2f}"
+    return f": {kappa} {agreement.estimate:.2f} ({bounds}) with people{kappa_among(result.overall)}"
+
+
+def kappa_among(batch: JudgedBatch) -> str:
+    """Of which items kappa is, as the end of a clause; empty if of those in question."""
+    ours = design_named(batch.labels.design).labelled_are_items
+    return "" if ours else ", among the items labelled elsewhere"
 
 
 def _labels(batch: JudgedBatch) -> Iterator[str]:
-    lines = [design_text(batch)]
+    yield design_text(batch)
     if batch.labels.sentence:
-        lines.append(batch.labels.sentence)
-    yield from headed("Labels", lines)
-    yield f"Assumed  {batch.assumed}"
+        yield batch.labels.sentence
+
+
+def _needed(batch: JudgedBatch) -> Iterator[str]:
     needed = needed_text(batch)
     if needed:
         yield f"Needed   {needed}"
 
 
-def _people(result: Judgement) -> Iterator[str]:
+def _people(result: AbstractJudgement) -> Iterator[str]:
     """How far the people who gave the labels agree, and which items they should decide."""
     people = result.people
     if people is None:
         return
     lines = [f"{len(people.people)}, of whom {agreement_text(people)}"]
+    if people.error_rate:
+        lines.append(ABOUT_PEOPLE)
     if people.disputed:
         names = [str(item.row if item.id is None else item.id) for item in people.disputed]
         shown_names = ", ".join(shortened(name, LONGEST_VERDICT) for name in names[:MOST_DISPUTED])
@@ -370,14 +404,14 @@ def _people(result: Judgement) -> Iterator[str]:
 
 def agreement_text(people: PeopleAgreement) -> str:
     """How far the people who labelled the same items agree."""
-    bounds = f"{people.low:.2f} to {people.high:.2f}"
+    bounds = f"{people.alpha.low:.2f} to {people.alpha.high:.2f}"
     return (
         f"two agree on {percent(people.agreement)} of the {counted(people.n_items, 'item')} that "
-        f"several labelled (Krippendorff's alpha {people.alpha:.2f}, {bounds})"
+        f"several labelled (Krippendorff's alpha {people.alpha.estimate:.2f}, {bounds})"
     )
 
 
-def _rate_name(result: Judgement, label: str) -> str:
+def _rate_name(result: AbstractJudgement, label: str) -> str:
     return "sensitivity" if label == result.headline else "specificity"
 
 

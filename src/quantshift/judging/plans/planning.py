@@ -25,14 +25,14 @@ from quantshift.judging.designs.by_score import ByScore
 from quantshift.judging.designs.by_verdict import ByVerdict
 from quantshift.judging.designs.design import Plannable
 from quantshift.judging.designs.guessing import check_design
-from quantshift.judging.designs.registry import design_named, plan_named
-from quantshift.judging.items.judged_items import DEFAULTS, JudgedItems, Settings
-from quantshift.judging.plans.plan_clusters import PlanClusters
-from quantshift.judging.plans.plan_strata import (
+from quantshift.judging.designs.parts.plan_strata import (
     FEWEST,
     PlanStrata,
     constant_within,
 )
+from quantshift.judging.designs.registry import design_named, plan_named
+from quantshift.judging.items.judged_items import DEFAULTS, JudgedItems, Settings
+from quantshift.judging.plans.plan_clusters import PlanClusters
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class JudgePlan:
     inclusion: with what probability an item is labelled, (n_items,), now or earlier. Keep it and
         `strata` with the labels: they are the `KnownDraw` of the labelled items.
     per_stratum: new labels in each stratum.
-    half_width: what to expect for the interval, for the class with the widest.
+    half_width: what to expect for the interval, for the class with the widest; at_worst: the same
+        if the verdicts say nothing and half of the items are of each of two classes.
     n_random: labels of random items for the same; as many as there are items if they are too few.
         If whole clusters are drawn, these are labels of single items, whatever their cluster.
     clusters: those of all items, if whole clusters are drawn; n_clusters: how many to label.
@@ -78,6 +79,7 @@ class JudgePlan:
     inclusion: Reals
     per_stratum: NDArray[np.int64]
     half_width: float
+    at_worst: float
     n_random: int
     level: float
     clusters: PlanClusters | None = None
@@ -106,13 +108,8 @@ def plan(
     strata = replace(
         way.plan_strata(items, random_so_far=_random_so_far(items)), of_items=settings.of_items
     )
-    final, drawn = strata.together() if way.plans_together else strata, items.inclusion_of_labels
-    if drawn is not None and not constant_within(drawn, final.codes[items.is_labelled]):
-        raise UserError(
-            f"labels so far have different probabilities within the strata of a plan "
-            f"{way.plan_words}: they were drawn by another plan; plan in the way of the first one",
-            arguments=["how"],
-        )
+    final = strata.together() if way.plans_together else strata
+    _check_labels_so_far(way, final, items)
     clusters = None
     if items.clusters is not None:
         clusters = PlanClusters.of(items, strata.codes, strata.rates)
@@ -139,11 +136,23 @@ def plan(
         inclusion=drawn_now.inclusion,
         per_stratum=drawn_now.per_stratum,
         half_width=half_width,
+        at_worst=forecast.at_worst(len(drawn_now.items)),
         n_random=_random_labels_for(at_random, half_width, settings.level, clusters),
         level=settings.level,
         clusters=clusters,
         n_clusters=drawn_now.n_clusters,
     )
+
+
+def _check_labels_so_far(way: Plannable, strata: PlanStrata, items: JudgedItems) -> None:
+    """Refuse labels that an earlier plan drew within these strata with different probabilities."""
+    drawn = items.inclusion_of_labels
+    if drawn is not None and not constant_within(drawn, strata.codes[items.is_labelled]):
+        raise UserError(
+            f"labels so far have different probabilities within the strata of a plan "
+            f"{way.plan_words}: they were drawn by another plan; plan in the way of the first one",
+            arguments=["how"],
+        )
 
 
 def _way(how: str | None, items: JudgedItems) -> Plannable:
@@ -193,7 +202,7 @@ def _drawn(
         return _Drawn(rows, inclusion, np.array([len(rows)]), n_clusters)
     new = np.array([n_new])
     if not forecast.way.plans_together:
-        new = _whole(forecast.labels(n_new) - before, n_new, final.sizes - before)
+        new = _whole(forecast.labels(n_new) - before, n_new)
     inclusion = ((new + before) / np.maximum(final.sizes, 1))[final.codes]
     return _Drawn(_in_turns(final.codes, ~items.is_labelled, new, rng), inclusion, new)
 
@@ -224,10 +233,19 @@ class _Forecast:
     def half_width(self, n_new: int) -> float:
         """Half the width of the interval to expect."""
         labels = self.labels(n_new)
-        alone = self.strata.half_width(labels, self.level)
+        return self._in_clusters(self.strata.half_width(labels, self.level), labels)
+
+    def at_worst(self, n_new: int) -> float:
+        """The same for labels of the same strata, if these say nothing about the classes."""
+        labels, even = self.labels(n_new), np.zeros_like(self.strata.rates)
+        even[:, :2] = 1 / 2
+        strata = replace(self.strata, rates=even)
+        return self._in_clusters(strata.half_width(labels, self.level), labels)
+
+    def _in_clusters(self, half_width: float, labels: Reals) -> float:
         if self.clusters is None:
-            return alone
-        return min(self.clusters.widening(float(labels.sum()), self.level) * alone, 1.0)
+            return half_width
+        return min(self.clusters.widening(float(labels.sum()), self.level) * half_width, 1.0)
 
     def labels_for(self, precision: float) -> int:
         """The fewest new labels with which half the width is no more than this."""
@@ -270,15 +288,12 @@ def _random_labels_for(
     return bisect_left(range(n_items), -half_width - 1e-12, lo=1, key=lambda n: -expected(n))
 
 
-def _whole(n: Reals, total: int, most: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Whole numbers near n, at most `most`, that sum to the total."""
-    n = np.clip(n, 0, most)
+def _whole(n: Reals, total: int) -> NDArray[np.int64]:
+    """Whole numbers near n that sum to the total; those of n to no less."""
     whole = np.floor(n).astype(np.int64)
-    for h in np.argsort(whole - n, kind="stable"):
-        if whole.sum() < total and whole[h] < most[h]:
-            whole[h] += 1
-    while whole.sum() < total and (whole < most).any():
-        whole[int(np.argmax(most - whole))] += 1
+    # The largest fractions go up; a stratum whose items are all taken has none.
+    up = max(total - int(whole.sum()), 0)
+    whole[np.argsort(whole - n, kind="stable")[:up]] += 1
     while whole.sum() > total:
         whole[int(np.argmax(whole))] -= 1
     return whole

@@ -12,12 +12,12 @@ from quantshift.base.options import suggests_arguments
 from quantshift.errors import UserError
 from quantshift.intervals.targets import ITEMS
 from quantshift.judging.designs.registry import plan_named
-from quantshift.judging.items.arrays import parse_inputs
-from quantshift.judging.items.inputs import JudgedTable, read_judged
 from quantshift.judging.items.judged_items import JudgedItems, KnownDraw
 from quantshift.judging.items.meaning import Meaning
-from quantshift.judging.options import JudgeOptions, LevelOptions
 from quantshift.judging.plans.planning import Goal, JudgePlan, plan
+from quantshift.judging.reading.arrays import parse_inputs
+from quantshift.judging.reading.inputs import JudgedTable, read_judged
+from quantshift.judging.reading.options import JudgeOptions, LevelOptions, PlanOptions
 from quantshift.labelling.sheets.drawn import DrawnSheet
 from quantshift.tables.reading import Source
 
@@ -48,7 +48,7 @@ class LabelSheet(DrawnSheet):
 
 @uses_tables
 @suggests_arguments
-def plan_labels(
+def plan_judge(
     table: Source,
     *,
     verdict: str | Sequence[str] | None = None,
@@ -71,7 +71,8 @@ def plan_labels(
 ) -> LabelSheet:
     """Which items people should label next, for a precision or for a number of labels.
 
-    precision: half the width that the interval may have; n_labels: new labels, instead.
+    precision: half the width that the interval may have (default: 0.05); n_labels: new labels,
+    instead.
     how: "random", "by-verdict" or "by-score"; by default by score if there is one, else by verdict.
     cluster: a column of questions or conversations, of which whole ones are labelled, at random:
         labels of one cluster say less than as many of different ones. Judge them with the same
@@ -79,7 +80,7 @@ def plan_labels(
     weights: a column of numbers, such as views: more of the items that count most are labelled.
     The other arguments are those of `judge`. Existing labels show how good the judge is.
     """
-    goal = Goal(precision, n_labels)
+    goal = Goal(PlanOptions(precision, n_labels).target, n_labels)
     if how is not None:
         plan_named(how)
     source, options = parse_inputs(
@@ -138,8 +139,8 @@ def _judged_items(read: JudgedTable, *, whole_clusters: bool) -> JudgedItems:
             " and ".join(repr(read.meaning.verdicts[j][code]) for j, code in enumerate(row))
             for row in combinations
         ]
-        says = [min(i, len(classes) - 1) for i in range(len(names))]
-        meaning = Meaning(classes, (tuple(names),), (tuple(says),))
+        says = tuple(read.meaning.said_by_most(row) for row in combinations)
+        meaning = Meaning(classes, (tuple(names),), (says,))
     return JudgedItems.of(
         verdicts,
         items.labels,

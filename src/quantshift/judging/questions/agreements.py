@@ -18,6 +18,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from scipy.special import betainc, ndtri, stdtrit
 
 from quantshift.base.types import Reals
 from quantshift.judging.designs.design import Design, LabelsStandFor
@@ -29,12 +30,11 @@ from quantshift.judging.estimating.differences import (
     p_value_of,
 )
 from quantshift.judging.estimating.judged import Judged
+from quantshift.judging.estimating.labelled_items import LabelledItems
 from quantshift.judging.items.judged_items import JudgedItems, Settings
-from quantshift.judging.items.labelled_items import LabelledItems
 from quantshift.judging.items.meaning import Meaning
 from quantshift.judging.result import JudgeComparison, LabelsAlone
 from quantshift.labelling import strata
-from quantshift.statistics.distributions import binomial_below, normal_quantile, student_quantile
 
 AGREEMENT, WEIGHTED_KAPPA = "agreement", "weighted kappa"
 """What judges are compared by."""
@@ -89,7 +89,7 @@ def _kappas_compared(
     sums = labelled.sums((part - other)[:, np.newaxis])[:, 0]
     m = len(sums)
     variance = float((sums**2).sum()) * m / max(m - 1, 1)
-    margin = float(student_quantile((1 + level) / 2, max(m - 1, 1))) * float(np.sqrt(variance))
+    margin = float(stdtrit(max(m - 1, 1), (1 + level) / 2)) * float(np.sqrt(variance))
     limits = ours - theirs - margin, ours - theirs + margin
     p_value = p_value_of(ours - theirs, *limits, level, 0.0)
     return _row(labelled, names, (ours, theirs), (*limits, variance), p_value, level)
@@ -107,9 +107,15 @@ def _compared(
     if labelled.count_alike:
         better = int((apart > 0).sum())
         differ = better + int((apart < 0).sum())
-        p_value = min(2 * float(binomial_below(min(better, differ - better), differ, 0.5)), 1.0)
+        p_value = _sign_test(min(better, differ - better), differ)
     rates = float(w @ ours), float(w @ theirs)
     return _row(labelled, names, rates, (low, high, variance), p_value, level)
+
+
+def _sign_test(fewer: int, differ: int) -> float:
+    """The p-value of both judges being better equally often; fewer: at most half of `differ`."""
+    # The lower tail of a binomial distribution (DLMF 8.17.5); bdtr has fewer digits for many items.
+    return min(2 * float(betainc(differ - fewer, fewer + 1, 0.5)), 1.0) if differ else 1.0
 
 
 def _row(
@@ -127,11 +133,11 @@ def _row(
     return JudgeComparison(
         judge=names[0],
         other=names[1],
-        measure=WEIGHTED_KAPPA if labelled.meaning.ordered else AGREEMENT,
+        label=WEIGHTED_KAPPA if labelled.meaning.ordered else AGREEMENT,
         n_labels=n,
         agreement=rates[0],
         other_agreement=rates[1],
-        difference=difference,
+        estimate=difference,
         low=low,
         high=high,
         p_value=p_value,
@@ -156,9 +162,9 @@ def _limits(labelled: LabelledItems, apart: Reals, level: float) -> tuple[float,
     sums = labelled.sums((w * (apart - middle) / total)[:, np.newaxis])[:, 0]
     added = (more / total) ** 2 * ((1 - middle) ** 2 + (1 + middle) ** 2)
     variance = float((sums**2).sum()) + added
-    quantile = float(normal_quantile((1 + level) / 2))
+    quantile = float(ndtri((1 + level) / 2))
     if labelled.clusters is not None:
-        quantile = float(student_quantile((1 + level) / 2, max(len(sums) - 1, 1)))
+        quantile = float(stdtrit(max(len(sums) - 1, 1), (1 + level) / 2))
     margin = quantile * np.sqrt(variance)
     difference = float(w @ apart)
     return min(middle - margin, difference), max(middle + margin, difference), variance

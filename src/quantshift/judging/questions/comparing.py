@@ -11,7 +11,6 @@ from quantshift.answers.batch_names import batches_in_order
 from quantshift.base.types import Reals
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.judging.designs.design import Design
-from quantshift.judging.estimates import estimate_group
 from quantshift.judging.estimating.differences import (
     LabelVariance,
     adjusted_for_number,
@@ -20,24 +19,25 @@ from quantshift.judging.estimating.differences import (
     p_value_of,
     probability_above,
 )
+from quantshift.judging.estimating.estimates import estimate_group
+from quantshift.judging.estimating.judge_run import JudgeRun
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean_difference
-from quantshift.judging.items.inputs import ReadItems
-from quantshift.judging.judge_run import JudgeRun
-from quantshift.judging.options import ALL
-from quantshift.judging.result import MeanDifference, SystemDifference
+from quantshift.judging.reading.inputs import ReadItems
+from quantshift.judging.reading.options import ALL
+from quantshift.judging.result import MEAN, SystemDifference
 
 
 def differences_of(
     run: JudgeRun, design: Design, compare: Sequence[str]
-) -> tuple[tuple[SystemDifference, ...], tuple[MeanDifference, ...]]:
+) -> tuple[tuple[SystemDifference, ...], tuple[SystemDifference, ...]]:
     """The differences of systems in pairs, class by class, and of their means if ordered.
 
     p-values are adjusted for the number of pairs.
     """
     items = run.in_question(run.table.items, design)
     shares: list[list[SystemDifference]] = []
-    means: list[MeanDifference] = []
+    means: list[SystemDifference] = []
     for pair in combinations(_systems(items, compare), 2):
         compared = _Compared.of(run, design, items, pair)
         shares.append(compared.shares())
@@ -96,13 +96,13 @@ class _Compared:
         result = difference(self.first, self.second, paired=self.paired, shared=self.shared)
         return [
             SystemDifference(
-                label=name,
-                **self._row(result.difference[i], result.low[i], result.high[i], [i]),
+                naive=None,
+                **self._row(name, result.difference[i], result.low[i], result.high[i], [i]),
             )
             for i, name in enumerate(self.run.meaning.classes)
         ]
 
-    def of_means(self) -> MeanDifference:
+    def of_means(self) -> SystemDifference:
         """The row of the means."""
         worth = np.array([float(name) for name in self.run.meaning.classes])
         result = mean_difference(
@@ -111,12 +111,12 @@ class _Compared:
         naive = None
         if self.first.judges:
             naive = float((self.first.judges[0].naive - self.second.judges[0].naive) @ worth)
-        return MeanDifference(
+        return SystemDifference(
             naive=None if naive is None or np.isnan(naive) else naive,
-            **self._row(result.mean, result.low, result.high, slice(None)),
+            **self._row(MEAN, result.estimate, result.low, result.high, slice(None)),
         )
 
-    def _row(self, estimate: Any, low: Any, high: Any, classes: Any) -> dict[str, Any]:
+    def _row(self, label: str, estimate: Any, low: Any, high: Any, classes: Any) -> dict[str, Any]:
         """The fields that all rows have; classes: those whose variance it is."""
         estimate, low, high = float(estimate), float(low), float(high)
         level = self.run.settings.level
@@ -124,6 +124,7 @@ class _Compared:
         p_value = p_value_of(estimate, low, high, level, 0.0)
         distance = estimate - low if estimate > 0 else high - estimate
         return {
+            "label": label,
             "system": self.pair[0],
             "other": self.pair[1],
             "estimate": estimate,

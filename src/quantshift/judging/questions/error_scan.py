@@ -17,8 +17,9 @@ Econometric Methods 1 (2012).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +28,14 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.judging.designs.design import LabelsStandFor
 from quantshift.judging.estimating.differences import adjusted_for_number
+from quantshift.judging.estimating.labelled_items import LabelledItems
 from quantshift.judging.items.clusters import cluster_sums
 from quantshift.judging.items.judged_items import Settings
-from quantshift.judging.items.labelled_items import LabelledItems
 from quantshift.judging.result import ErrorPattern
-from quantshift.statistics.ranks import average_ranks
-from quantshift.tables.cells import Columns
-from quantshift.tables.columns.cell_names import Cell, number_of, text_of
+from quantshift.tables.columns.cell_names import as_numbers, as_texts
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FEWEST_DRAWS, MOST_DRAWS, MOST_NUMBERS = 999, 4_999, 20_000_000
 """Draws of errors by chance, and how many numbers they have in all unless they would be too few."""
@@ -62,10 +64,13 @@ class ScannedColumn:
 
 
 def error_patterns(
-    labelled: LabelledItems, columns: Columns, judges: Sequence[str], settings: Settings
+    labelled: LabelledItems,
+    columns: Iterable["pl.Series"],
+    judges: Sequence[str],
+    settings: Settings,
 ) -> tuple[ErrorPattern, ...]:
     """The patterns by columns of the labelled items, the smallest p-values first."""
-    read = [column for name, cells in columns.items() for column in _read(name, cells)]
+    read = [column for given in columns for column in _read(given)]
     patterns: list[ErrorPattern] = []
     for j, judge in enumerate(judges):
         errors = _Errors.of(labelled, j, judge, settings.seed)
@@ -75,27 +80,29 @@ def error_patterns(
     return tuple(sorted(adjusted, key=lambda pattern: pattern.p_value))
 
 
-def _read(name: str, cells: Sequence[Cell]) -> Iterator[ScannedColumn]:
+def _read(column: "pl.Series") -> Iterator[ScannedColumn]:
     """A column of the labelled items; nothing if all are alike."""
-    if len(set(cells)) < 2:
+    import polars as pl
+
+    name, texts = column.name, as_texts(column)
+    if texts.n_unique() < 2:
         return
-    numbers = [number_of(cell) for cell in cells]
-    is_number = numbers.count(None) == cells.count(None)
-    of_texts = not is_number and len(set(cells)) > MOST_LEVELS
+    numbers = as_numbers(column)
+    is_number = numbers.null_count() == column.null_count()
+    of_texts = not is_number and texts.n_unique() > MOST_LEVELS
     if of_texts:
         name, is_number = f"length of {name}", True
-        numbers = [None if cell is None else float(len(str(cell))) for cell in cells]
-    if is_number and len(set(numbers)) >= FEWEST_NUMBERS:
-        values = np.array([np.nan if number is None else number for number in numbers])
+        numbers = texts.str.len_chars().cast(pl.Float64)
+    if is_number and numbers.n_unique() >= FEWEST_NUMBERS:
+        values = numbers.to_numpy()
         finite = np.isfinite(values)
         ranks = np.full(len(values), 0.5)
-        ranks[finite] = (average_ranks(values[finite]) - 0.5) / max(finite.sum(), 1)
+        ranks[finite] = (pl.Series(values[finite]).rank().to_numpy() - 0.5) / max(finite.sum(), 1)
         yield ScannedColumn(name, ranks[:, np.newaxis], None, values)
         return
     if of_texts:
         return  # Texts of almost the same length, such as ids.
-    texts = [text_of(cell) for cell in cells]
-    names = ["(empty)" if text is None else text for text in texts]
+    names = texts.fill_null("(empty)").to_list()
     counts = Counter(names)
     names = [name if counts[name] >= FEWEST_OF_LEVEL else OTHER for name in names]
     levels = tuple(sorted(set(names)))
@@ -125,8 +132,7 @@ class _Errors:
         """Parts in which all items are right, or all wrong, show nothing."""
         says, meaning = labelled.says(j), labelled.meaning
         wrong = says != labelled.labels
-        assert labelled.verdicts is not None
-        codes = labelled.verdicts[:, j]
+        codes = labelled.given_verdicts[:, j]
         names = [f"verdicts {verdict!r}" for verdict in meaning.verdicts[j]]
         if labelled.standing_for is LabelsStandFor.THEIR_CLASS:
             codes, names = labelled.labels, [f"items labelled {c!r}" for c in meaning.classes]

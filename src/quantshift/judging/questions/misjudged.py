@@ -1,15 +1,15 @@
 """The labelled items on which a judge and people disagree, and a file of them."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from quantshift.base.storage.csv_text import csv_text
 from quantshift.base.storage.files import head
-from quantshift.judging.items.inputs import ReadItems
-from quantshift.judging.judge_run import JudgeRun
+from quantshift.judging.estimating.judge_run import JudgeRun
+from quantshift.judging.reading.inputs import ReadItems
 from quantshift.judging.result import MisjudgedItem
-from quantshift.tables.spreadsheet_cells import escaped
+from quantshift.tables.columns.cell_names import as_texts
+from quantshift.tables.files.spreadsheet_cells import escaped
 
 HEADER = ("row", "id", "judge", "verdict", "label")
 
@@ -24,8 +24,9 @@ def misjudged_items(run: JudgeRun) -> Iterator[MisjudgedItem]:
 
 def _misjudged(run: JudgeRun, items: ReadItems, source: str) -> Iterator[MisjudgedItem]:
     meaning = run.meaning
-    for j, judge in enumerate(run.judges if items.verdicts is not None else ()):
-        assert items.verdicts is not None
+    if items.verdicts is None:
+        return
+    for j, judge in enumerate(run.judges):
         for i in items.labelled.nonzero()[0].tolist():
             verdict, label = int(items.verdicts[i, j]), int(items.labels[i])
             if meaning.says[j][verdict] in (label, -1):
@@ -45,18 +46,19 @@ def misjudged_csv(run: JudgeRun, left_out: Sequence[str | None]) -> str:
 
     left_out: columns of the table that would come twice, those of ids and labels.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    beside = {name: run.table.beside[name] for name in run.table.beside if name not in left_out}
+    beside = {
+        name: as_texts(column).to_list()
+        for name, column in run.table.beside.items()
+        if name not in left_out
+    }
     positions = {number: i for i, number in enumerate(run.table.items.numbers.tolist())}
     names = (f"{name} (column)" if name in HEADER else name for name in beside)
-    writer.writerow([*HEADER, *map(escaped, names)])
+    lines = [[*HEADER, *map(escaped, names)]]
     for item in _misjudged(run, run.table.items.only_decided(), ""):
         cells = [item.row, item.id or "", item.judge, item.verdict, item.label]
-        row = [column[positions[item.row]] for column in beside.values()]
-        cells += ["" if cell is None else cell for cell in row]
-        writer.writerow([escaped(str(cell)) for cell in cells])
-    return text.getvalue()
+        cells += [texts[positions[item.row]] or "" for texts in beside.values()]
+        lines.append([escaped(str(cell)) for cell in cells])
+    return csv_text(lines)
 
 
 def is_misjudged_csv(path: Path) -> bool:

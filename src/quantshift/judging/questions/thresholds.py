@@ -14,10 +14,11 @@ import numpy as np
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Reals
+from quantshift.claims import Estimated
 from quantshift.errors import UserError
+from quantshift.judging.estimating.labelled_items import LabelledItems
 from quantshift.judging.items.judged_items import Settings
-from quantshift.judging.items.labelled_items import LabelledItems
-from quantshift.judging.result import Performance, Threshold
+from quantshift.judging.result import Threshold
 from quantshift.labelling.audit import counted_limits
 
 AGREEMENT, PRECISION, RECALL = MEASURES = "agreement", "precision", "recall"
@@ -164,7 +165,7 @@ def _performance(called: Reals | Flags, positive: Flags, w: Reals) -> tuple[floa
 
 def _with_limits(
     called: Reals, positive: Flags, labelled: LabelledItems, level: float
-) -> tuple[Performance, ...]:
+) -> tuple[Estimated, ...]:
     """The same with limits of counting as many labels as they rest on."""
     w = labelled.weights
     performance = _performance(called, positive, w)
@@ -177,10 +178,10 @@ def _with_limits(
             part * (wrong - _mean(wrong, part)) if part.any() else wrong, labelled
         )
         if n <= 0:
-            rows.append(Performance(name, estimate, 0.0, 1.0))
+            rows.append(Estimated(name, estimate, 0.0, 1.0))
             continue
         low, high = counted_limits(np.array([1 - estimate, estimate]), n, level=level)
-        rows.append(Performance(name, estimate, float(low[1]), float(high[1])))
+        rows.append(Estimated(name, estimate, float(low[1]), float(high[1])))
     return tuple(rows)
 
 

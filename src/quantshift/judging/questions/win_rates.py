@@ -7,10 +7,11 @@ the judge; verdicts of all items show it, without any label. Items with weights 
 both.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from quantshift.base.types import Codes, Flags, Reals
 from quantshift.errors import DataError, UserError, unknown_name
@@ -20,32 +21,30 @@ from quantshift.judging.estimating.differences import (
     labels_to_decide,
     probability_above,
 )
+from quantshift.judging.estimating.judge_run import JudgeRun
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
 from quantshift.judging.items.clusters import cluster_sums
-from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import EVEN, PositionBias, WinRate
-from quantshift.statistics.distributions import student_above, student_quantile
-from quantshift.tables.columns.labels import labels_of_cells
+from quantshift.tables.columns.labels import label_names
 
 
-def win_rate(run: JudgeRun, judged: Judged) -> WinRate:
+def win_rate(run: JudgeRun, judged: Judged, wins: tuple[str, str]) -> WinRate:
     """The win rate of the first class of `wins` against the second."""
-    worth = worth_of_classes(run)
+    worth = worth_of_classes(run.meaning.classes, wins)
     rate, shares = mean(judged, worth), judged.shares
     level, design = judged.level, judged.design
     naive = float(judged.judges[0].naive @ worth) if judged.judges else np.nan
-    apart = rate.mean - EVEN
-    distance = rate.mean - rate.low if apart > 0 else rate.high - rate.mean
-    assert run.wins is not None
+    apart = rate.estimate - EVEN
+    distance = rate.estimate - rate.low if apart > 0 else rate.high - rate.estimate
     return WinRate(
-        win=run.wins[0],
-        loss=run.wins[1],
-        estimate=rate.mean,
+        label=wins[0],
+        loss=wins[1],
+        estimate=rate.estimate,
         low=rate.low,
         high=rate.high,
         naive=None if np.isnan(naive) else naive,
-        probability=probability_above(rate.mean, rate.low, rate.high, level, EVEN),
+        probability=probability_above(rate.estimate, rate.low, rate.high, level, EVEN),
         labels_to_decide=labels_to_decide(
             apart,
             distance,
@@ -66,10 +65,9 @@ def _n_labels(judged: Judged, design: Design) -> int:
     return judged.n_labelled if design.uses_labels and judged.shares.can_be_halved else 0
 
 
-def worth_of_classes(run: JudgeRun) -> Reals:
+def worth_of_classes(classes: Sequence[str], wins: tuple[str, str]) -> Reals:
     """1 for a win, 0 for a loss, a half for anything else, (n_classes,)."""
-    assert run.wins is not None
-    classes, (win, loss) = run.meaning.classes, run.wins
+    win, loss = wins
     for name in (win, loss):
         if name not in classes:
             raise unknown_name("class", name, classes)
@@ -80,14 +78,15 @@ def worth_of_classes(run: JudgeRun) -> Reals:
     return worth
 
 
-def position_biases(run: JudgeRun, column: str) -> Iterator[PositionBias]:
+def position_biases(run: JudgeRun, wins: tuple[str, str], column: str) -> Iterator[PositionBias]:
     """The bias of each judge; column: the one that says which answer came first."""
-    items, has_order, came_first = run.table.items, *_came_first(run, column)
+    items, has_order, came_first = run.table.items, *_came_first(run, wins, column)
     if items.verdicts is None:
         raise UserError(
             "a bias of position is one of verdicts; name their column", arguments=["verdict"]
         )
-    worth = np.append(worth_of_classes(run), EVEN)  # The last is that of verdicts without a class.
+    # The last is that of verdicts without a class.
+    worth = np.append(worth_of_classes(run.meaning.classes, wins), EVEN)
     clusters = None if items.clusters is None else items.clusters[has_order]
     weights = np.ones(int(has_order.sum())) if items.weights is None else items.weights[has_order]
     for j, name in enumerate(run.judges):
@@ -96,17 +95,16 @@ def position_biases(run: JudgeRun, column: str) -> Iterator[PositionBias]:
         yield compared.bias(name, run.settings.level)
 
 
-def _came_first(run: JudgeRun, column: str) -> tuple[Flags, Flags]:
+def _came_first(run: JudgeRun, wins: tuple[str, str], column: str) -> tuple[Flags, Flags]:
     """Which items say which answer came first, and whether it was the one that wins."""
-    assert run.wins is not None
-    win, loss = (name.casefold() for name in run.wins)
-    cells = labels_of_cells(run.table.beside[column])
+    win, loss = (name.casefold() for name in wins)
+    cells = label_names(run.table.beside[column]).to_list()
     names = [None if name is None else name.casefold() for name in cells]
     wrong = [cell for cell, name in zip(cells, names, strict=True) if name not in (win, loss, None)]
     if wrong:
         raise DataError(
-            f"the column {column!r} has {wrong[0]!r}, which is neither of {run.wins[0]!r} and "
-            f"{run.wins[1]!r}: it names the answer that came first"
+            f"the column {column!r} has {wrong[0]!r}, which is neither of {wins[0]!r} and "
+            f"{wins[1]!r}: it names the answer that came first"
         )
     has_order = np.array([name is not None for name in names], dtype=bool)
     return has_order, np.array([name == win for name in names], dtype=bool)
@@ -140,18 +138,18 @@ class _Compared:
         error, n = self._error(means)
         difference = means[0] - means[1]
         freedom = max(n - 1, 1)
-        margin = float(student_quantile((1 + level) / 2, freedom)) * error
+        margin = float(stdtrit(freedom, (1 + level) / 2)) * error
         if error:
-            p_value = 2 * float(student_above(abs(difference) / error, freedom))
+            p_value = 2 * float(stdtr(freedom, -abs(difference) / error))
         else:
             p_value = 1.0 if difference == 0 else 0.0
         return PositionBias(
-            judge=judge,
+            label=judge,
             n_first=n_first,
             n_second=n_second,
             if_first=means[0],
             if_second=means[1],
-            difference=difference,
+            estimate=difference,
             low=max(difference - margin, -1.0),
             high=min(difference + margin, 1.0),
             p_value=p_value,

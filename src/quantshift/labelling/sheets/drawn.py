@@ -8,7 +8,7 @@ from pathlib import Path
 from quantshift.base.forks import uses_tables
 from quantshift.base.storage.files import check_output, write_output
 from quantshift.errors import UserError
-from quantshift.labelling.sheets.content import content_check
+from quantshift.labelling.sheets.content import content_check, texts_of
 from quantshift.labelling.sheets.sheet_columns import (
     CHECK,
     ITEM,
@@ -20,12 +20,10 @@ from quantshift.labelling.sheets.sheet_columns import (
     named_plan,
     row_check,
 )
-from quantshift.tables.cells import taken_rows
-from quantshift.tables.columns.cell_names import text_of
+from quantshift.tables.files.spreadsheet_cells import escaped
 from quantshift.tables.formats import known_formats
 from quantshift.tables.formats.table_format import Rows
 from quantshift.tables.reading import OpenTable, open_table
-from quantshift.tables.spreadsheet_cells import escaped
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -97,13 +95,10 @@ class DrawnSheet:
                 positions = [i for i in range(len(chunk)) if chunk.first + i in rows]
                 if not positions:
                     continue
-                chunk_columns = taken_rows(
-                    {n: chunk.cells.values(n) for n in self.table.columns}, positions
-                )
-                checks = content_check({name: chunk_columns[name] for name in self.content})
+                texts = texts_of(chunk.columns[positions])
+                checks = content_check({name: texts[name] for name in self.content})
                 for j, (i, check) in enumerate(zip(positions, checks, strict=True)):
-                    texts = [text_of(chunk_columns[name][j]) for name in columns]
-                    cells_of[chunk.first + i] = texts, check
+                    cells_of[chunk.first + i] = [texts[name][j] for name in columns], check
         return cells_of
 
 
@@ -126,8 +121,7 @@ def is_blank_sheet(path: Path) -> bool:
             return False
         label = table.columns[1]
         with closing(table.chunks([label])) as chunks:
-            cells = [cell for chunk in chunks for cell in chunk.cells.values(label)]
-            n_labels = len(cells) - cells.count(None)
+            n_labels = sum(chunk.columns[label].count() for chunk in chunks)
     except (UserError, OSError):
         return False
     if n_labels:

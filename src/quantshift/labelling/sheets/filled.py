@@ -7,12 +7,15 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from quantshift.base.nouns import counted
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError
+from quantshift.labelling.findings import SheetFindings
+from quantshift.labelling.sheets.content import texts_of
 from quantshift.labelling.sheets.sheet_columns import (
     CHECK,
     OWN,
@@ -23,18 +26,21 @@ from quantshift.labelling.sheets.sheet_columns import (
     number_from_one,
     places_in_plan,
 )
-from quantshift.tables.columns.cell_names import text_of
-from quantshift.tables.columns.labels import labels_of_cells
+from quantshift.tables.columns.labels import label_names
+from quantshift.tables.files.spreadsheet_cells import unescaped
 from quantshift.tables.reading import OpenTable
-from quantshift.tables.spreadsheet_cells import unescaped
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Key = TypeVar("Key", bound=Hashable)
 
-BIASED = "the audit is biased"
-"""How warnings about labels that may not be those of random items end."""
-
 MOST_GAPS = 3
 """Places without a label that a message names."""
+
+MOST_SKIPPED = 0.05
+"""Share of the places up to the last label that may have none in an audit with a single look: an
+item that nobody can decide. More may be a choice of items, which no interval would be valid for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +66,7 @@ def is_drawn(table: OpenTable, own_columns: Iterable[str]) -> bool:
     columns = [names[name] for name in (PLAN, CHECK) if name in names]
     with closing(table.chunks(columns or table.columns[:1])) as chunks:
         first = next(iter(chunks), None)
-    cells = {} if first is None else {name: first.cells.values(name) for name in columns}
+    cells = {} if first is None else texts_of(first.columns.select(columns))
     return is_sheet(names, cells, own_columns)
 
 
@@ -74,31 +80,35 @@ def read_sheet(
     columns = [label, *(name for name in beside if name in names)]
     raw = [names.get(name, name) for name in dict.fromkeys(columns)]
     numbers: list[int] = []
-    label_names: list[str] = []
+    label_texts: list[str] = []
     cells: dict[str, list[str | None]] = {name: [] for name in raw}
     unlabelled = 0
     with closing(table.chunks(raw)) as chunks:
         for chunk in chunks:
-            label_cells = chunk.cells.values(names.get(label, label))
-            if is_escaped:
-                label_cells = [
-                    unescaped(cell) if isinstance(cell, str) else cell for cell in label_cells
-                ]
-            labels = labels_of_cells(label_cells, missing)
+            given = chunk.columns[names.get(label, label)]
+            labels = label_names(_unescaped(given) if is_escaped else given, missing).to_list()
             labelled = [i for i, name in enumerate(labels) if name is not None]
             unlabelled += len(labels) - len(labelled)
-            label_names += [name for name in labels if name is not None]
+            label_texts += [name for name in labels if name is not None]
             numbers += [chunk.first + i for i in labelled]
-            for name, texts in cells.items():
-                values = chunk.cells.values(name)
-                texts += [text_of(values[i]) for i in labelled]
+            for name, texts in texts_of(chunk.columns[labelled]).items():
+                cells[name] += texts
     if is_escaped:
         cells = {
             unescaped(name): [None if text is None else unescaped(text) for text in texts]
             for name, texts in cells.items()
         }
     del cells[label]
-    return FilledSheet(table.name, numbers, label_names, cells, unlabelled)
+    return FilledSheet(table.name, numbers, label_texts, cells, unlabelled)
+
+
+def _unescaped(column: "pl.Series") -> "pl.Series":
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return column
+    texts = [None if cell is None else unescaped(cell) for cell in column.to_list()]
+    return pl.Series(column.name, texts, dtype=pl.String)
 
 
 def names_on_sheet(table: OpenTable) -> dict[str, str]:
@@ -166,42 +176,51 @@ def require_labels(sheet: FilledSheet, label: str) -> None:
         )
 
 
-def left_open(sheet: FilledSheet) -> list[str]:
-    """A warning if there are rows without a label, or rows of the plan that are gone."""
+def left_open(sheet: FilledSheet) -> list[Finding]:
+    """A finding if there are rows without a label, or rows of the plan that are gone."""
     if sheet.removed:
-        n_rows = len(sheet.numbers) + sheet.unlabelled + sheet.removed
-        return [
-            f"{sheet.name}: {sheet.removed + sheet.unlabelled} of the {n_rows} rows of its plan "
-            f"have no label or were removed; if these are the hard ones, {BIASED}"
-        ]
+        n = sheet.removed + sheet.unlabelled
+        n_rows = len(sheet.numbers) + n
+        return [SheetFindings.ROWS_OF_PLAN_GONE.found(table=sheet.name, n=n, n_rows=n_rows)]
     return [without_labels(sheet.name, sheet.unlabelled)] if sheet.unlabelled else []
 
 
-def without_labels(name: str, n_rows: int) -> str:
-    """The warning about rows of an audited table that have no label."""
-    return f"{name}: {n_rows} rows have no label; if these are the hard ones, {BIASED}"
+def without_labels(name: str, n_rows: int) -> Finding:
+    """That rows of an audited table have no label."""
+    return SheetFindings.ROWS_WITHOUT_LABEL.found(table=name, n=n_rows)
 
 
-def require_no_gaps(name: str, labelled: Iterable[int]) -> None:
-    """Refuse rows without a label, or rows that are gone, before others that have a label.
+def skipped(sheet: FilledSheet) -> int:
+    """Rows without a label that may have been left out for what they are.
+
+    Those before the last label; in a table without an order of labelling, any.
+    """
+    return sheet.unlabelled if sheet.places is None else count_gaps(sheet.name, sheet.places)
+
+
+def count_gaps(name: str, labelled: Iterable[int], *, sequential: bool = False) -> int:
+    """How many places before the last label have none, or are gone; too many are refused.
 
     name: of the table; labelled: the places of the rows with a label.
 
-    Those may be the hard ones, so that no interval would be valid at every look.
+    Those may be the hard ones. No interval would be valid at every look, so that a sequential audit
+    has none; otherwise they are few, and what the answer stands on says so.
     """
     places = set(labelled)
     last = max(places, default=0)
     n_gaps = last - len(places)
-    if n_gaps <= 0:
-        return
+    is_few = n_gaps <= MOST_SKIPPED * last
+    if not n_gaps or (is_few and not sequential):
+        return n_gaps
     first = islice((place for place in range(1, last) if place not in places), MOST_GAPS)
     more = f" and {n_gaps - MOST_GAPS:,} more" if n_gaps > MOST_GAPS else ""
+    or_once = ", or do without the sequential audit" if is_few else ""
     raise DataError(
         f"{name}: {counted(n_gaps, 'row')} before the last label without a label, or removed "
         f"(place {', '.join(map(str, first))}{more}): if these are the hard ones, the audit is "
-        "biased, and no interval is valid; label them from the top and put back what was removed, "
-        "or do without the sequential audit",
-        arguments=["sequential"],
+        "biased, and no interval is valid; label them from the top and put back what was removed"
+        f"{or_once}",
+        arguments=["sequential"] if is_few else [],
     )
 
 

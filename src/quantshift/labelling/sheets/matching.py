@@ -6,14 +6,15 @@ from contextlib import closing
 
 import numpy as np
 
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError
-from quantshift.labelling.sheets.content import content_check, content_keys
+from quantshift.labelling.findings import SheetFindings
+from quantshift.labelling.sheets.content import content_check, content_keys, texts_of
 from quantshift.labelling.sheets.filled import FilledSheet, rows_by_key
-from quantshift.labelling.sheets.sheet_columns import CHECK, ITEM, OWN, content_of
-from quantshift.tables.cells import Columns, taken_rows
-from quantshift.tables.columns.cell_names import Cell, names_of_cells
+from quantshift.labelling.sheets.sheet_columns import CHECK, ITEM, OWN, Texts, content_of
+from quantshift.tables.columns.cell_names import names_of, names_of_texts
+from quantshift.tables.files.spreadsheet_cells import comparable
 from quantshift.tables.reading import OpenTable
-from quantshift.tables.spreadsheet_cells import comparable
 
 Location = tuple[int, int]
 """A table's position among several, and a row in it, from 1."""
@@ -26,8 +27,8 @@ def rows_by_number(
     *,
     label: str,
     drawn_by: str,
-) -> tuple[list[int], list[str]]:
-    """The rows of the sample that correspond to the items of a sheet, and warnings.
+) -> tuple[list[int], list[Finding]]:
+    """The rows of the sample that correspond to the items of a sheet, and findings.
 
     sheet: one in the order of its plan, hence with numbers of items. columns: those by which
     content is compared. drawn_by: the command that draws such a sheet.
@@ -43,7 +44,8 @@ def rows_by_number(
                 f"{sheet.name}: row {number}: item {row} of a sample of {n_rows} rows; "
                 f"{_cure(drawn_by)}"
             )
-    sample_content = taken_rows(content, [positions[row] for row in rows])
+    in_order = [positions[row] for row in rows]
+    sample_content = {name: [texts[i] for i in in_order] for name, texts in content.items()}
     return rows, _compared(sheet, rows, sample_content, shared, drawn_by)
 
 
@@ -51,13 +53,13 @@ def rows_by_id(
     sheet: FilledSheet, column: str, samples: Sequence[OpenTable], *, drawn_by: str
 ) -> list[Location]:
     """The locations of the items whose ids are on the sheet."""
-    ids = [name or "" for name in names_of_cells(sheet.cells[column])]
+    ids = [name or "" for name in names_of_texts(sheet.cells[column])]
     labelled = rows_by_key(sheet, ids, lambda id_: f"id {id_!r}")
     locations: dict[str, Location] = {}
     for position, table in enumerate(samples):
         with closing(table.chunks([column])) as chunks:
             for chunk in chunks:
-                names = names_of_cells(chunk.cells.values(column))
+                names = names_of(chunk.columns[column])
                 for row, name in enumerate(names, start=chunk.first):
                     if not name or name not in labelled:
                         continue
@@ -91,7 +93,7 @@ def rows_by_content(
     for position, table in enumerate(samples):
         with closing(table.chunks(content)) as chunks:
             for chunk in chunks:
-                row_keys = content_keys({name: chunk.cells.values(name) for name in content})
+                row_keys = content_keys(texts_of(chunk.columns.select(content)))
                 for row, key in enumerate(row_keys, start=chunk.first):
                     if key in labelled:
                         locations[key].append((position, row))
@@ -109,11 +111,11 @@ def rows_by_content(
 def _compared(
     sheet: FilledSheet,
     rows: Sequence[int],
-    sample_content: Columns,
+    sample_content: Texts,
     shared: Sequence[str],
     drawn_by: str,
-) -> list[str]:
-    """Reject a sheet whose items are not those of the sample; warn of cells that differ."""
+) -> list[Finding]:
+    """Reject a sheet whose items are not those of the sample; find cells that differ."""
     if not rows:
         return []
     agree = np.zeros((len(rows), len(shared)), dtype=bool)
@@ -135,15 +137,15 @@ def _compared(
         )
     n_edited = int((~exact).sum())
     if n_edited:
-        return [f"{sheet.name}: {n_edited} items have cells that differ from the sample's"]
+        return [SheetFindings.EDITED_CELLS.found(table=sheet.name, n=n_edited)]
     return []
 
 
 def _rows_of(
     table: OpenTable, columns: Sequence[str], numbers: Set[int]
-) -> tuple[dict[str, list[Cell]], dict[int, int], int]:
+) -> tuple[dict[str, list[str | None]], dict[int, int], int]:
     """Some rows of a table, their positions among these by number, and how many rows it has."""
-    content: dict[str, list[Cell]] = {name: [] for name in columns}
+    content: dict[str, list[str | None]] = {name: [] for name in columns}
     positions: dict[int, int] = {}
     last = 0
     with closing(table.chunks(columns)) as chunks:
@@ -151,9 +153,9 @@ def _rows_of(
             last = chunk.first + len(chunk) - 1
             rows = [row for row in range(chunk.first, last + 1) if row in numbers]
             positions |= {row: len(positions) + i for i, row in enumerate(rows)}
-            for name in columns if rows else ():
-                values = chunk.cells.values(name)
-                content[name] += [values[row - chunk.first] for row in rows]
+            taken = chunk.columns[[row - chunk.first for row in rows]]
+            for name, texts in texts_of(taken).items():
+                content[name] += texts
     return content, positions, last
 
 

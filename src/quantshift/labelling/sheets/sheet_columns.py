@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from quantshift.errors import DataError
-from quantshift.tables.cells import Columns
 
 ITEM = "item"
 """Column of the items' row numbers in the sample, from 1."""
@@ -73,7 +72,7 @@ def in_the_table(name: str) -> str:
     return f"{name} (in the table)"
 
 
-def is_sheet(columns: Iterable[str], cells: Columns, own: Iterable[str]) -> bool:
+def is_sheet(columns: Iterable[str], cells: Texts, own: Iterable[str]) -> bool:
     """Whether a table is a sheet, perhaps one of which columns are missing.
 
     columns: its names; cells: some rows of it; own: the columns of the table that it may have been
@@ -86,7 +85,7 @@ def is_sheet(columns: Iterable[str], cells: Columns, own: Iterable[str]) -> bool
     if len(present) == len(OWN) or ITEM in present.difference(own):
         return True
     return any(
-        isinstance(cell, str) and pattern.fullmatch(cell)
+        cell is not None and pattern.fullmatch(cell)
         for name, pattern in ((PLAN, _PLAN), (CHECK, _CHECK))
         for cell in cells.get(name, ())
     )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from quantshift.base.types import Reals
-from quantshift.measuring.label_chances import LabelledScores
+from quantshift.measuring.measures.label_chances import LabelledScores
 from quantshift.measuring.measures.measure import PerformanceMeasure
 
 

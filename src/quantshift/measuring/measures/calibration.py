@@ -3,7 +3,7 @@
 import numpy as np
 
 from quantshift.base.types import Reals
-from quantshift.measuring.label_chances import LabelledScores
+from quantshift.measuring.measures.label_chances import LabelledScores
 from quantshift.measuring.measures.measure import PerformanceMeasure
 
 SMALLEST = np.finfo(np.float64).eps
@@ -37,12 +37,6 @@ def _calibration_error(items: LabelledScores) -> Reals:
     )
 
 
-LOG_LOSS = PerformanceMeasure(
-    "log_loss", "log-loss", overall=_log_loss, larger_is_better=False, is_share=False
-)
-BRIER = PerformanceMeasure(
-    "brier", "Brier score", overall=_brier, larger_is_better=False, is_share=False
-)
-CALIBRATION_ERROR = PerformanceMeasure(
-    "calibration_error", "calibration error", _calibration_error, larger_is_better=False
-)
+LOG_LOSS = PerformanceMeasure("log_loss", "log-loss", overall=_log_loss, is_share=False)
+BRIER = PerformanceMeasure("brier", "Brier score", overall=_brier, is_share=False)
+CALIBRATION_ERROR = PerformanceMeasure("calibration_error", "calibration error", _calibration_error)

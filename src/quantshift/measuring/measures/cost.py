@@ -1,6 +1,6 @@
 """The expected cost of an item, by a cost matrix; negative costs are gains."""
 
-from quantshift.measuring.label_chances import LabelledScores
+from quantshift.measuring.measures.label_chances import LabelledScores
 from quantshift.measuring.measures.measure import PerformanceMeasure
 
 
@@ -13,7 +13,6 @@ COST = PerformanceMeasure(
     "cost",
     "cost of an item",
     overall=_cost,
-    larger_is_better=False,
     is_share=False,
     needs_costs=True,
 )

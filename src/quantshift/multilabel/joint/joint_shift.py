@@ -36,6 +36,7 @@ from scipy.special import ndtr, ndtri
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Reals
 from quantshift.classify.separation import Reference
+from quantshift.items.items import effective_size
 from quantshift.multilabel.joint.selections import SelectionFits, Selections
 from quantshift.multilabel.label_intervals import with_every_label
 from quantshift.multilabel.set_posteriors import SetPosteriors
@@ -43,7 +44,6 @@ from quantshift.multilabel.tilted_label_sets import TiltedLabelSets
 from quantshift.multilabel.tilting import TiltedShares, tilted_shares
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.guarding import training_deviations
-from quantshift.quantifiers.base.items import effective_size
 from quantshift.quantifiers.likelihood.goodness_of_fit import LEAST_AUC, LEAST_WEIGHT, LEAST_Z
 from quantshift.quantifiers.likelihood.score_test import LEVEL, p_value
 
@@ -173,7 +173,7 @@ class JointShift:
         has: Flags,
         reference: Reference,
         *,
-        weights: Weights | None = None,
+        sample_weight: Weights | None = None,
         tests_columns: bool = True,
         seed: int = 0,
     ) -> Self:
@@ -181,14 +181,17 @@ class JointShift:
 
         reference: made of the features of the same items.
         """
-        counts, rows = np.ones(len(has)) if weights is None else weights, np.arange(len(has))
+        counts, rows = (
+            np.ones(len(has)) if sample_weight is None else sample_weight,
+            np.arange(len(has)),
+        )
         if len(has) > MOST_TRAINED:
             rng = generator(seed, draw="items of the joint model")
             drawn = rng.choice(len(has), MOST_TRAINED, replace=False)
             rows = np.sort(with_every_label(drawn, has, rng))
-        item_weights = None if weights is None else weights[rows]
-        quantifier = TiltedLabelSets(largest_group=has.shape[1], seed=seed)
-        quantifier.fit_posteriors(posteriors[rows], has[rows], weights=item_weights)
+        item_weights = None if sample_weight is None else sample_weight[rows]
+        quantifier = TiltedLabelSets(largest_group=has.shape[1], random_state=seed)
+        quantifier.fit_posteriors(posteriors[rows], has[rows], sample_weight=item_weights)
         return cls(
             quantifier,
             posteriors[rows],

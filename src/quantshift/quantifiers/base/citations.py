@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import quantshift
-from quantshift.errors import unknown_name
 
 _LISTED = re.compile(r"^References?: (.*?)\.?\s*(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _ENTRY = re.compile(r'(?P<authors>[^"]+), "(?P<title>[^"]+)", (?P<place>.+)', re.DOTALL)
@@ -76,15 +75,15 @@ def software() -> str:
 
 
 def works_of(methods: Iterable[str]) -> list[Work]:
-    """The publications behind the methods of these names, each once."""
+    """The publications behind the methods, each once.
+
+    methods: names of the catalogue, or users' own as "FILE.py:Class" or "package.module:Class".
+    """
     from quantshift.quantifiers.base import catalogue
 
-    classes = catalogue.quantifiers()
     works: dict[str, Work] = {}
     for name in methods:
-        if name not in classes:
-            raise unknown_name("quantifier", name, classes)
-        for work in _of_class(classes[name]):
+        for work in _of_class(catalogue.quantifier_class(name)):
             works.setdefault(work.key, work)
     return list(works.values())
 

@@ -19,7 +19,16 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Protocol,
+    Self,
+    TypeAlias,
+    runtime_checkable,
+)
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,8 +38,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.base.domains import Seed, Such, check_options
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.classify.classifier import (
+    Classifier,
     cross_fit,
     fit_classifier,
     frame_columns,
@@ -39,21 +50,27 @@ from quantshift.classify.classifier import (
     predict_posteriors,
     set_columns,
 )
-from quantshift.classify.folds import folds_of
+from quantshift.classify.folds import Folds, fold_of_each, folds_of
 from quantshift.classify.posteriors import EMPTY, check_posteriors, check_shape
 from quantshift.errors import DataError, UserError
-from quantshift.prevalence import simplex
-from quantshift.prevalence.labels import declared_order, encode_labels
-from quantshift.prevalence.masks import real_numbers
-from quantshift.prevalence.weights import Weights, checked_weights
-from quantshift.quantifiers.base.items import Items, take_rows, uneven
-from quantshift.quantifiers.base.samples import (
+from quantshift.intervals.prediction import PrevalenceInterval, item_interval
+from quantshift.intervals.regions import Region, RegionKind, region_of
+from quantshift.intervals.targets import POPULATION, Whose
+from quantshift.items.estimate import Diagnostics as Diagnostics
+from quantshift.items.estimate import Estimate as Estimate
+from quantshift.items.items import Items, check_rows, take_rows, uneven
+from quantshift.items.samples import (
     Blocks,
+    Samples,
     consecutive_blocks,
     count_samples,
     index_blocks,
     whole_pool,
 )
+from quantshift.prevalence import simplex
+from quantshift.prevalence.labels import declared_order, encode_labels
+from quantshift.prevalence.masks import real_numbers
+from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.tags import TAG_NAMES, Tags
 from quantshift.quantifiers.base.training_labels import (
     at_least_two_classes,
@@ -62,35 +79,14 @@ from quantshift.quantifiers.base.training_labels import (
     training_weights,
 )
 
-Samples = ArrayLike | Sequence[ArrayLike]
-Diagnostics = Mapping[str, NDArray[Any]]
+if TYPE_CHECKING:
+    import polars as pl
 
-CV, SEED = 5, 0
+CV, RANDOM_STATE = 5, 0
 """Folds of the out-of-fold posteriors, and their seed, if a method has no such options."""
 
 ROUNDING = 1e-6
 """How far an estimate may be from the simplex."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A prevalence with diagnostics.
-
-    prevalence: shape (..., n_classes), each row on the simplex, in the order of `classes`.
-    classes: the class labels, shape (n_classes,).
-    diagnostics: per sample, arrays of shape (...); which ones depends on the method, e.g.
-        `clipped` and `separation` (tpr - fpr) of ACC, `iterations` and `converged` of SLD,
-        `distance` of DyS; `fallback` if a simpler estimate was used instead.
-
-    >>> import numpy as np
-    >>> estimate = Estimate(np.array([0.3, 0.7]), np.array(["ham", "spam"]), {})
-    >>> dict(zip(estimate.classes.tolist(), estimate.prevalence.tolist(), strict=True))
-    {'ham': 0.3, 'spam': 0.7}
-    """
-
-    prevalence: Prevalences
-    classes: NDArray[Any]
-    diagnostics: Diagnostics
 
 
 class Reduction(Protocol):
@@ -133,6 +129,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Diagnostics with one number per sample: their names, and "bool", "int" or "float"."""
 
+    recommended: ClassVar[str] = ""
+    """When to use it, if it is one of the few to begin with; not inherited."""
+
     later_options: ClassVar[frozenset[str]] = frozenset()
     """Options that were added later: at their defaults they are not part of signatures."""
 
@@ -153,22 +152,21 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
-    def fit(self, X: Any, y: Any, weights: ArrayLike | None = None, **unknown: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the quantifier, and the classifier if it has one, on labelled items.
 
         X is whatever the classifier takes (dense, sparse, data frame, list of texts for a
         pipeline); y are labels of any kind. A `FrozenEstimator` is used as it is: X and y must
         then be items it has not been trained on.
 
-        weights: how many items each item of X stands for; the classifier gets them as
+        sample_weight: how many items each item of X stands for; the classifier gets them as
             `sample_weight`. Folds are drawn without regard to weights, so that repeating items and
             weighting them give the same estimates apart from the random folds.
 
         The parameter `cv` is the number of folds (None: 5), an array with the fold of each item, or
         a splitter of scikit-learn that holds out every item once.
         """
-        refuse_unknown(unknown)
-        return self._fit(X, y, weights, self.reduction)
+        return self._fit(X, y, sample_weight, self.reduction)
 
     def fit_items(
         self, items: Items, y: Any, *, classes: Any = None, reduction: Reduction | None = None
@@ -180,6 +178,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         classes: the label of each column; default: the sorted labels that occur in y.
         reduction: the reduction of the features, if there is one.
         """
+        check_options(self)
         class_labels, codes = at_least_two_classes(*encode_labels(y, classes=classes))
         if self.tags.ordered and classes is None:
             check_sorted(declared_order(y, class_labels), class_labels)
@@ -198,34 +197,153 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return self._set_fitted(items, codes, class_labels)
 
     def predict(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+        self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
     ) -> Prevalences:
         """Prevalence of the sample X, shape (n_classes,), in the order of `classes_`.
 
         With `samples` (an index matrix or a list of index arrays into X) the prevalence of each
         of them, shape (n_samples, n_classes); X is classified once.
         """
-        return self.estimate(X, samples, weights=weights).prevalence
+        return self.estimate(X, samples, sample_weight=sample_weight).prevalence
 
     def estimate(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+        self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
     ) -> Estimate:
         """Like `predict`, with the diagnostics.
 
-        weights: how many items each item of X stands for, in whichever sample it is.
+        sample_weight: how many items each item of X stands for, in whichever sample it is.
         """
-        return self.estimate_items(self.items(X, weights), samples)
+        return self.estimate_items(self.items(X, sample_weight), samples)
 
-    def items(self, X: Any, weights: ArrayLike | None = None) -> Items:
+    def predict_interval(
+        self,
+        X: Any,
+        samples: Samples | None = None,
+        *,
+        level: float = 0.95,
+        n_bootstrap: int = 1000,
+        simultaneous: bool = False,
+        random_state: int = 0,
+        sample_weight: ArrayLike | None = None,
+        of: Whose = POPULATION,
+    ) -> PrevalenceInterval:
+        """Like `predict`, with the limits of each share.
+
+        Parameters
+        ----------
+        X : items, as `fit` takes them
+        samples : index matrix or list of index arrays, optional
+            Samples of X; each gets its interval.
+        level : float
+            Confidence level.
+        n_bootstrap : int
+            Replicates, on resampled training items and resampled items of the sample.
+        simultaneous : bool
+            Make the limits so wide that all classes are within theirs at once with probability
+            `level`. Two classes have one share between them, and nothing changes.
+        random_state : int
+            Seed of the replicates.
+        sample_weight : array of shape (n_items,), optional
+            How much each item of X counts.
+        of : {"population", "items"}
+            Whose share: that of the population the sample was drawn from, or that among its own
+            items, which is known better.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> PACC().fit(X, y).predict_interval(X[100:250], n_bootstrap=200)
+        PrevalenceInterval(ham: 69.6% (60.7 to 77.1), spam: 30.4% (22.9 to 39.3); level=0.95)
+        """
+        return item_interval(
+            self,
+            self.items(X, sample_weight),
+            samples,
+            level=level,
+            n_bootstrap=n_bootstrap,
+            simultaneous=simultaneous,
+            random_state=random_state,
+            of=of,
+        )
+
+    def predict_region(
+        self,
+        X: Any,
+        samples: Samples | None = None,
+        *,
+        kind: RegionKind = "ellipse",
+        level: float = 0.95,
+        n_bootstrap: int = 1000,
+        random_state: int = 0,
+        sample_weight: ArrayLike | None = None,
+    ) -> Region | list[Region]:
+        """Where the prevalences of all classes are at once; a list with `samples`.
+
+        Parameters
+        ----------
+        kind : {"ellipse", "box", "clr", "ilr"}
+            Its form: an ellipse, the same of log-ratios, or limits of each class.
+        X, samples, level, n_bootstrap, random_state, sample_weight
+            As in `predict_interval`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> PACC().fit(X, y).predict_region(X[100:250]).contains([[0.7, 0.3], [0.3, 0.7]])
+        array([ True, False])
+        """
+        interval = self.predict_interval(
+            X,
+            samples,
+            level=level,
+            n_bootstrap=n_bootstrap,
+            random_state=random_state,
+            sample_weight=sample_weight,
+        )
+        return region_of(interval, kind=kind)
+
+    def predict_frame(
+        self,
+        X: Any,
+        samples: Samples | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> "pl.DataFrame":
+        """Like `predict`, as a polars frame: a row for each sample, a column for each class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PCC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> PCC().fit(X, y).predict_frame(X, [range(100, 250), range(200)]).columns
+        ['ham', 'spam']
+        """
+        import polars as pl
+
+        shares = np.atleast_2d(self.predict(X, samples, sample_weight=sample_weight))
+        return pl.DataFrame(
+            {str(label): column for label, column in zip(self.classes_, shares.T, strict=True)}
+        )
+
+    def items(self, X: Any, sample_weight: ArrayLike | None = None) -> Items:
         """What the method sees of the items of X: classify once, estimate many times."""
         self._check_fitted()
         X = item_rows(X)
         n_items = n_rows(X)
         if n_items == 0:
             raise DataError(EMPTY)
-        item_weights = checked_weights(weights, n_items)
+        item_weights = checked_weights(sample_weight, n_items)
         if not self.tags.sees:
             # Only the number of items matters.
+            self._check_unseen(X)
             return Items(weights=np.ones(n_items) if item_weights is None else item_weights)
         posteriors = committee = features = None
         if "posteriors" in self.tags.sees:
@@ -291,7 +409,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return False
 
     def draws(
-        self, items: Items, samples: Samples, n_draws: int, *, seed: int = 0
+        self, items: Items, samples: Samples, n_draws: int, *, random_state: int = 0
     ) -> Prevalences | None:
         """Draws of each sample's prevalence from its posterior, (n_samples, n_draws, n_classes).
 
@@ -324,6 +442,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         weights: ArrayLike | None,
         reduction: Callable[[Any, Codes, Weights | None], Reduction],
     ) -> Self:
+        check_options(self)
         X = item_rows(X)
         if y is None:
             raise DataError(
@@ -336,18 +455,20 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             classes, codes = encode_labels(y, classes=declared)
         if n_rows(X) != len(codes):
             raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
-        if "features" in self.tags.sees and getattr(X, "shape", ())[1:] == (0,):
+        if "posteriors" not in self.tags.sees and getattr(X, "shape", ())[1:] == (0,):
             raise DataError(
                 f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required: give X a column"
             )
         item_weights = training_weights(weights, codes, classes)
-        cv = self.get_params(deep=False).get("cv", CV)
+        cv = fold_of_each(self.get_params(deep=False).get("cv", CV), len(codes))
         if item_weights is not None and not item_weights.all():
             rows = np.flatnonzero(item_weights)
             X, codes, item_weights = take_rows(X, rows), codes[rows], item_weights[rows]
             cv = cv if np.ndim(cv) == 0 else np.asarray(cv)[rows]
         item_weights = uneven(item_weights)
         set_columns(self, X)
+        if not self.tags.sees:
+            self._check_unseen(X)
         self.classifier_, self.committee_, self.reduction_ = None, (), None
         posteriors = features = None
         if "posteriors" in self.tags.sees:
@@ -371,22 +492,38 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         crisp = self.tags.crisp
         if isinstance(classifier, FrozenEstimator):
             return predict_posteriors(classifier, X, classes, crisp=crisp), (classifier,)
-        folds = folds_of(cv, codes, seed=options.get("seed", SEED))
+        folds = folds_of(cv, codes, seed=options.get("random_state", RANDOM_STATE))
         return cross_fit(classifier, X, codes, classes, folds, crisp=crisp, weights=weights)
 
     def _check_columns(self, X: Any) -> None:
-        """Refuse a data frame whose columns are not those of the training items, in their order."""
+        """Refuse columns that are not those of the training items, by number, name and order."""
         training_names, names = getattr(self, "feature_names_in_", None), frame_columns(X)
-        if training_names is None or names is None or names == training_names.tolist():
-            return
-        others = [name for name in names if name not in training_names] or [
-            name for name in training_names if name not in names
-        ]
-        wrong = f"such as {others[0]!r}" if others else "the same in another order"
-        raise DataError(
-            "The feature names should match those that were passed during fit: X has other columns "
-            f"than the training items, {wrong}; select X[list(quantifier.feature_names_in_)]"
-        )
+        if training_names is None or names is None:
+            self._check_width(X)
+        elif names != training_names.tolist():
+            others = [name for name in names if name not in training_names] or [
+                name for name in training_names if name not in names
+            ]
+            wrong = f"such as {others[0]!r}" if others else "the same in another order"
+            raise DataError(
+                "The feature names should match those that were passed during fit: X has other "
+                f"columns than the training items, {wrong}; select "
+                "X[list(quantifier.feature_names_in_)]"
+            )
+
+    def _check_width(self, X: Any) -> None:
+        trained, given = getattr(self, "n_features_in_", None), getattr(X, "shape", ())[1:]
+        if trained is not None and given and given[0] != trained:
+            raise DataError(
+                f"X has {given[0]} features, but {type(self).__name__} is expecting {trained} "
+                "features as input: give the columns of the training items"
+            )
+
+    def _check_unseen(self, X: Any) -> None:
+        """Refuse what is no matrix of features, if no classifier and no method looks at them."""
+        if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+            check_rows(X, type(self).__name__)
+        self._check_columns(X)
 
     def __sklearn_tags__(self) -> Any:
         """Sparse features are accepted if the classifier accepts them."""
@@ -465,6 +602,12 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return _in_order(solved)
 
 
+Quantifier: TypeAlias = Annotated[
+    AbstractQuantifier,
+    Such("a quantifier such as PACC()", lambda value: isinstance(value, AbstractQuantifier)),
+]
+
+
 class AbstractClassifying(AbstractQuantifier):
     """A quantifier that uses posteriors, and can work with those of any model."""
 
@@ -476,17 +619,18 @@ class AbstractClassifying(AbstractQuantifier):
         y: Any,
         *,
         classes: Any = None,
-        weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit only the aggregation, from posteriors of any model and the true labels.
 
         posteriors: shape (n_items, n_classes), of items the model was not trained on (held out
             or out of fold); columns in the order of `classes`.
         classes: the label of each column; default: the sorted labels that occur in y.
-        weights: how many items each row stands for; whole numbers are equivalent to repeated rows.
+        sample_weight: how many items each row stands for; whole numbers are equivalent to repeated
+            rows.
         """
         return self.fit_items(
-            labelled_posteriors(posteriors, y, classes, weights), y, classes=classes
+            labelled_posteriors(posteriors, y, classes, sample_weight), y, classes=classes
         )
 
     def aggregate(
@@ -494,7 +638,7 @@ class AbstractClassifying(AbstractQuantifier):
         posteriors: ArrayLike,
         samples: Samples | None = None,
         *,
-        weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Prevalences:
         """Prevalences of samples given by their posteriors.
 
@@ -502,11 +646,11 @@ class AbstractClassifying(AbstractQuantifier):
             leading axes; the result has shape (..., n_classes).
         samples: with it, posteriors is one pool (n_items, n_classes) and samples an index matrix
             (n_samples, size), padded with -1, or a list of index arrays.
-        weights: of the items, shape (..., n_items).
+        sample_weight: of the items, shape (..., n_items).
         """
-        if samples is None and weights is None and getattr(posteriors, "ndim", 0) == 2:
+        if samples is None and sample_weight is None and getattr(posteriors, "ndim", 0) == 2:
             return self._aggregate_one(posteriors)
-        pool, blocks, shape = self._pool(posteriors, samples, weights)
+        pool, blocks, shape = self._pool(posteriors, samples, sample_weight)
         return self._solved(pool, blocks)[0].reshape(*shape, -1)
 
     def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
@@ -535,10 +679,38 @@ class AbstractClassifying(AbstractQuantifier):
         posteriors: ArrayLike,
         samples: Samples | None = None,
         *,
-        weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Estimate:
         """Like `aggregate`, with the diagnostics."""
-        return self._estimate(*self._pool(posteriors, samples, weights))
+        return self._estimate(*self._pool(posteriors, samples, sample_weight))
+
+    def aggregate_interval(
+        self,
+        posteriors: ArrayLike,
+        samples: Samples | None = None,
+        *,
+        level: float = 0.95,
+        n_bootstrap: int = 1000,
+        simultaneous: bool = False,
+        random_state: int = 0,
+        sample_weight: ArrayLike | None = None,
+        of: Whose = POPULATION,
+    ) -> PrevalenceInterval:
+        """Like `predict_interval`, for items given by their posteriors (n_items, n_classes)."""
+        self._check_fitted()
+        pool = check_posteriors(posteriors, self.classes_)
+        if pool.ndim != 2:
+            raise DataError(f"an interval needs posteriors (n_items, n_classes), got {pool.shape}")
+        return item_interval(
+            self,
+            Items(pool, weights=checked_weights(sample_weight, len(pool))),
+            samples,
+            level=level,
+            n_bootstrap=n_bootstrap,
+            simultaneous=simultaneous,
+            random_state=random_state,
+            of=of,
+        )
 
     def _pool(
         self, posteriors: ArrayLike, samples: Samples | None, weights: ArrayLike | None
@@ -611,14 +783,14 @@ class AbstractAggregative(AbstractClassifying):
 
 
 class AbstractWithoutOptions(AbstractAggregative):
-    """Aggregative quantifiers whose only options are the classifier, `cv` and `seed`."""
+    """Aggregative quantifiers whose only options are the classifier, `cv` and `random_state`."""
 
     def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
+        self, classifier: Classifier | None = None, *, cv: Folds = 5, random_state: Seed = 0
     ) -> None:
         self.classifier = classifier
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
 
 @runtime_checkable
@@ -634,13 +806,6 @@ class CombinesMembers(Protocol):
 def same_for_all(value: float | bool, n_samples: int) -> NDArray[Any]:
     """A diagnostic that is the same for all samples, (n_samples,)."""
     return np.array((value,)) if n_samples == 1 else np.full(n_samples, value)
-
-
-def refuse_unknown(arguments: Mapping[str, Any]) -> None:
-    """Raise an error for arguments that `fit` does not have."""
-    for name in arguments:
-        hint = "; the weights of the items are `weights`" if name == "sample_weight" else ""
-        raise TypeError(f"fit() got an unexpected keyword argument {name!r}{hint}")
 
 
 def _in_order(

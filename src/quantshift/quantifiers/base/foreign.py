@@ -22,13 +22,13 @@ from sklearn.linear_model import LogisticRegression
 
 from quantshift.base.types import Codes, Indices, Prevalences
 from quantshift.errors import DataError, UserError
+from quantshift.items.items import Items, take_rows
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import (
     AbstractClassifying,
     AbstractQuantifier,
     Diagnostics,
 )
-from quantshift.quantifiers.base.items import Items, take_rows
 from quantshift.quantifiers.base.tags import FEATURES, Tags
 
 CLASSIFIER_PARAMETERS = ("classifier", "learner", "estimator", "base_estimator")
@@ -48,9 +48,32 @@ TOLERANCE = 1e-3
 def wrap(quantifier: Any, *, classifier: BaseEstimator | None = None, **options: Any) -> Any:
     """Wrap a quantifier of another library, so that it supports everything our own methods do.
 
-    quantifier: a class with fit(X, y) and predict(X) or quantify(X), which is called with the
-        options; or an instance of one. classifier: for its parameter of that (or a similar) name;
-        default: that of the instance or, for a class, logistic regression.
+    Parameters
+    ----------
+    quantifier : quantifier
+        A class with fit(X, y) and predict(X) or quantify(X), which is called with the options; or
+        an instance of one.
+    classifier : classifier, optional
+        For its parameter of that (or a similar) name; default: that of the instance or, for a
+        class, logistic regression.
+    **options : object
+        Of the class that is wrapped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import wrap
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> class Mine:
+    ...     def fit(self, X, y):
+    ...         self.threshold = np.mean(X)
+    ...         return self
+    ...
+    ...     def predict(self, X):
+    ...         return np.mean(X > self.threshold)
+    >>> wrap(Mine).fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    array([0.7, 0.3])
     """
     return ForeignQuantifier(quantifier, classifier, options=options or None)
 
@@ -145,7 +168,7 @@ class OwnAggregation(AbstractClassifying):
         posteriors = self._represent_items(items)
         classes = range(len(self.classes_))
         self.quantifier_ = clone(self.quantifier).fit_posteriors(
-            posteriors, codes, classes=classes, weights=items.weights
+            posteriors, codes, classes=classes, sample_weight=items.weights
         )
 
     def _represent_items(self, items: Items) -> Any:
@@ -176,7 +199,21 @@ def replaces(cls: type[Any], names: Collection[str]) -> bool:
 
 
 def is_quantifier(cls: type[Any]) -> bool:
-    """Whether the class has fit and predict (or quantify)."""
+    """Whether the class has fit and predict (or quantify).
+
+    Parameters
+    ----------
+    cls : Any]
+        Any class.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from quantshift.quantifiers import is_quantifier
+    >>> is_quantifier(LogisticRegression), is_quantifier(StandardScaler)
+    (True, False)
+    """
     return callable(getattr(cls, "fit", None)) and any(
         callable(getattr(cls, name, None)) for name in PREDICTIONS
     )

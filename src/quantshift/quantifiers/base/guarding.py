@@ -1,48 +1,32 @@
 """What a guarded method offers: it tests on every sample whether its own assumption is refuted.
 
-Unlabelled items can refute label shift, and can never confirm it; they can never refute covariate
-shift, which allows every change of the features. So an answer is a confidence interval only if
-
-    declared    the user has declared an assumption (and the items do not refute it),
-    evidence    label shift is not refuted by a sample that could tell it from its doubles, which
-                covariate shift would make, or
-    agreement   both assumptions give similar shares, and the interval covers both.
-
-Otherwise it is a range, because label shift is `refuted` or there is `no evidence` for it; or
-nothing can be estimated, if the classifier separates `neither` class from the others or the range
-holds nearly everything. `Grounds` says all of this for many samples, in one place.
+What it finds is the facts from which the kind of an answer is decided (`quantshift.claims.decide`).
 """
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, Final, Literal, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quantshift.base.types import Codes, Flags, Posteriors, Prevalences, Reals
+from quantshift.claims import Assumption, Kind, Reason, decide
 from quantshift.classify.separation import Reference
-from quantshift.quantifiers.base.answer_kinds import AGREEMENT as AGREEMENT
-from quantshift.quantifiers.base.answer_kinds import CANNOT as CANNOT
-from quantshift.quantifiers.base.answer_kinds import CONFIDENCE_INTERVAL as CONFIDENCE_INTERVAL
-from quantshift.quantifiers.base.answer_kinds import DECLARED as DECLARED
-from quantshift.quantifiers.base.answer_kinds import EVIDENCE as EVIDENCE
-from quantshift.quantifiers.base.answer_kinds import NEITHER as NEITHER
-from quantshift.quantifiers.base.answer_kinds import NO_EVIDENCE as NO_EVIDENCE
-from quantshift.quantifiers.base.answer_kinds import RANGE as RANGE
-from quantshift.quantifiers.base.answer_kinds import REFUTED as REFUTED
+from quantshift.items.items import Items
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier, Estimate
-from quantshift.quantifiers.base.items import Items
 
-AUTO, PRIOR, COVARIATE, BETWEEN = "auto", "prior", "covariate", "between"
+AUTO: Final = "auto"
 
-ASSUMPTIONS = (AUTO, PRIOR, COVARIATE)
+Assume: TypeAlias = Literal["auto", "prior", "covariate"]
+
+ASSUMPTIONS = (AUTO, Assumption.PRIOR, Assumption.COVARIATE)
 """What a user can assume: nothing is declared, prior shift (P(X|Y) is the same, perhaps within
 subgroups), or covariate shift (P(Y|X) is)."""
 
-DECLARATIONS = (None, PRIOR, COVARIATE)
+DECLARATIONS = (None, Assumption.PRIOR, Assumption.COVARIATE)
 
 COLUMNS, SIGNAL = "columns", "signal"
 """Kinds of features: the columns of a table, which may be causes of the label; or a signal, the
@@ -52,32 +36,19 @@ MOST_COLUMNS = 200
 """Features that nothing else is known about are columns if there are at most this many. The tables
 of `benchmarks/` have 4 to 183, categories encoded; embeddings have 256 and more."""
 
-EVIDENCE_LEVEL = 0.005
-"""Doubles of the sample must be this unlikely to look like it. `benchmarks/evidence.py` shows what
-other levels would cost."""
-
-AGREEING = 0.15
-"""Estimates under the two assumptions that differ by less agree, if the features refute neither."""
-
-AGREEING_SCORES = 0.05
-"""The same where only scores are known, and a change of the features may go unnoticed."""
-
-WIDEST = 0.4
-"""A range that is wider is not an estimate: only labels can tell the share."""
-
 NORMAL = 1.96
 
 
 @dataclass(frozen=True, eq=False)
-class Grounds:
-    """What the answers about samples stand on: arrays with a row per sample, or of one sample.
+class ExaminedSamples:
+    """What tests and estimates say about samples: arrays with a row per sample, or of one sample.
 
-    kind, reason: of the answer, see the docstring of the module. rests_on: the assumption behind
-        the estimate, PRIOR, COVARIATE or BETWEEN the two.
+    facts: what the kind of the answer about each sample depends on, (n_samples,) of `Facts`.
     estimate: the method's. The named numbers, (..., n_classes) each, are `prior`, if only the class
         shares changed (SLD); `covariate`, if only the mix of items did (PCC); and `mixed`, if the
         shares of subgroups did, too (SubclassSLD).
-    low, high: limits of the range, (..., n_classes), whatever the kind.
+    low, high: limits of the range, (..., n_classes), whatever the kind. either_low, either_high:
+        those of the two intervals around `prior` and `covariate`, (..., 2, n_classes).
     p_values: of the tests of label shift, by name, see `score_test`; `doubles` is the one that has
         to be small for evidence. power: the probability that a double would have been refuted.
     support: log-likelihood of label shift minus that of its likeliest double.
@@ -92,15 +63,15 @@ class Grounds:
         (..., n_classes).
     """
 
-    kind: NDArray[np.str_]
-    reason: NDArray[np.str_]
-    rests_on: NDArray[np.str_]
+    facts: Any
     estimate: Prevalences
     prior: Prevalences
     covariate: Prevalences
     mixed: Prevalences
     low: Reals
     high: Reals
+    either_low: Reals
+    either_high: Reals
     p_values: Mapping[str, Reals]
     power: Reals
     support: Reals
@@ -116,14 +87,35 @@ class Grounds:
     def __len__(self) -> int:
         return len(self.estimate)
 
-    def __getitem__(self, sample: int) -> "Grounds":
-        """The grounds of one sample."""
+    def __getitem__(self, sample: int) -> "ExaminedSamples":
+        """One sample."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         p_values = {name: column[sample] for name, column in values.pop("p_values").items()}
-        return Grounds(**{k: v[sample] for k, v in values.items()}, p_values=p_values)
+        return ExaminedSamples(**{k: v[sample] for k, v in values.items()}, p_values=p_values)
 
-    def __iter__(self) -> Iterator["Grounds"]:
+    def __iter__(self) -> Iterator["ExaminedSamples"]:
         return (self[i] for i in range(len(self)))
+
+    @cached_property
+    def grounds(self) -> Any:
+        """The grounds of the answers, (n_samples,) of `Grounds`; of one sample, a single one."""
+        return np.frompyfunc(decide, 1, 1)(self.facts)
+
+    @property
+    def is_interval(self) -> Flags:
+        """Which answers are intervals, declared or not, (n_samples,)."""
+        return np.array([not grounds.kind.is_range for grounds in self.grounds], dtype=bool)
+
+    @property
+    def is_either(self) -> Flags:
+        """Which answers are either of two intervals, (n_samples,)."""
+        return np.array([grounds.kind is Kind.EITHER for grounds in self.grounds], dtype=bool)
+
+    @property
+    def agree(self) -> Flags:
+        """Which answers are intervals because the assumptions agree, (n_samples,)."""
+        reasons = [grounds.reason for grounds in self.grounds]
+        return np.array([reason is Reason.AGREEMENT for reason in reasons], dtype=bool)
 
     def if_covariate(self, size: Reals | float, *, of_items: bool = False) -> tuple[Reals, Reals]:
         """Limits if covariate shift is assumed, (..., n_classes) each. size: of the samples.
@@ -134,51 +126,6 @@ class Grounds:
         centre = members.mean(axis=-2)
         spread = self.label_variance if of_items else centre * (1 - centre)
         return covariate_limits(means, members, spread / np.asarray(size)[..., np.newaxis])
-
-
-def kinds_of(
-    assume: str | None,
-    *,
-    refuted: Flags,
-    doubles: Reals,
-    apart: Reals,
-    width: Reals,
-    informative: bool,
-    agreeing: float = AGREEING,
-) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
-    """Kind and reason of the answers about samples, (n_samples,) each.
-
-    refuted: whether a test refutes label shift. doubles: p-value of the sample's doubles. apart:
-    the largest difference between the estimates under the two assumptions; width: of the range.
-    informative: whether the classifier separates the classes at all. agreeing: estimates that are
-    less apart agree.
-    """
-    n = len(refuted)
-    if assume == COVARIATE:
-        return np.full(n, CONFIDENCE_INTERVAL), np.full(n, DECLARED)
-    if assume == PRIOR:
-        return (
-            np.where(refuted, RANGE, CONFIDENCE_INTERVAL),
-            np.where(refuted, REFUTED, DECLARED),
-        )
-    reason = np.select(
-        [
-            np.full(n, not informative),
-            refuted & (width > WIDEST),
-            refuted,
-            doubles <= EVIDENCE_LEVEL,
-            width > WIDEST,
-            apart < agreeing,
-        ],
-        [NEITHER, NEITHER, REFUTED, EVIDENCE, NEITHER, AGREEMENT],
-        NO_EVIDENCE,
-    )
-    kind = np.select(
-        [reason == NEITHER, np.isin(reason, [EVIDENCE, AGREEMENT])],
-        [CANNOT, CONFIDENCE_INTERVAL],
-        RANGE,
-    )
-    return kind, reason
 
 
 def kind_of_features(X: Any) -> str:
@@ -239,8 +186,8 @@ class AbstractGuarded(AbstractQuantifier):
         """The features of other items, standardised in the same way."""
 
     @abstractmethod
-    def grounds(self, estimate: Estimate) -> Grounds:
-        """What the answers about the samples of an estimate that it has made stand on.
+    def examined(self, estimate: Estimate) -> ExaminedSamples:
+        """What tests say about the samples of an estimate that it has made.
 
         For one sample (an estimate without an axis of samples) there is one row.
         """

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Codes, Posteriors, Prevalences
 from quantshift.classify.scores import matched_columns
+from quantshift.items.predictions import hard_predictions
 from quantshift.prevalence.simplex import of_positive
-from quantshift.quantifiers.counting.counting import hard_predictions
 
 
 def scored_members(codes: Codes, n_classes: int) -> NDArray[np.bool_]:

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from quantshift.base.types import Codes
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError
+from quantshift.items.items import Items
 from quantshift.prevalence.labels import encode_labels
 from quantshift.prevalence.weights import Weights, checked_weights
-from quantshift.quantifiers.base.items import Items
 
 
 def labelled_posteriors(

@@ -19,13 +19,28 @@ class MLPE(AbstractAggregative):
     The shape of posteriors, the positions of items and the weights are checked as by other methods;
     the values of posteriors are not read.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import MLPE
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> MLPE().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = MLPE().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.5, 0.5])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
     """
 
+    recommended: ClassVar[str] = "a baseline: nothing has changed"
     tags: ClassVar[Tags] = Tags(
         assumption="no shift at all: the sample has the training prevalence",
         plain_assumption="nothing has changed since training",

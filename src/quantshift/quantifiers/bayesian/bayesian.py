@@ -16,26 +16,28 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.base.domains import Positive, Seed, Several, Within
 from quantshift.base.seeding import generator, seed_of
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
+from quantshift.items.items import Items, uneven
+from quantshift.items.predictions import hard_predictions
+from quantshift.items.samples import Samples, count_samples, index_blocks
 from quantshift.prevalence.weights import Weights, checked_weights, weighted_quantiles
-from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics, Samples
-from quantshift.quantifiers.base.items import Items, uneven
-from quantshift.quantifiers.base.samples import count_samples, index_blocks
+from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.bayesian.gibbs import PosteriorDraws, TwoByTwo, gibbs
 from quantshift.quantifiers.bayesian.mixture_posterior import WeightedNodes, posterior_nodes
-from quantshift.quantifiers.counting.counting import hard_predictions
-from quantshift.quantifiers.matching.kdey import KDEyML
+from quantshift.quantifiers.matching.kdey import Bandwidth, KDEyML, Kernel
 
 DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"uncertainty": "float"})
 """The largest standard deviation of a class's share in the posterior."""
@@ -71,14 +73,14 @@ class AbstractBayesian(AbstractAggregative):
         samples: Samples | None = None,
         *,
         n_draws: int = 1000,
-        seed: int = 0,
-        weights: ArrayLike | None = None,
+        random_state: int = 0,
+        sample_weight: ArrayLike | None = None,
     ) -> Prevalences:
         """Draws of the prevalence of the sample X from its posterior, (n_draws, n_classes).
 
         With `samples`, draws for each of them, (n_samples, n_draws, n_classes).
         """
-        return self._posterior(self.items(X, weights), samples, n_draws, seed)
+        return self._posterior(self.items(X, sample_weight), samples, n_draws, random_state)
 
     def aggregate_posterior(
         self,
@@ -86,26 +88,26 @@ class AbstractBayesian(AbstractAggregative):
         samples: Samples | None = None,
         *,
         n_draws: int = 1000,
-        seed: int = 0,
-        weights: ArrayLike | None = None,
+        random_state: int = 0,
+        sample_weight: ArrayLike | None = None,
     ) -> Prevalences:
         """Like `posterior`, for items given by their posteriors (n_items, n_classes)."""
         check_is_fitted(self, "classes_")
         pool = check_posteriors(posteriors, self.classes_)
         if pool.ndim != 2:
             raise DataError(f"draws need posteriors (n_items, n_classes), got {pool.shape}")
-        item_weights = checked_weights(weights, len(pool))
-        return self._posterior(Items(pool, weights=item_weights), samples, n_draws, seed)
+        item_weights = checked_weights(sample_weight, len(pool))
+        return self._posterior(Items(pool, weights=item_weights), samples, n_draws, random_state)
 
     def draws(
-        self, items: Items, samples: Samples, n_draws: int, *, seed: int = 0
+        self, items: Items, samples: Samples, n_draws: int, *, random_state: int = 0
     ) -> Prevalences | None:
         """Draws of each sample's prevalence from its posterior, (n_samples, n_draws, n_classes)."""
         weights = uneven(checked_weights(items.weights, len(items)))
         representation = self._represent_items(items)
         drawn = np.empty((count_samples(samples), n_draws, len(self.classes_)))
         for members, index in index_blocks(samples, len(items)):
-            drawn[members] = self._draw(representation, index, weights, n_draws, seed)
+            drawn[members] = self._draw(representation, index, weights, n_draws, random_state)
         return drawn
 
     def _posterior(
@@ -114,7 +116,7 @@ class AbstractBayesian(AbstractAggregative):
         if n_draws < 1:
             raise UserError(f"n_draws must be at least 1, got {n_draws}")
         one = np.arange(len(items))[np.newaxis]
-        drawn = self.draws(items, one if samples is None else samples, n_draws, seed=seed)
+        drawn = self.draws(items, one if samples is None else samples, n_draws, random_state=seed)
         draws = np.asarray(drawn)
         return draws[0] if samples is None else draws
 
@@ -122,7 +124,7 @@ class AbstractBayesian(AbstractAggregative):
 class AbstractCellCounts(AbstractBayesian):
     """A method that counts items in cells.
 
-    Parameters that it expects: `alpha`, `n_draws` and `seed`.
+    Parameters that it expects: `alpha`, `n_draws` and `random_state`.
     """
 
     class_counts_: Reals
@@ -138,10 +140,6 @@ class AbstractCellCounts(AbstractBayesian):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        options = self.get_params(deep=False)
-        _check_alpha(options["alpha"])
-        if options["n_draws"] < 2:
-            raise UserError(f"n_draws must be at least 2, got {options['n_draws']}")
         self._learn_cells(posteriors, weights)
         members = np.eye(len(self.classes_))[codes]
         members = members if weights is None else members * weights[:, np.newaxis]
@@ -170,35 +168,64 @@ class BayesianCC(AbstractCellCounts):
 
     Two classes: on a grid, which is deterministic. More classes: by Gibbs sampling.
 
-    alpha: of the Dirichlet prior on the prevalence; 1 is flat.
-    n_draws: number of draws of the Gibbs sampler, whose mean is the estimate; `seed` is also for
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    alpha : float
+        Of the Dirichlet prior on the prevalence; 1 is flat.
+    n_draws : int
+        Number of draws of the Gibbs sampler, whose mean is the estimate; `random_state` is also for
         these draws.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import BayesianCC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> BayesianCC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = BayesianCC().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['uncertainty']
     """
 
+    recommended: ClassVar[str] = "as for ACC, with draws of a posterior"
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
 
     grid_: TwoByTwo | None
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        alpha: float = 1.0,
-        n_draws: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+        alpha: Positive = 1.0,
+        n_draws: Several = 1000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.alpha = alpha
         self.n_draws = n_draws
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _prepare(self) -> None:
         two = len(self.classes_) == 2
@@ -215,7 +242,7 @@ class BayesianCC(AbstractCellCounts):
     ) -> tuple[Prevalences, Diagnostics]:
         counts = self._counts(representation, index, weights)
         if self.grid_ is None:
-            drawn = self._gibbs(counts, self.n_draws, self.seed)
+            drawn = self._gibbs(counts, self.n_draws, self.random_state)
             return drawn.p_mean, {"uncertainty": drawn.p.std(axis=1).max(axis=1)}
         masses, p = self.grid_.masses(counts), self.grid_.p
         mean = masses @ p
@@ -242,15 +269,45 @@ class PQ(AbstractCellCounts):
     Unlike those of other methods, its intervals are for the items of the sample, not for the
     population they were drawn from.
 
-    n_bins: bins of the score of the second of two classes, with equal numbers of held-out items.
-        With more classes, n_bins // 2 bins of the posterior of each predicted class.
-    alpha, n_draws: as in BayesianCC.
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    n_bins : int
+        Bins of the score of the second of two classes, with equal numbers of held-out items. With
+        more classes, n_bins // 2 bins of the posterior of each predicted class.
+    alpha : float
+        As in BayesianCC.
+    n_draws : int
+        As in BayesianCC.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import PQ
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> PQ().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = PQ().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['uncertainty']
     """
 
     tags: ClassVar[Tags] = replace(
@@ -263,24 +320,22 @@ class PQ(AbstractCellCounts):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        n_bins: int = 4,
-        alpha: float = 1.0,
-        n_draws: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+        n_bins: Several = 4,
+        alpha: Positive = 1.0,
+        n_draws: Several = 1000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.n_bins = n_bins
         self.alpha = alpha
         self.n_draws = n_draws
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _learn_cells(self, posteriors: Posteriors, weights: Weights | None) -> None:
-        if self.n_bins < 2:
-            raise UserError(f"n_bins must be at least 2, got {self.n_bins}")
         item_weights = np.ones(len(posteriors)) if weights is None else weights
         if posteriors.shape[1] == 2:
             self.edges_ = (_inner_edges(posteriors[:, 1], item_weights, self.n_bins),)
@@ -311,7 +366,7 @@ class PQ(AbstractCellCounts):
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         counts = self._counts(representation, index, weights)
-        drawn = self._gibbs(counts, self.n_draws, self.seed)
+        drawn = self._gibbs(counts, self.n_draws, self.random_state)
         return drawn.own_mean, {"uncertainty": drawn.own.std(axis=1).max(axis=1)}
 
     def _draw(
@@ -331,14 +386,46 @@ class BayesianKDEy(AbstractBayesian):
     The estimate takes the densities as known. Draws account for the randomness of the training
     items: they come from the posteriors under densities of resampled training items.
 
-    bandwidth, kernel, shrinkage: as in KDEyML.
-    alpha: as in BayesianCC.
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    bandwidth : {"scott", "silverman"} or float
+        As in KDEyML.
+    kernel : {"gaussian", "aitchison", "ilr"}
+        As in KDEyML.
+    shrinkage : float
+        As in KDEyML.
+    alpha : float
+        As in BayesianCC.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import BayesianKDEy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> BayesianKDEy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = BayesianKDEy().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['effective_size', 'uncertainty']
     """
 
     tags: ClassVar[Tags] = replace(
@@ -352,14 +439,14 @@ class BayesianKDEy(AbstractBayesian):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        bandwidth: float | str = 0.1,
-        kernel: str = "gaussian",
-        shrinkage: float = 0.0,
-        alpha: float = 1.0,
-        cv: int = 5,
-        seed: int = 0,
+        bandwidth: Bandwidth = 0.1,
+        kernel: Kernel = "gaussian",
+        shrinkage: Annotated[float, Within(least=0, below=1)] = 0.0,
+        alpha: Positive = 1.0,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.bandwidth = bandwidth
@@ -367,15 +454,14 @@ class BayesianKDEy(AbstractBayesian):
         self.shrinkage = shrinkage
         self.alpha = alpha
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        _check_alpha(self.alpha)
         self.densities_ = KDEyML(
             bandwidth=self.bandwidth, kernel=self.kernel, shrinkage=self.shrinkage
-        ).fit_posteriors(posteriors, codes, weights=weights)
+        ).fit_posteriors(posteriors, codes, sample_weight=weights)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return self.densities_._represent(posteriors)
@@ -390,7 +476,7 @@ class BayesianKDEy(AbstractBayesian):
         }
 
     def draws(
-        self, items: Items, samples: Samples, n_draws: int, *, seed: int = 0
+        self, items: Items, samples: Samples, n_draws: int, *, random_state: int = 0
     ) -> Prevalences | None:
         """Draws of each sample's prevalence, (n_samples, n_draws, n_classes).
 
@@ -400,12 +486,16 @@ class BayesianKDEy(AbstractBayesian):
         classes = [np.flatnonzero(self.held_out_codes_ == k) for k in range(len(self.classes_))]
         drawn = np.empty((count_samples(samples), n_draws, len(self.classes_)))
         for number, part in enumerate(np.array_split(np.arange(n_draws), min(RESAMPLED, n_draws))):
-            rng = generator(seed, purpose="resampled training items", replicate=number)
+            rng = generator(random_state, purpose="resampled training items", replicate=number)
             rows = np.concatenate([rng.choice(members, len(members)) for members in classes])
             replicate = copy(self)
             replicate.densities_ = refit(rows)
             drawn[:, part] = AbstractBayesian.draws(
-                replicate, items, samples, len(part), seed=seed_of(seed, replicate=number)
+                replicate,
+                items,
+                samples,
+                len(part),
+                random_state=seed_of(random_state, replicate=number),
             )
         return drawn
 
@@ -423,13 +513,13 @@ class BayesianKDEy(AbstractBayesian):
         self, representation: NDArray[Any], index: Indices, weights: Weights | None
     ) -> WeightedNodes:
         return posterior_nodes(
-            representation, index, self.prior_, alpha=self.alpha, seed=self.seed, weights=weights
+            representation,
+            index,
+            self.prior_,
+            alpha=self.alpha,
+            seed=self.random_state,
+            weights=weights,
         )
-
-
-def _check_alpha(alpha: float) -> None:
-    if not 0 < alpha < np.inf:
-        raise UserError(f"alpha must be a positive number, got {alpha}")
 
 
 def _inner_edges(scores: Reals, weights: Weights, n_bins: int) -> Reals:

@@ -26,16 +26,13 @@ from scipy.optimize import nnls
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.items.predictions import hard_predictions, predicted_classes
 from quantshift.optimise.quadratic import minimise_on_simplex, row_products
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, same_for_all
 from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
-from quantshift.quantifiers.counting.counting import (
-    hard_predictions,
-    predicted_classes,
-    predicted_shares,
-)
+from quantshift.quantifiers.counting.counting import predicted_shares
 
 SINGULAR = 1e-9
 """If the smallest singular value of M is below this (tpr == fpr), M is treated as singular."""
@@ -61,13 +58,41 @@ class ACC(AbstractWithoutOptions):
     is the one closest to the training prevalence among those that explain the counts best
     (`fallback`).
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import ACC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> ACC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = ACC().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback', 'separation']
     """
 
+    recommended: ClassVar[str] = "as for SLD, from predictions alone"
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
@@ -98,13 +123,41 @@ class PACC(AbstractWithoutOptions):
     Two classes: falls back to PCC if the rates are equal (tpr == fpr; `fallback`). More classes: as
     in ACC.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import PACC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> PACC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = PACC().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback', 'separation']
     """
 
+    recommended: ClassVar[str] = "as for SLD; simple, and well studied"
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 

@@ -29,12 +29,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from sklearn.base import BaseEstimator
 
 from quantshift.base.compiled import compiled
+from quantshift.base.domains import Seed, Share
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
 from quantshift.classify.scores import class_scores, farthest_score
-from quantshift.errors import UserError
 from quantshift.prevalence.weights import Weights, total_of
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.one_against_rest import (
@@ -83,16 +84,44 @@ class Sweep:
 class ContinuousSweep(AbstractAggregative):
     """Continuous Sweep: the mean of adjusted counts over thresholds, with normal scores.
 
-    p_delta: the smallest tpr - fpr of the thresholds; None chooses it by the analytic variance.
     The diagnostics include `p_delta` and `standard_error` (by the analytic variance) of each
     sample; with more than two classes (one against the rest), the smallest and the largest. Falls
     back to CC if no threshold has such a tpr - fpr (`fallback`).
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    p_delta : float, optional
+        The smallest tpr - fpr of the thresholds; None chooses it by the analytic variance.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import ContinuousSweep
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> ContinuousSweep().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = ContinuousSweep().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback', 'p_delta', 'standard_error']
     """
 
     tags: ClassVar[Tags] = replace(
@@ -112,22 +141,20 @@ class ContinuousSweep(AbstractAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        p_delta: float | None = None,
-        cv: int = 5,
-        seed: int = 0,
+        p_delta: Share | None = None,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.p_delta = p_delta
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        if self.p_delta is not None and not 0 < self.p_delta < 1:
-            raise UserError(f"p_delta must be between 0 and 1, got {self.p_delta}")
         self.farthest_ = farthest_score(total_of(weights, len(codes)))
         scores = class_scores(posteriors, self.farthest_).T
         w = np.ones(len(codes)) if weights is None else weights
@@ -193,35 +220,49 @@ def _sweep(
     return normal_sweep(means, np.maximum(spreads, max(smallest, SINGULAR)), sizes, p_delta)
 
 
+@dataclass(frozen=True, eq=False)
+class _NormalScores:
+    """Normal scores of the rest and of the class, (2,) each."""
+
+    means: Reals
+    spreads: Reals
+
+    def rates(self, t: Reals) -> Reals:
+        """The shares of both that have a score above a threshold."""
+        sides = zip(self.means, self.spreads, strict=True)
+        return np.stack([ndtr((mean - t) / spread) for mean, spread in sides])
+
+    def densities(self, t: Reals) -> Reals:
+        """The densities of both at a score."""
+        z = [(t - mean) / spread for mean, spread in zip(self.means, self.spreads, strict=True)]
+        scale = np.sqrt(2 * np.pi) * self.spreads
+        return np.stack([np.exp(-(z[side] ** 2) / 2) / scale[side] for side in (0, 1)])
+
+    def separation(self, t: Reals) -> Reals:
+        """The share of the class above a threshold, minus that of the rest."""
+        fpr, tpr = self.rates(t)
+        return np.asarray(tpr - fpr)
+
+
 def normal_sweep(
     means: Reals, spreads: Reals, sizes: Reals, p_delta: float | None = None
 ) -> Sweep | None:
     """The sweep for normal scores: mean, spread and number, each for the rest and the class."""
-
-    def rates(t: Reals) -> Reals:
-        return np.stack([ndtr((means[side] - t) / spreads[side]) for side in (0, 1)])
-
-    def densities(t: Reals) -> Reals:
-        z = [(t - means[side]) / spreads[side] for side in (0, 1)]
-        scale = np.sqrt(2 * np.pi) * spreads
-        return np.stack([np.exp(-(z[side] ** 2) / 2) / scale[side] for side in (0, 1)])
-
-    def separation(t: Reals) -> Reals:
-        fpr, tpr = rates(t)
-        return np.asarray(tpr - fpr)
-
+    scores = _NormalScores(means, spreads)
     crossings = _crossings(means, spreads)
-    best = float(crossings[separation(crossings).argmax()])
-    fpr, tpr = rates(np.array(best))
+    best = float(crossings[scores.separation(crossings).argmax()])
+    fpr, tpr = scores.rates(np.array(best))
     largest = float(tpr - fpr)
     p_deltas = PARTS * largest if p_delta is None else np.array([p_delta])
     if largest <= max(SINGULAR, p_deltas.min()):
         return None
     beyond = 40 * spreads.sum() + abs(means[1] - means[0])
-    low, high = (_where(separation, p_deltas, best, best + side * beyond) for side in (-1, 1))
+    low, high = (
+        _where(scores.separation, p_deltas, best, best + side * beyond) for side in (-1, 1)
+    )
     nodes = np.linspace(low, high, NODES, axis=1)
-    fpr_there, tpr_there = rates(nodes)
-    rest, member = densities(nodes)
+    fpr_there, tpr_there = scores.rates(nodes)
+    rest, member = scores.densities(nodes)
     apart, length, step = tpr_there - fpr_there, high - low, (high - low) / (NODES - 1)
     slope = 1 / apart
     # The trapezoidal rule, corrected by the derivatives at the ends of each cell.

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.classify.classifier import Classifier
+from quantshift.items.predictions import predicted_classes
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.means import sample_means
@@ -21,13 +22,35 @@ from quantshift.quantifiers.base.tags import SAMPLE_ONLY, Reading, Tags
 class CC(AbstractAggregative):
     """Classify and Count: the share of items predicted to be of each class.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import CC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> CC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = CC().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [0.9, 0.1]])
     """
 
+    recommended: ClassVar[str] = "a baseline: predictions are counted"
     tags: ClassVar[Tags] = Tags(
         assumption="the classifier's errors cancel out in the sample",
         reads=Reading.PREDICTIONS,
@@ -35,7 +58,7 @@ class CC(AbstractAggregative):
         interval_note=SAMPLE_ONLY,
     )
 
-    def __init__(self, classifier: BaseEstimator | None = None) -> None:
+    def __init__(self, classifier: Classifier | None = None) -> None:
         self.classifier = classifier
 
     def _fit_aggregation(
@@ -55,13 +78,32 @@ class CC(AbstractAggregative):
 class PCC(AbstractAggregative):
     """Probabilistic Classify and Count: the mean posterior.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import PCC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> PCC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = PCC().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
     """
 
+    recommended: ClassVar[str] = "only the mix of items has changed, not what they mean"
     tags: ClassVar[Tags] = Tags(
         assumption="P(Y|X) is the same in the sample (pure covariate shift)",
         plain_assumption="items that look alike have the label as often as in training",
@@ -71,7 +113,7 @@ class PCC(AbstractAggregative):
         interval_note=SAMPLE_ONLY,
     )
 
-    def __init__(self, classifier: BaseEstimator | None = None) -> None:
+    def __init__(self, classifier: Classifier | None = None) -> None:
         self.classifier = classifier
 
     def _fit_aggregation(
@@ -88,19 +130,6 @@ class PCC(AbstractAggregative):
         return sample_means(representation, index, weights), {}
 
 
-def hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
-    """Indicators of the most probable class (the first of ties), shape (n_classes, n_items)."""
-    codes = predicted_classes(posteriors)[0]
-    indicators = np.zeros((posteriors.shape[1], len(codes)))
-    indicators[codes, np.arange(len(codes))] = 1.0
-    return indicators
-
-
-def predicted_classes(posteriors: Posteriors) -> NDArray[np.uint16]:
-    """The code of the most probable class (the first of ties), shape (1, n_items)."""
-    return _predicted_classes(np.ascontiguousarray(posteriors))
-
-
 def predicted_shares(
     predicted: NDArray[np.uint16], index: Indices, n_classes: int, weights: Weights | None = None
 ) -> Prevalences:
@@ -110,21 +139,6 @@ def predicted_shares(
     codes, w = predicted[0][index], weights[index]
     counts = np.stack([((codes == k) * w).sum(axis=1) for k in range(n_classes)], axis=1)
     return np.asarray(counts / w.sum(axis=1, keepdims=True))
-
-
-@compiled
-def _predicted_classes(posteriors: Posteriors) -> NDArray[np.uint16]:
-    n_items, n_classes = posteriors.shape
-    codes = np.empty((1, n_items), dtype=np.uint16)
-    for i in range(n_items):
-        winner, largest = 0, posteriors[i, 0]
-        for k in range(1, n_classes):
-            # Written without a branch, which the processor would mispredict for many items.
-            is_larger = posteriors[i, k] > largest
-            winner = k if is_larger else winner
-            largest = posteriors[i, k] if is_larger else largest
-        codes[0, i] = winner
-    return codes
 
 
 @compiled

@@ -39,11 +39,38 @@ class Friedman(AbstractWithoutOptions):
     `residual` is |M p - counts|. If the rates do not determine the prevalence, the estimate is the
     one closest to the training prevalence (`fallback`).
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import Friedman
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> Friedman().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = Friedman().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['fallback', 'residual']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST)
@@ -82,14 +109,41 @@ class Friedman(AbstractWithoutOptions):
 class DeBias(AbstractWithoutOptions):
     """Friedman's DeBias: the mean posterior, moved away from the training prevalence.
 
-    Falls back to PCC if the held-out posteriors of a class are constant (`fallback`).
-    `separation` is the smallest V of all classes. More than two classes: one against the rest.
+    Falls back to PCC if the held-out posteriors of a class are constant (`fallback`). `separation`
+    is the smallest V of all classes. More than two classes: one against the rest.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import DeBias
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> DeBias().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = DeBias().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback', 'separation']
     """
 
     tags: ClassVar[Tags] = replace(

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.items.predictions import hard_predictions
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics
 from quantshift.quantifiers.base.means import class_means
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
-from quantshift.quantifiers.counting.counting import hard_predictions
 from quantshift.quantifiers.counting.thresholds import kth_smallest
 
 ROUNDING = 1e-12
@@ -39,11 +39,38 @@ class LEIP(AbstractWithoutOptions):
 
     `counted` is the share of the sample that is counted as predicted.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import LEIP
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> LEIP().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = LEIP().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['counted']
     """
 
     tags: ClassVar[Tags] = replace(

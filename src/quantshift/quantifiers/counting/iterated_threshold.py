@@ -16,9 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from quantshift.base.domains import Count
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.classify.classifier import Classifier
 from quantshift.classify.scores import matched_columns
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
@@ -29,14 +30,38 @@ from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, SAMPLE_ONLY
 class CDE(AbstractAggregative):
     """Class Distribution Estimation, iterated: counts at a threshold that the counts determine.
 
-    max_iter: after this many thresholds the count is returned as it is, with `converged` False.
     More than two classes: one against the rest.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    max_iter : int
+        After this many thresholds the count is returned as it is, with `converged` False.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import CDE
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> CDE().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = CDE().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['converged']
     """
 
     tags: ClassVar[Tags] = replace(
@@ -49,7 +74,7 @@ class CDE(AbstractAggregative):
     )
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"converged": "bool"})
 
-    def __init__(self, classifier: BaseEstimator | None = None, *, max_iter: int = 100) -> None:
+    def __init__(self, classifier: Classifier | None = None, *, max_iter: Count = 100) -> None:
         self.classifier = classifier
         self.max_iter = max_iter
 

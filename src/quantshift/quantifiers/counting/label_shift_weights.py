@@ -29,18 +29,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 
 from quantshift.base.compiled import compiled
+from quantshift.base.domains import NotNegative, Seed, Share
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
-from quantshift.errors import UserError
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
+from quantshift.items.predictions import hard_predictions
+from quantshift.items.samples import Samples
 from quantshift.optimise.active_set import minimum_above
 from quantshift.optimise.quadratic import row_products
 from quantshift.prevalence.weights import Weights, total_of
-from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, Samples
+from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics
 from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
-from quantshift.quantifiers.counting.counting import hard_predictions
 
 NEARNESS = 1e-10
 """Curvature towards the start, relative to the largest, if C does not determine the weights."""
@@ -64,7 +66,7 @@ class AbstractLabelShiftWeights(AbstractWithoutOptions):
     is_open_: bool
 
     def importance_weights(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+        self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
     ) -> Reals:
         """How many times as frequent each class is in the sample as in training.
 
@@ -72,7 +74,7 @@ class AbstractLabelShiftWeights(AbstractWithoutOptions):
         n_classes) with `samples`. From posteriors: `aggregate(posteriors) / prior_`. A classifier
         can be adapted to the sample by training it again with these weights for its items.
         """
-        return np.asarray(self.predict(X, samples, weights=weights) / self.prior_)
+        return np.asarray(self.predict(X, samples, sample_weight=sample_weight) / self.prior_)
 
     @abstractmethod
     def _predictions(self, posteriors: Posteriors) -> Reals:
@@ -121,11 +123,38 @@ class BBSEHard(AbstractLabelShiftWeights):
 
     If the held-out items do not determine the weights, those closest to 1 are used (`fallback`).
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import BBSEHard
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> BBSEHard().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = BBSEHard().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['fallback', 'residual']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
@@ -147,11 +176,38 @@ class BBSESoft(AbstractLabelShiftWeights):
 
     If the held-out items do not determine the weights, those closest to 1 are used (`fallback`).
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import BBSESoft
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> BBSESoft().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = BBSESoft().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['fallback', 'residual']
     """
 
     def _fit_aggregation(
@@ -169,44 +225,69 @@ class BBSESoft(AbstractLabelShiftWeights):
 class RLLS(AbstractLabelShiftWeights):
     """Regularised Learning under Label Shifts: class weights that explain the sample, kept near 1.
 
-    hard: count predicted classes, as in the paper, instead of the mean posterior.
-    alpha: the penalty as a fraction of the bound on the held-out items' error; 0 is BBSE, and 1 is
-        the theorem's own, which leaves all weights at 1 unless there are very many items.
-    delta: probability with which the bound may fail.
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    hard : bool
+        Count predicted classes, as in the paper, instead of the mean posterior.
+    alpha : float
+        The penalty as a fraction of the bound on the held-out items' error; 0 is BBSE, and 1 is the
+        theorem's own, which leaves all weights at 1 unless there are very many items.
+    delta : float
+        Probability with which the bound may fail.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import RLLS
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> RLLS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = RLLS().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['fallback', 'residual']
     """
 
     rho_: float
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
         hard: bool = False,
-        alpha: float = 0.01,
-        delta: float = 0.05,
-        cv: int = 5,
-        seed: int = 0,
+        alpha: NotNegative = 0.01,
+        delta: Share = 0.05,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.hard = hard
         self.alpha = alpha
         self.delta = delta
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        if not self.alpha >= 0:
-            raise UserError(f"alpha must not be negative, got {self.alpha}")
-        if not 0 < self.delta < 1:
-            raise UserError(f"delta must be between 0 and 1, got {self.delta}")
         self._learn_joint(posteriors, codes, weights)
         n = total_of(weights, len(codes))
         bound = math.log(2 * posteriors.shape[1] / self.delta)

@@ -17,31 +17,32 @@ al., "Dynamic ensemble selection for quantification tasks", Information Fusion 4
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from quantshift import metrics
+from quantshift.base.domains import Count, NotNegative, Seed
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
-from quantshift.classify.calibration.calibration import AUTO
-from quantshift.classify.classifier import cross_fit, fit_classifier, predict_posteriors
-from quantshift.classify.folds import folds_of
-from quantshift.errors import UserError, unknown_name
+from quantshift.classify.calibration.calibration import AUTO, Calibration
+from quantshift.classify.classifier import Classifier, cross_fit, fit_classifier, predict_posteriors
+from quantshift.classify.folds import Folds, folds_of
+from quantshift.errors import UserError
+from quantshift.items.items import Items, drawn_weights, take_rows
 from quantshift.optimise.divergences import hellinger
 from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics
-from quantshift.quantifiers.base.items import Items, drawn_weights, take_rows
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics, Quantifier
 from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, FEATURES, Tags
 from quantshift.quantifiers.ensembles.medians import DIAGNOSTICS, member_spread
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.matching.matching import bin_numbers, sample_histograms
 
-SELECTIONS = ("average", "training-prevalence", "distribution", "accuracy")
+Selection: TypeAlias = Literal["average", "training-prevalence", "distribution", "accuracy"]
 
 FEWEST = 5
 """The fewest items of every class that a member is trained on."""
@@ -58,24 +59,54 @@ NO_INTERVAL = (
 class EoQ(AbstractQuantifier):
     """Ensemble of Quantifiers: the mean of members trained at random prevalences.
 
-    quantifier: the type of the members; default: SLD. Members are trained at extreme prevalences,
-        where posteriors are least calibrated: a method that trusts them, such as SLD without
-        calibration, is biased for most members, and so is the mean.
-    calibration: of the default members, as in SLD.
-    selection: which estimates are averaged. "average": all; "training-prevalence": the `keep`
-        members whose training prevalence is closest to the mean of all; "distribution": those whose
+    `spread` is the mean over classes of the standard deviation of the members' estimates.
+
+    Parameters
+    ----------
+    quantifier : quantifier, optional
+        The type of the members; default: SLD. Members are trained at extreme prevalences, where
+        posteriors are least calibrated: a method that trusts them, such as SLD without calibration,
+        is biased for most members, and so is the mean.
+    n_members : int
+        How many there are.
+    keep : int
+        How many members are averaged, unless all are.
+    selection : {"average", "training-prevalence", "distribution", "accuracy"}
+        Which estimates are averaged. "average": all; "training-prevalence": the `keep` members
+        whose training prevalence is closest to the mean of all; "distribution": those whose
         training items have histograms of posteriors closest to the sample's (8 bins, Hellinger);
         "accuracy": the `keep` members with the smallest absolute error on the training sets of the
         others.
-    classifier: for members that have none. cv, seed: folds for "distribution", and the seed of all
-        draws.
-    `spread` is the mean over classes of the standard deviation of the members' estimates.
+    classifier : scikit-learn classifier, optional
+        For members that have none.
+    calibration : str, optional
+        Of the default members, as in SLD.
+    cv : int, array or splitter
+        Folds for "distribution", and the seed of all draws.
+    random_state : int
+        Folds for "distribution", and the seed of all draws.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import EoQ
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> EoQ(n_members=4, keep=2).fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = EoQ(n_members=4, keep=2).fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['spread']
     """
 
     tags: ClassVar[Tags] = Tags(
@@ -96,15 +127,15 @@ class EoQ(AbstractQuantifier):
 
     def __init__(
         self,
-        quantifier: AbstractQuantifier | None = None,
+        quantifier: Quantifier | None = None,
         *,
-        n_members: int = 50,
-        keep: int = 25,
-        selection: str = "average",
-        classifier: BaseEstimator | None = None,
-        calibration: str | None = AUTO,
-        cv: int = 5,
-        seed: int = 0,
+        n_members: Count = 50,
+        keep: Count = 25,
+        selection: Selection = "average",
+        classifier: Classifier | None = None,
+        calibration: Calibration = AUTO,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.quantifier = quantifier
         self.n_members = n_members
@@ -113,7 +144,7 @@ class EoQ(AbstractQuantifier):
         self.classifier = classifier
         self.calibration = calibration
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     @property
     def takes_weights(self) -> bool:
@@ -129,13 +160,14 @@ class EoQ(AbstractQuantifier):
         return chosen
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        if self.selection not in SELECTIONS:
-            raise unknown_name("selection", self.selection, SELECTIONS)
-        _check_members(self.n_members)
-        if self.selection != "average" and not 1 <= self.keep <= self.n_members:
-            raise UserError(f"keep must be between 1 and n_members, got {self.keep!r}")
+        if self.selection != "average" and self.keep > self.n_members:
+            raise UserError(
+                f"keep of EoQ must be at most n_members={self.n_members}, got {self.keep}"
+            )
         X, n_classes = items.features, len(self.classes_)
-        draws = random_draws(codes, n_classes, self.n_members, _fewest(self._member()), self.seed)
+        draws = random_draws(
+            codes, n_classes, self.n_members, _fewest(self._member()), self.random_state
+        )
         self.members_ = fitted_members(self._member(), X, codes, draws, items.weights)
         self.member_priors_ = np.stack([member.prior_ for member in self.members_])
         if self.selection == "accuracy":
@@ -149,7 +181,7 @@ class EoQ(AbstractQuantifier):
         if self.selection == "distribution":
             classes = np.arange(n_classes)
             self.common_ = fit_classifier(self.classifier, X, codes, items.weights)
-            folds = folds_of(self.cv, codes, seed=self.seed)
+            folds = folds_of(self.cv, codes, seed=self.random_state)
             held_out, _ = cross_fit(
                 self.classifier, X, codes, classes, folds, weights=items.weights
             )
@@ -196,15 +228,44 @@ class FusedSLD(AbstractQuantifier):
     likelihoods of the sample under all members are multiplied, and one prevalence maximises the
     product. With one member it is SLD trained at that prevalence.
 
-    n_members, calibration, cv: the number of fits is n_members times that of SLD; without
-        calibration, one per member.
-    tol, max_iter: as in SLD. seed: of the draws and folds.
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    n_members : int
+        The number of fits is n_members times that of SLD; without calibration, one per member.
+    calibration : str, optional
+        See `n_members`.
+    cv : int, array or splitter
+        See `n_members`.
+    tol : float
+        As in SLD.
+    max_iter : int
+        As in SLD.
+    random_state : int
+        Of the draws and folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import FusedSLD
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> FusedSLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = FusedSLD().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['converged', 'iterations']
     """
 
     tags: ClassVar[Tags] = replace(
@@ -218,14 +279,14 @@ class FusedSLD(AbstractQuantifier):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        n_members: int = 10,
-        calibration: str | None = AUTO,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+        n_members: Count = 10,
+        calibration: Calibration = AUTO,
+        tol: NotNegative = 1e-6,
+        max_iter: Count = 1000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.n_members = n_members
@@ -233,12 +294,18 @@ class FusedSLD(AbstractQuantifier):
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        _check_members(self.n_members)
-        member = SLD(self.classifier, calibration=self.calibration, cv=self.cv, seed=self.seed)
-        draws = random_draws(codes, len(self.classes_), self.n_members, _fewest(member), self.seed)
+        member = SLD(
+            self.classifier,
+            calibration=self.calibration,
+            cv=self.cv,
+            random_state=self.random_state,
+        )
+        draws = random_draws(
+            codes, len(self.classes_), self.n_members, _fewest(member), self.random_state
+        )
         self.members_ = fitted_members(member, items.features, codes, draws, items.weights)
 
     def _represent_items(self, items: Items) -> Any:
@@ -319,8 +386,3 @@ def _fewest(quantifier: BaseEstimator) -> int:
     """The items of a class that a member needs: one for each of its folds, but at least five."""
     cv = quantifier.get_params(deep=False).get("cv", FEWEST)
     return max(FEWEST, cv if isinstance(cv, int) else FEWEST)
-
-
-def _check_members(n_members: int) -> None:
-    if n_members < 1:
-        raise UserError(f"n_members must be at least 1, got {n_members!r}")

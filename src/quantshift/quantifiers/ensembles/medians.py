@@ -10,7 +10,7 @@ quantification", IEEE TKDE 36 (2024).
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,12 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.base.domains import Seed, Such
 from quantshift.base.types import Codes, Indices, Prevalences
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
 from quantshift.errors import UserError
+from quantshift.items.items import Items
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import (
     AbstractAggregative,
@@ -28,13 +32,17 @@ from quantshift.quantifiers.base.estimator import (
     AbstractQuantifier,
     Diagnostics,
 )
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.tags import FEATURES, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import PACC
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.matching.matching import DyS
 
-Members = Sequence[AbstractAggregative]
+Members = Sequence[
+    Annotated[
+        AbstractAggregative,
+        Such("a quantifier such as PACC()", lambda value: isinstance(value, AbstractQuantifier)),
+    ]
+]
 
 DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"spread": "float"})
 """The diagnostics of ensembles: how much their members disagree."""
@@ -43,16 +51,44 @@ DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"spread": "float"})
 class Median(AbstractClassifying):
     """Median of quantifiers: several methods on the posteriors of one classifier (SC-MQ).
 
-    quantifiers: methods that use only posteriors; default: PACC, SLD and DyS. Their own parameters
-        `classifier`, `cv` and `seed` are not used: all get the posteriors of `classifier`, and hard
-        predictions are their argmax.
     `spread` is the mean over classes of the standard deviation of the members' estimates.
 
+    Parameters
+    ----------
+    quantifiers : sequence of quantifiers, optional
+        Methods that use only posteriors; default: PACC, SLD and DyS. Their own parameters
+        `classifier`, `cv` and `random_state` are not used: all get the posteriors of `classifier`,
+        and hard predictions are their argmax.
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import Median
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> Median().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = Median().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['spread']
     """
 
     tags: ClassVar[Tags] = Tags(assumption="that of most of its members", reads=Reading.MEMBERS)
@@ -63,15 +99,15 @@ class Median(AbstractClassifying):
     def __init__(
         self,
         quantifiers: Members | None = None,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        cv: int = 5,
-        seed: int = 0,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.quantifiers = quantifiers
         self.classifier = classifier
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def needs_held_out_posteriors(self) -> bool:
         """Whether a member does."""
@@ -145,16 +181,42 @@ class Median(AbstractClassifying):
 class ClassifierMedian(AbstractQuantifier):
     """Median over classifiers and quantifiers: every method on every classifier (MC-SQ, MC-MQ).
 
-    quantifiers: as in Median; one makes MC-SQ, several MC-MQ.
-    classifiers: default: logistic regression, a random forest and extremely randomised trees.
-    classifier: one more, if given. cv, seed: folds of the out-of-fold posteriors, and their seed.
     The classifiers are fitted cv + 1 times each. `spread` is as in Median.
 
+    Parameters
+    ----------
+    quantifiers : sequence of quantifiers, optional
+        As in Median; one makes MC-SQ, several MC-MQ.
+    classifiers : sequence of classifiers, optional
+        Default: logistic regression, a random forest and extremely randomised trees.
+    classifier : scikit-learn classifier, optional
+        One more, if given.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors, and their seed.
+    random_state : int
+        Folds of the out-of-fold posteriors, and their seed.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import ClassifierMedian
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> ClassifierMedian().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = ClassifierMedian().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['spread']
     """
 
     tags: ClassVar[Tags] = Tags(
@@ -171,17 +233,17 @@ class ClassifierMedian(AbstractQuantifier):
     def __init__(
         self,
         quantifiers: Members | None = None,
-        classifiers: Sequence[BaseEstimator] | None = None,
+        classifiers: Sequence[Classifier] | None = None,
         *,
-        classifier: BaseEstimator | None = None,
-        cv: int = 5,
-        seed: int = 0,
+        classifier: Classifier | None = None,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.quantifiers = quantifiers
         self.classifiers = classifiers
         self.classifier = classifier
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     @property
     def takes_weights(self) -> bool:
@@ -190,7 +252,11 @@ class ClassifierMedian(AbstractQuantifier):
 
     def _learn(self, items: Items, codes: Codes) -> None:
         if self.classifiers is None:
-            trees = {"n_estimators": 100, "min_samples_leaf": 5, "random_state": self.seed % 2**32}
+            trees = {
+                "n_estimators": 100,
+                "min_samples_leaf": 5,
+                "random_state": self.random_state % 2**32,
+            }
             classifiers: list[BaseEstimator] = [
                 LogisticRegression(max_iter=1000),
                 RandomForestClassifier(**trees),
@@ -203,7 +269,7 @@ class ClassifierMedian(AbstractQuantifier):
         if not classifiers:
             raise UserError("a median over classifiers needs at least one, got none")
         self.medians_ = tuple(
-            Median(self.quantifiers, classifier, cv=self.cv, seed=self.seed).fit(
+            Median(self.quantifiers, classifier, cv=self.cv, random_state=self.random_state).fit(
                 items.features, codes, items.weights
             )
             for classifier in classifiers

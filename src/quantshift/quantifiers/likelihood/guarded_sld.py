@@ -23,7 +23,7 @@ the truth; the mean posterior captures less than half of a large change.
 
 Posteriors are those of two classifiers, out of fold on the training items and by the models of the
 folds on the sample; the one with the lower log-loss is used. A model that is not refuted need not
-be right: `grounds` says when there is evidence for it, and otherwise gives a range
+be right: `examined` says when there is evidence for it, and otherwise gives a range
 (`allowed_range`).
 
 References: B. Schoelkopf et al., "On causal and anticausal learning", ICML 2012; D. Tasche, "Class
@@ -34,7 +34,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -44,49 +44,47 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.base.domains import Seed
+from quantshift.base.threads import in_one_thread
 from quantshift.base.types import Codes, Flags, Indices, Posteriors, Prevalences, Reals
-from quantshift.classify.classifier import cross_fit, predict_posteriors
-from quantshift.classify.clusters.clusters import Clusters, feature_matrix
-from quantshift.classify.folds import folds_of
+from quantshift.claims import Assumption
+from quantshift.classify.classifier import Classifier, cross_fit, predict_posteriors
+from quantshift.classify.clusters.clusters import Clusters
+from quantshift.classify.features import feature_matrix
+from quantshift.classify.folds import Folds, folds_of
 from quantshift.classify.separation import WIDE, Reference
-from quantshift.errors import UserError, unknown_name
+from quantshift.errors import UserError
+from quantshift.items.items import Items
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import Diagnostics, Estimate
 from quantshift.quantifiers.base.guarding import (
     AUTO,
-    BETWEEN,
     COLUMNS,
-    COVARIATE,
-    DECLARATIONS,
-    PRIOR,
     SIGNAL,
     AbstractGuarded,
-    Grounds,
+    ExaminedSamples,
     kind_of_features,
 )
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.means import sample_means
 from quantshift.quantifiers.base.tags import FEATURES, Tags
-from quantshift.quantifiers.likelihood.goodness_of_fit import ModelledTraining, modelled_shares
-from quantshift.quantifiers.likelihood.guarded_grounds import (
+from quantshift.quantifiers.likelihood.examined import (
     BY_FEATURES,
     BY_SCORES,
-    grounds_of,
+    examined,
     in_arrays,
     refuting,
 )
+from quantshift.quantifiers.likelihood.goodness_of_fit import ModelledTraining, modelled_shares
 from quantshift.quantifiers.likelihood.mixed_shift import MixedItems, mixed_shift
 from quantshift.quantifiers.likelihood.score_test import ScoredTraining
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassItems, SubclassSLD
 
-MODES = (AUTO, COLUMNS, SIGNAL)
-
 FAMILY = MappingProxyType({COLUMNS: "prior", SIGNAL: "subclasses"})
 """What is tested. For tables it is whether prior shift alone explains the sample, because clusters
 of causes could imitate a change of P(X) with a wrong prevalence. Subgroups of texts do change."""
 
-AFTER_REFUTATION = MappingProxyType({COLUMNS: COVARIATE, SIGNAL: BETWEEN})
+AFTER_REFUTATION = MappingProxyType({COLUMNS: Assumption.COVARIATE, SIGNAL: Assumption.BETWEEN})
 """What the estimate rests on after a refutation."""
 
 WeightedRows = tuple[Indices, Weights | None]
@@ -158,6 +156,7 @@ class FeatureView:
         """The clusters of the training items, which is all that is kept of their features."""
         return self.division.training
 
+    @in_one_thread
     def __call__(self, features: Any) -> Seen:
         """What is seen of other items."""
         X = _narrow(feature_matrix(features))
@@ -183,26 +182,43 @@ class GuardedItems:
 class GuardedSLD(AbstractGuarded):
     """Guarded SLD: SubclassSLD unless the sample's features refute it, then PCC.
 
-    assume: None, or an assumption that you declare: "prior" (estimates are SubclassSLD's) or
-        "covariate" (PCC's). The tests are made all the same.
-    mode: the kind of X, which matters after a refutation. "columns": causes of the label, as in
-        most tables; "signal": effects of the label, as in texts. "auto" treats up to 200 features
-        as columns and more as a signal, in a data frame as in a matrix.
-    classifiers: candidates, of which the one with the lower log-loss is used. Default: logistic
-        regression and histogram boosting; with more than 300 sparse features logistic regression.
-    cv, seed: folds of the out-of-fold posteriors, and their seed.
-
-    `grounds(estimate)` says for each sample whether its answer is a confidence interval or a range,
-    and why, with the p-values of `score_test` and the limits of the range;
-    `quantshift.intervals.guarded_intervals` has the limits of every answer. The diagnostics are
+    `examined(estimate)` says for each sample whether its answer is an interval or a range, and why,
+    with the p-values of `score_test` and the limits of the range;
+    `quantshift.quantifiers.guarded_intervals` has the limits of every answer. The diagnostics are
     `refuted`, `in_doubt`, `auc`, `z` and `explained` (the share of the difference from the training
     items) of the test by a classifier. Others, (..., n_classes) each, are `mixed`, SubclassSLD's
     estimate; `covariate`, PCC's; `covariate_by_classifier` (PCC) and `prior_by_classifier` (SLD),
     (..., n_classifiers, n_classes); and `members` (..., n_members, n_classes), PCC by each model of
     the better classifier, which has not seen one fold and shows how much PCC depends on the
-    training items. The rest is what `grounds` needs to test the sample, if it has not been tested:
+    training items. The rest is what `examined` needs to test the sample, if it has not been tested:
     for signals the tests do not change the estimate.
 
+    Parameters
+    ----------
+    assume : {"prior", "covariate"}, optional
+        None, or an assumption that you declare: "prior" (estimates are SubclassSLD's) or
+        "covariate" (PCC's). The tests are made all the same.
+    mode : {"auto", "columns", "signal"}
+        The kind of X, which matters after a refutation. "columns": causes of the label, as in most
+        tables; "signal": effects of the label, as in texts. "auto" treats up to 200 features as
+        columns and more as a signal, in a data frame as in a matrix.
+    classifiers : sequence of classifiers, optional
+        Candidates, of which the one with the lower log-loss is used. Default: logistic regression
+        and histogram boosting; with more than 300 sparse features logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors, and their seed.
+    random_state : int
+        Folds of the out-of-fold posteriors, and their seed.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
@@ -212,6 +228,7 @@ class GuardedSLD(AbstractGuarded):
     array([0.7, 0.3])
     """
 
+    recommended: ClassVar[str] = "you do not know what has changed: the default of `quantify`"
     tags: ClassVar[Tags] = Tags(
         assumption="P(X|Y, cluster) is the same in the sample; where its features refute that, "
         "P(Y|X) is",
@@ -244,20 +261,20 @@ class GuardedSLD(AbstractGuarded):
     def __init__(
         self,
         *,
-        assume: str | None = None,
-        mode: str = AUTO,
-        classifiers: Sequence[BaseEstimator] | None = None,
-        cv: int | Indices = 5,
-        seed: int = 0,
+        assume: Literal["prior", "covariate"] | None = None,
+        mode: Literal["auto", "columns", "signal"] = "auto",
+        classifiers: Sequence[Classifier] | None = None,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.assume = assume
         self.mode = mode
         self.classifiers = classifiers
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
-    def grounds(self, estimate: Estimate) -> Grounds:
-        """What the answers about the samples of an estimate that it has made stand on."""
+    def examined(self, estimate: Estimate) -> ExaminedSamples:
+        """What tests say about the samples of an estimate that it has made."""
         one = estimate.prevalence.ndim == 1
         diagnostics = {k: v[np.newaxis] if one else v for k, v in estimate.diagnostics.items()}
         p_hat = np.atleast_2d(estimate.prevalence)
@@ -267,14 +284,14 @@ class GuardedSLD(AbstractGuarded):
                 [self.scored_.test(counts, means) for counts, means in samples]
             )
         after = AFTER_REFUTATION[self.mode_]
-        rests_on = np.where(diagnostics["refuted"] & ~diagnostics["in_doubt"], after, PRIOR)
-        if self.assume is not None:
-            rests_on = np.full(len(p_hat), self.assume)
-        return grounds_of(
+        declared = None if self.assume is None else Assumption(self.assume)
+        replaced = (diagnostics["refuted"] & ~diagnostics["in_doubt"]).tolist()
+        rests_on = [declared or (after if each else Assumption.PRIOR) for each in replaced]
+        return examined(
             p_hat,
             diagnostics,
             rests_on,
-            assume=self.assume,
+            declared=declared,
             chosen=self.chosen_,
             tested_prior=FAMILY[self.mode_] == "prior",
             informative=not self.plain_.is_uninformative_,
@@ -317,36 +334,38 @@ class GuardedSLD(AbstractGuarded):
 
         return refit
 
+    @in_one_thread
     def _learn(self, items: Items, codes: Codes) -> None:
-        if self.assume not in DECLARATIONS:
-            raise unknown_name("assumption", self.assume, [PRIOR, COVARIATE])
-        if self.mode not in MODES:
-            raise unknown_name("mode", self.mode, MODES)
         if items.features is None or isinstance(items.features, Clusters):
             raise UserError("GuardedSLD needs the features of the training items: give them")
         n_classes, weights = len(self.classes_), items.weights
         X = _narrow(feature_matrix(items.features))
         self.mode_ = kind_of_features(X) if self.mode == AUTO else self.mode
-        folds = folds_of(self.cv, codes, seed=self.seed)
+        folds = folds_of(self.cv, codes, seed=self.random_state)
         rivals = self.classifiers or _default_classifiers(X)
         self.learnt_ = tuple(
-            _learnt(rival, X, codes, n_classes, folds, weights, self.seed) for rival in rivals
+            _learnt(rival, X, codes, n_classes, folds, weights, self.random_state)
+            for rival in rivals
         )
         self.best_ = min(self.learnt_, key=lambda learnt: learnt.loss)
-        self.subclass_sld_ = SubclassSLD(seed=self.seed)
+        self.subclass_sld_ = SubclassSLD(random_state=self.random_state)
         division = self.subclass_sld_.reduction(X, codes, weights)
         self.held_out_ = Items(self.best_.out_of_fold, None, division.training, weights)
         self.subclass_sld_.fit_items(self.held_out_, codes, reduction=division)
-        reference = Reference.of(X, seed=self.seed)
+        reference = Reference.of(X, seed=self.random_state)
         self.training_ = ModelledTraining.of(
             reference, codes, n_classes, division.training, weights
         )
         self.scored_ = ScoredTraining.of(
-            self.best_.out_of_fold, codes, reference.position, weights=weights, seed=self.seed
+            self.best_.out_of_fold,
+            codes,
+            reference.position,
+            weights=weights,
+            seed=self.random_state,
         )
         calibrated = self.plain_.calibrator_(self.best_.out_of_fold)
         self.mixed_training_ = MixedItems.of(
-            calibrated, reference.position, weights, seed=self.seed
+            calibrated, reference.position, weights, seed=self.random_state
         )
         self.reduction_ = FeatureView(self.learnt_, division, reference, n_classes)
 
@@ -400,6 +419,7 @@ class GuardedSLD(AbstractGuarded):
         cells = self.scored_.place(seen.committees[self.chosen_])
         return GuardedItems(subclass_items, calibrated, ratios, seen.position, cells)
 
+    @in_one_thread
     def _solve(
         self, representation: GuardedItems, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
@@ -457,12 +477,12 @@ class GuardedSLD(AbstractGuarded):
 
     def _chosen(self, mixed: Prevalences, covariate: Prevalences, refuted: Flags) -> Prevalences:
         """The estimates, (n_samples, n_classes), given those under the assumptions."""
-        if self.assume == PRIOR:
+        if self.assume == Assumption.PRIOR:
             return mixed
-        if self.assume == COVARIATE:
+        if self.assume == Assumption.COVARIATE:
             return covariate
         alternative = covariate
-        if AFTER_REFUTATION[self.mode_] == BETWEEN:
+        if AFTER_REFUTATION[self.mode_] == Assumption.BETWEEN:
             moved = np.abs(mixed - self.prior_).sum(axis=1, keepdims=True) / 2
             alternative = covariate + np.minimum(moved / MOVED, 1.0) * (mixed - covariate)
         return np.where(refuted[:, np.newaxis], alternative, mixed)
@@ -483,7 +503,7 @@ class GuardedSLD(AbstractGuarded):
         q = np.mean(seen.calibrated[self.chosen_], axis=0).T
         for i in np.flatnonzero(selected).tolist():
             rows, weights = samples[i]
-            items = MixedItems.of(q[rows], seen.position[rows], weights, seed=self.seed)
+            items = MixedItems.of(q[rows], seen.position[rows], weights, seed=self.random_state)
             shift = mixed_shift(self.mixed_training_, items)
             low[i], high[i] = shift.low, shift.high
         return {"jointly_low": low, "jointly_high": high}
@@ -517,7 +537,7 @@ def _learnt(
     )
     true_posteriors = posteriors[np.arange(len(codes)), codes]
     loss = -np.average(np.log(np.maximum(true_posteriors, 1e-12)), weights=weights)
-    sld = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=weights)
+    sld = SLD(random_state=seed).fit_posteriors(posteriors, codes, sample_weight=weights)
     return Learnt(models, posteriors, sld, float(loss))
 
 

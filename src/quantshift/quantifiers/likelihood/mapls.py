@@ -23,10 +23,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
-from sklearn.base import BaseEstimator
 
+from quantshift.base.domains import Count, NotNegative, Seed
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
-from quantshift.classify.calibration.calibration import AUTO, calibrates
+from quantshift.classify.calibration.calibration import AUTO, Calibration, calibrates
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
 from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import Diagnostics
@@ -44,14 +46,44 @@ CLOSEST = 1e-9
 class MAPLS(AbstractLikelihood):
     """Maximum A Posteriori Label Shift: SLD pulled towards equal shares, less if it is far away.
 
-    calibration: as in SLD.
-    tol, max_iter: as in SLD; `iterations` counts the passes of both maxima.
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    calibration : str, optional
+        As in SLD.
+    tol : float
+        As in SLD; `iterations` counts the passes of both maxima.
+    max_iter : int
+        As in SLD; `iterations` counts the passes of both maxima.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import MAPLS
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> MAPLS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = MAPLS().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [0.9, 0.1]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['converged', 'iterations', 'sample_weight']
     """
 
     tags: ClassVar[Tags] = replace(CALIBRATED_PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -61,20 +93,20 @@ class MAPLS(AbstractLikelihood):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        calibration: str | None = AUTO,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+        calibration: Calibration = AUTO,
+        tol: NotNegative = 1e-6,
+        max_iter: Count = 1000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.calibration = calibration
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def needs_held_out_posteriors(self) -> bool:
         """Only calibration needs them."""

@@ -24,10 +24,11 @@ import numpy as np
 from scipy.special import expit, logit, logsumexp
 
 from quantshift.base.seeding import generator
-from quantshift.base.types import Posteriors, Prevalences, Reals
+from quantshift.base.types import Posteriors, Reals
+from quantshift.items.items import effective_size
+from quantshift.prevalence.bounded import BoundedShares
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.guarding import NORMAL
-from quantshift.quantifiers.base.items import effective_size
 
 MOST_ITEMS = 4000
 """From a larger set, this many items are drawn at random."""
@@ -46,15 +47,6 @@ among those that hold .965 of the truths, and .95 at each size of the sample, if
 prevalence change together."""
 
 MOST_STEPS = 50
-
-
-@dataclass(frozen=True, eq=False)
-class MixedShift:
-    """Shares of the classes in a sample, and their limits, (n_classes,) each."""
-
-    prevalence: Prevalences
-    low: Reals
-    high: Reals
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +70,7 @@ class MixedItems:
         return cls(posteriors, position, chosen * (effective_size(chosen) / chosen.sum()))
 
 
-def mixed_shift(training: MixedItems, sample: MixedItems) -> MixedShift:
+def mixed_shift(training: MixedItems, sample: MixedItems) -> BoundedShares:
     """Shares of the classes in the sample, if both the mix of items and the classes changed."""
     model = _Joint(training, sample)
     parameters = model.maximum()
@@ -94,7 +86,7 @@ def mixed_shift(training: MixedItems, sample: MixedItems) -> MixedShift:
     spread = np.sqrt(np.einsum("kj,ji,ki->k", slopes, covariance, slopes))
     inside = np.clip(p_hat, SMALLEST, 1 - SMALLEST)
     margin = NORMAL * spread / (inside * (1 - inside))
-    return MixedShift(p_hat, expit(logit(inside) - margin), expit(logit(inside) + margin))
+    return BoundedShares(p_hat, expit(logit(inside) - margin), expit(logit(inside) + margin))
 
 
 class _Joint:

@@ -43,10 +43,10 @@ from scipy.special import expit
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Posteriors, Prevalences, Reals
+from quantshift.items.items import effective_size
+from quantshift.items.simulation import ClassMembers
 from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.items import effective_size
-from quantshift.quantifiers.base.simulation import ClassMembers
 from quantshift.quantifiers.likelihood.score_cells import Cells, calibrated_cells, cell_ranks
 
 LEVEL = 0.01

@@ -16,9 +16,9 @@ from quantshift.optimise.mixture_likelihood import (
     log_likelihood,
     maximise_factors,
     maximise_mixture,
-    weights_part,
+    room_for_classes,
 )
-from quantshift.optimise.total_weights import total_weight
+from quantshift.optimise.total_weights import array_of_weights, total_weight
 
 
 def maximise_subclasses(
@@ -41,8 +41,17 @@ def maximise_subclasses(
     Returns shares (n_samples, 4, n_clusters, n_classes), log-likelihoods (n_samples, 4),
     iterations and convergence of the slowest model (n_samples,).
     """
-    # `weights` is always passed: without it numba would compile everything a second time.
-    return _maximise_each(posteriors, clusters, index, within, shares, tol, max_iter, weights)
+    (n_samples, size), (n_clusters, n_classes) = index.shape, within.shape[1:]
+    item_weights = array_of_weights(weights)
+    fitted, fit = np.zeros((n_samples, 4, n_clusters, n_classes)), np.zeros((n_samples, 4))
+    iterations, converged = np.zeros(n_samples, np.int64), np.zeros(n_samples, np.bool_)
+    _maximise_each(
+        posteriors, clusters, index, within, shares, tol, max_iter, item_weights,
+        np.empty((2, size, n_classes)), np.empty(size if len(item_weights) else 0),
+        np.empty(n_clusters + 1, np.int64), np.empty((n_clusters, n_classes)), np.empty(n_clusters),
+        np.empty((2, n_classes)), fitted, fit, iterations, converged, room_for_classes(n_classes),
+    )  # fmt: skip
+    return fitted, fit, iterations, converged
 
 
 @compiled
@@ -54,32 +63,32 @@ def _maximise_each(
     shares: Reals,
     tol: float,
     max_iter: int,
-    weights: Reals | None,
-) -> tuple[Reals, Reals, Ints, NDArray[np.bool_]]:
-    n_samples, size = index.shape
+    weights: Reals,
+    rows: Reals,
+    row_weights: Reals,
+    starts: Ints,
+    groups: Reals,
+    count: Reals,
+    of_classes: Reals,
+    fitted: Reals,
+    fit: Reals,
+    iterations: Ints,
+    converged: NDArray[np.bool_],
+    space: Reals | None,
+) -> None:
+    """Set `fitted`, `fit`, `iterations` and `converged`; from `rows` to `of_classes`: buffers."""
     n_clusters, n_classes = within.shape[1], within.shape[2]
-    fitted = np.zeros((n_samples, 4, n_clusters, n_classes))
-    fit = np.zeros((n_samples, 4))
-    iterations = np.zeros(n_samples, dtype=np.int64)
-    converged = np.ones(n_samples, dtype=np.bool_)
-    q = np.empty((size, n_classes))
-    ratio = np.empty((size, n_classes))
-    item_weights = None if weights is None else np.empty(size)
-    starts = np.empty(n_clusters + 1, dtype=np.int64)
-    count = np.empty(n_clusters)
-    groups = np.empty((n_clusters, n_classes))
-    prior = np.empty(n_classes)
-    p = np.empty(n_classes)
-    for s in range(n_samples):
+    q, ratio = rows[0], rows[1]
+    prior, p = of_classes[0], of_classes[1]
+    for s in range(len(index)):
         pi = within[s if within.shape[0] > 1 else 0]
         cluster_shares = shares[s if shares.shape[0] > 1 else 0]
-        _order_by_cluster(posteriors, clusters, index[s], weights, q, starts, item_weights)
+        _order_by_cluster(posteriors, clusters, index[s], weights, q, starts, row_weights)
         n = int(starts[n_clusters])
         total = 0.0
         for c in range(n_clusters):
-            count[c] = total_weight(
-                weights_part(item_weights, starts[c], starts[c + 1]), starts[c + 1] - starts[c]
-            )
+            own = row_weights[starts[c] : starts[c + 1]]
+            count[c] = total_weight(own, starts[c + 1] - starts[c])
             total += count[c]
 
         for k in range(n_classes):
@@ -93,10 +102,10 @@ def _maximise_each(
                 ratio[j, k] = q[j, k] * inverse
             for c in range(n_clusters):
                 groups[c, k] = pi[c, k] * inverse
-        p[:] = prior
-        everyone = weights_part(item_weights, 0, n)
-        steps, done = maximise_mixture(ratio[:n], p, tol, max_iter, everyone)
-        fit[s, 0] = log_likelihood(ratio[:n], p, everyone)
+        _set_shares(p, prior)
+        everything, everyone = ratio[:n], row_weights[:n]
+        steps, done = maximise_mixture(everything, p, tol, max_iter, everyone, space)
+        fit[s, 0] = log_likelihood(everything, p, everyone)
         slowest, all_done = steps, done
         moved = 0.0
         for c in range(n_clusters):
@@ -109,11 +118,11 @@ def _maximise_each(
         fit[s, 1] = moved
         # Mixed: a common factor of the classes' odds in all clusters, starting from the better of
         # the two models that are special cases of this one.
-        if p.min() == 0.0 or _in_groups(ratio[:n], groups, count, p, everyone) < 0.0:
-            p[:] = prior
-        steps, done = maximise_factors(ratio[:n], groups, count, p, tol, max_iter, everyone)
+        if _has_zero(p) or _in_groups(everything, groups, count, p, everyone) < 0.0:
+            _set_shares(p, prior)
+        steps, done = maximise_factors(everything, groups, count, p, tol, max_iter, everyone, space)
         slowest, all_done = max(slowest, steps), all_done and done
-        fit[s, 2] = moved + _in_groups(ratio[:n], groups, count, p, everyone)
+        fit[s, 2] = moved + _in_groups(everything, groups, count, p, everyone)
         for c in range(n_clusters):
             mass = 0.0
             for k in range(n_classes):
@@ -128,19 +137,35 @@ def _maximise_each(
             if count[c] == 0:
                 continue
             first, last = starts[c], starts[c + 1]
-            own = weights_part(item_weights, first, last)
+            own = row_weights[first:last]
             for k in range(n_classes):
                 inverse = 1.0 / pi[c, k] if pi[c, k] > 0.0 else 0.0
                 for j in range(first, last):
                     ratio[j, k] = q[j, k] * inverse
-            p[:] = pi[c]
-            steps, done = maximise_mixture(ratio[first:last], p, tol, max_iter, own)
+            _set_shares(p, pi[c])
+            members = ratio[first:last]
+            steps, done = maximise_mixture(members, p, tol, max_iter, own, space)
             slowest, all_done = max(slowest, steps), all_done and done
-            fit[s, 3] += log_likelihood(ratio[first:last], p, own)
+            fit[s, 3] += log_likelihood(members, p, own)
             for k in range(n_classes):
                 fitted[s, 3, c, k] = count[c] / total * p[k]
         iterations[s], converged[s] = slowest, all_done
-    return fitted, fit, iterations, converged
+
+
+@compiled
+def _set_shares(p: Reals, shares: Reals) -> None:
+    """Copy the shares; numba compiles `p[:] = shares` with a message about shapes, for a second."""
+    for k in range(len(p)):
+        p[k] = shares[k]
+
+
+@compiled
+def _has_zero(p: Reals) -> bool:
+    """Whether a share is zero."""
+    zero = False
+    for k in range(len(p)):
+        zero = zero or p[k] == 0.0
+    return zero
 
 
 @compiled
@@ -148,10 +173,10 @@ def _order_by_cluster(
     posteriors: Reals,
     clusters: Ints,
     items: Ints,
-    weights: Reals | None,
+    weights: Reals,
     q: Reals,
     starts: Ints,
-    item_weights: Reals | None,
+    row_weights: Reals,
 ) -> None:
     """The posteriors (and weights) of a sample's items in the order of their clusters, in place.
 
@@ -159,15 +184,15 @@ def _order_by_cluster(
     """
     starts[:] = 0
     for item in items:
-        if weights is None or weights[item] > 0.0:
+        if len(weights) == 0 or weights[item] > 0.0:
             starts[clusters[item] + 1] += 1
     for c in range(1, len(starts)):
         starts[c] += starts[c - 1]
     for item in items:
-        if weights is not None and item_weights is not None:
+        if len(weights) > 0:
             if weights[item] <= 0.0:
                 continue
-            item_weights[starts[clusters[item]]] = weights[item]
+            row_weights[starts[clusters[item]]] = weights[item]
         c = clusters[item]
         for k in range(posteriors.shape[1]):
             q[starts[c], k] = posteriors[item, k]
@@ -179,7 +204,7 @@ def _order_by_cluster(
 
 
 @compiled
-def _in_groups(ratio: Reals, groups: Reals, count: Reals, p: Reals, weights: Reals | None) -> float:
+def _in_groups(ratio: Reals, groups: Reals, count: Reals, p: Reals, weights: Reals) -> float:
     """Log-likelihood of the items given their clusters; 0 without a shift of the classes' odds."""
     total = log_likelihood(ratio, p, weights)
     for c in range(len(groups)):

@@ -13,9 +13,10 @@ from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.clusters.calibration import ClusterCalibration, fit_cluster_calibration
 from quantshift.classify.clusters.clusters import Clusters, Partition
 from quantshift.classify.clusters.fitting import ITEMS_PER_CLUSTER
+from quantshift.items.items import Items
+from quantshift.items.samples import Samples
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import Estimate, Samples
-from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.base.estimator import Estimate
 
 MODELS = ("prior", "covariate", "mixed", "local")
 """The order of the models in the diagnostics."""
@@ -81,7 +82,7 @@ class OffersSubclasses(Protocol):
     def novelty_error(self) -> float:
         """Standard error that the novelties of all training items share."""
 
-    def items(self, X: Any, weights: Any = None) -> Items:
+    def items(self, X: Any, sample_weight: Any = None) -> Items:
         """What it sees of items."""
 
     def estimate_items(self, items: Items, samples: Samples | None = None) -> Estimate:

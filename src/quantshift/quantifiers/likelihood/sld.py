@@ -21,32 +21,32 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
-from numbers import Real
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift.base.compiled import compiled
+from quantshift.base.domains import Count, NotNegative, Seed, Within
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.classify.calibration.calibration import (
     AUTO,
+    Calibration,
     Calibrator,
     calibrates,
     calibration_called,
 )
-from quantshift.classify.folds import stratified_folds
-from quantshift.errors import UserError
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds, stratified_folds
+from quantshift.items.items import drawn_weights
+from quantshift.items.simulation import ClassMembers
 from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
-from quantshift.quantifiers.base.items import drawn_weights
-from quantshift.quantifiers.base.simulation import ClassMembers
 from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, Reading, Tags
 
 PRIORS = (1.0, 2.0, 5.0, 10.0)
@@ -123,29 +123,60 @@ class AbstractLikelihood(AbstractAggregative):
 class SLD(AbstractLikelihood):
     """Saerens-Latinne-Decaestecker: the prevalence of maximum likelihood, by EM.
 
-    calibration: how the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds)
-        before use: "sigmoid", "beta", "smooth", "isotonic", "temperature", "bcts", "vs", "nbvs",
-        "none" (or None), or "auto" (default), which compares those that keep the training
-        prevalence by their cross-entropy on held-out items ("bcts" and "vs" only with more than
-        two classes) and takes the best, or a simpler one that is about as good.
-    prior: the alpha of a symmetric Dirichlet prior on the prevalence, at least 1; the estimate is
-        then the maximum a posteriori, as if alpha - 1 items of each class were added to the sample.
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    calibration : str, optional
+        How the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds) before use:
+        "sigmoid", "beta", "smooth", "isotonic", "temperature", "bcts", "vs", "nbvs", "none" (or
+        None), or "auto" (default), which compares those that keep the training prevalence by their
+        cross-entropy on held-out items ("bcts" and "vs" only with more than two classes) and takes
+        the best, or a simpler one that is about as good.
+    prior : {"auto"} or float, optional
+        The alpha of a symmetric Dirichlet prior on the prevalence, at least 1; the estimate is then
+        the maximum a posteriori, as if alpha - 1 items of each class were added to the sample.
         "auto" takes the alpha among 1, 2, 5 and 10 with the smallest error on samples of 100
         held-out items, with prevalences uniform on the simplex. None (default) is 1.
-    tol: largest error of a prevalence at which the estimate counts as converged; in addition, the
+    tol : float
+        Largest error of a prevalence at which the estimate counts as converged; in addition, the
         optimality conditions hold to 1e-7.
-    max_iter: after this many passes over the items the estimate is returned as it is, with
-        `converged` False.
+    max_iter : int
+        After this many passes over the items the estimate is returned as it is, with `converged`
+        False.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
-    Fitted state: `alpha_`, the alpha of the prior.
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+    alpha_ : float
+        The alpha of the prior.
 
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import SLD
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> SLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = SLD().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['converged', 'iterations']
     """
 
+    recommended: ClassVar[str] = "only how common the classes are has changed"
     tags: ClassVar[Tags] = replace(CALIBRATED_PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
     later_options: ClassVar[frozenset[str]] = frozenset({"prior"})
@@ -154,14 +185,14 @@ class SLD(AbstractLikelihood):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        calibration: str | None = AUTO,
-        prior: float | str | None = None,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+        calibration: Calibration = AUTO,
+        prior: Annotated[float, Within(least=1)] | Literal["auto"] | None = None,
+        tol: NotNegative = 1e-6,
+        max_iter: Count = 1000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.calibration = calibration
@@ -169,7 +200,7 @@ class SLD(AbstractLikelihood):
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def needs_held_out_posteriors(self) -> bool:
         """Only calibration and the choice of a prior need them."""
@@ -185,14 +216,8 @@ class SLD(AbstractLikelihood):
     ) -> None:
         if self.prior == AUTO:
             self.alpha_ = self._validated_prior(posteriors, codes, weights)
-        elif self.prior is None:
-            self.alpha_ = 1.0
-        elif isinstance(self.prior, Real) and 1 <= float(self.prior) < np.inf:
-            self.alpha_ = float(self.prior)
         else:
-            raise UserError(
-                f'prior must be a number of at least 1, "auto" or None, got {self.prior!r}'
-            )
+            self.alpha_ = 1.0 if self.prior is None else float(self.prior)
 
     def _validated_prior(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None
@@ -200,7 +225,7 @@ class SLD(AbstractLikelihood):
         """The alpha with the smallest error on samples of known prevalence."""
         ratios = self._ratios(self._cross_calibrated(posteriors, codes, weights))
         n_classes = len(ratios)
-        rng = generator(self.seed, purpose="prior of SLD", n_classes=n_classes)
+        rng = generator(self.random_state, purpose="prior of SLD", n_classes=n_classes)
         p_true = simplex.uniform(N_VALIDATION, n_classes, rng)
         index = ClassMembers(codes, n_classes, weights).draw(p_true, VALIDATION_SIZE, 1, rng)
         p_drawn = np.eye(n_classes)[codes[index]].mean(axis=1)
@@ -217,7 +242,7 @@ class SLD(AbstractLikelihood):
         if np.bincount(codes).min() < VALIDATION_FOLDS:
             return self.calibrator_(posteriors)
         refit = self.calibrator_.refitter(posteriors, codes, weights)
-        folds = stratified_folds(codes, VALIDATION_FOLDS, seed=self.seed)
+        folds = stratified_folds(codes, VALIDATION_FOLDS, seed=self.random_state)
         weights_of_items = np.ones(len(codes)) if weights is None else weights
         calibrated = np.empty_like(posteriors)
         for fold in range(VALIDATION_FOLDS):

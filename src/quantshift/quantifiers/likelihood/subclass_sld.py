@@ -43,23 +43,24 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.base.domains import Count, NotNegative, Seed
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.classify.classifier import Classifier
 from quantshift.classify.clusters.clusters import Clusters, Partition
 from quantshift.classify.clusters.fitting import fit_clusters, fit_groups
+from quantshift.classify.folds import Folds
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
+from quantshift.items.items import Items, drawn_weights
+from quantshift.items.samples import Samples
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import (
     AbstractClassifying,
     Diagnostics,
     Estimate,
-    Samples,
-    refuse_unknown,
 )
-from quantshift.quantifiers.base.items import Items, drawn_weights
 from quantshift.quantifiers.base.tags import Tags
 from quantshift.quantifiers.base.training_labels import labelled_posteriors
 from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
@@ -108,17 +109,9 @@ class SubclassItems:
 class SubclassSLD(AbstractClassifying):
     """Subclass SLD: maximum likelihood over (class, cluster), weighting several kinds of shift.
 
-    n_clusters: k-means clusters of the training features, or fewer with few items of a class or
-        few distinct points; `fit(X, y, groups=...)` takes known groups instead. With fewer than 25
-        items of the rarest class for each cluster, or clusters that explain most of the
-        posteriors, the estimate is SLD's (`divided_` is False), and the clusters are only used for
-        the shift test.
-    n_components: number of singular vectors to which features are reduced for the clusters.
-    tol, max_iter: as in SLD.
-
     Features come from X itself or, if the classifier is a Pipeline, from all but its last step.
-    Fitted from posteriors alone, without clusters, it is SLD with smooth calibration; and so is
-    any estimate from posteriors alone.
+    Fitted from posteriors alone, without clusters, it is SLD with smooth calibration; and so is any
+    estimate from posteriors alone.
 
     Diagnostics in addition to `iterations` and `converged`, ordered as `shift_models.MODELS`:
     `model_prevalence` (..., 4, n_classes), `model_weight` (..., 4), `log_likelihood` (..., 4)
@@ -126,13 +119,51 @@ class SubclassSLD(AbstractClassifying):
     `novelty`, the sample's mean novelty in standard errors above what is expected, and `fallback`,
     whether that is beyond 4, in which case the estimate is the prior model's.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    n_clusters : int
+        K-means clusters of the training features, or fewer with few items of a class or few
+        distinct points; `fit(X, y, groups=...)` takes known groups instead. With fewer than 25
+        items of the rarest class for each cluster, or clusters that explain most of the posteriors,
+        the estimate is SLD's (`divided_` is False), and the clusters are only used for the shift
+        test.
+    n_components : int
+        Number of singular vectors to which features are reduced for the clusters.
+    tol : float
+        As in SLD.
+    max_iter : int
+        As in SLD.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import SubclassSLD
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> SubclassSLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = SubclassSLD().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
     """
 
+    recommended: ClassVar[str] = "groups within the classes grew or shrank as well"
     tags: ClassVar[Tags] = Tags(
         assumption="P(X|Y, cluster) is the same in the sample: prior, covariate or local shift "
         "over clusters seen in training",
@@ -155,14 +186,14 @@ class SubclassSLD(AbstractClassifying):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        n_clusters: int = 4,
-        n_components: int = 20,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+        n_clusters: Count = 4,
+        n_components: Count = 20,
+        tol: NotNegative = 1e-6,
+        max_iter: Count = 1000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.n_clusters = n_clusters
@@ -170,24 +201,22 @@ class SubclassSLD(AbstractClassifying):
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(
         self,
         X: Any,
         y: Any,
-        weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
         groups: Any = None,
-        **unknown: Any,
     ) -> Self:
         """Fit classifier, clusters and calibration on labelled items.
 
         groups: a known grouping of the training items, used instead of clusters. weights: as for
         every quantifier.
         """
-        refuse_unknown(unknown)
-        return self._fit(X, y, weights, partial(self.reduction, groups=groups))
+        return self._fit(X, y, sample_weight, partial(self.reduction, groups=groups))
 
     def reduction(
         self, features: Any, codes: Codes, weights: Weights | None = None, *, groups: Any = None
@@ -203,7 +232,7 @@ class SubclassSLD(AbstractClassifying):
                     features,
                     groups,
                     n_components=self.n_components,
-                    seed=self.seed,
+                    seed=self.random_state,
                     weights=weights,
                 )
             )
@@ -212,7 +241,7 @@ class SubclassSLD(AbstractClassifying):
                 features,
                 n_clusters=self.n_clusters,
                 n_components=self.n_components,
-                seed=self.seed,
+                seed=self.random_state,
                 n_rarest=float(np.bincount(codes, weights).min()),
                 weights=weights,
             )
@@ -224,11 +253,11 @@ class SubclassSLD(AbstractClassifying):
         y: Any,
         *,
         classes: Any = None,
-        weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         clusters: Any = None,
     ) -> Self:
         """Fit from held-out posteriors; with `clusters` (codes, or `Clusters`) over subclasses."""
-        items = labelled_posteriors(posteriors, y, classes, weights)
+        items = labelled_posteriors(posteriors, y, classes, sample_weight)
         return self.fit_items(_in_clusters(items, clusters), y, classes=classes)
 
     def estimate_posteriors(
@@ -236,7 +265,7 @@ class SubclassSLD(AbstractClassifying):
         posteriors: ArrayLike,
         samples: Samples | None = None,
         *,
-        weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         clusters: Any = None,
         committee: ArrayLike | None = None,
     ) -> Estimate:
@@ -246,11 +275,13 @@ class SubclassSLD(AbstractClassifying):
             of the fit, (n_members, n_items, n_classes); by default the posteriors are used.
         """
         if clusters is None:
-            return super().estimate_posteriors(posteriors, samples, weights=weights)
+            return super().estimate_posteriors(posteriors, samples, sample_weight=sample_weight)
         check_is_fitted(self, "classes_")
         pool = check_posteriors(posteriors, self.classes_)
         members = None if committee is None else check_posteriors(committee, len(self.classes_))
-        item_weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        item_weights = (
+            None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        )
         items = _in_clusters(Items(pool, members, weights=item_weights), clusters)
         return self.estimate_items(items, samples)
 

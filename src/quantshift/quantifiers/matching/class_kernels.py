@@ -8,6 +8,7 @@ are means over their items, and the pairs of points and items are only ever held
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.base.types import Codes, Indices, Prevalences, Reals
+from quantshift.base.compiled import compiled
+from quantshift.base.types import Codes, Indices, Ints, Prevalences, Reals
+from quantshift.items.items import drawn_weights
 from quantshift.optimise.quadratic import is_flat, minimise_on_simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics
-from quantshift.quantifiers.base.items import drawn_weights
 from quantshift.quantifiers.base.means import sample_means
 
 BLOCK_PAIRS = 1 << 17
@@ -63,6 +65,20 @@ class ClassPoints:
     def parts(self) -> list[slice]:
         """Where the items of each class are."""
         return [slice(*pair) for pair in zip([0, *self.ends[:-1]], self.ends, strict=True)]
+
+    @cached_property
+    def sorted_columns(self) -> tuple[Reals, Reals]:
+        """The items' coordinates, from the first item on, sorted in each class; their weights.
+
+        Both (n_dimensions, n_items).
+        """
+        centred = self.points - self.points[0]
+        items, weights = np.empty((2, *centred.T.shape))
+        for part in self.parts():
+            order = np.argsort(centred[part], axis=0)
+            items[:, part] = np.take_along_axis(centred[part], order, axis=0).T
+            weights[:, part] = self.weights[part][order].T
+        return items, weights
 
     def class_means(self, values: Reals) -> Reals:
         """Means over each class of values of the items, (n_rows, n_items) -> (n_rows, n_classes).
@@ -134,18 +150,38 @@ def mean_distances(classes: ClassPoints, points: Reals, metric: str) -> Reals:
 
 
 def _mean_manhattan(classes: ClassPoints, points: Reals) -> Reals:
-    means = np.zeros((len(classes), len(points)))
     origin = classes.points[0]  # not far from the items, or sums would lose digits
-    centred, points = classes.points - origin, points - origin
-    for class_means, part in zip(means, classes.parts(), strict=True):
-        for items, x in zip(centred[part].T, points.T, strict=True):
-            order = np.argsort(items)
-            items, weights = items[order], classes.weights[part][order]
-            below = np.concatenate([[0.0], np.cumsum(weights)])
-            moment = np.concatenate([[0.0], np.cumsum(weights * items)])
-            position = np.searchsorted(items, x)
-            class_means += x * (2 * below[position] - below[-1]) + moment[-1] - 2 * moment[position]
+    columns = np.ascontiguousarray((points - origin).T)
+    order = np.argsort(columns, axis=1)
+    means = np.zeros((len(classes), len(points)))
+    _add_distances(*classes.sorted_columns, classes.ends, columns, order, means)
     return means
+
+
+@compiled
+def _add_distances(
+    items: Reals, weights: Reals, ends: Ints, columns: Reals, order: Ints, means: Reals
+) -> None:
+    """Add mean distances along each column, class by class, in one walk through sorted numbers.
+
+    items, weights: (n_columns, n_items), sorted within each class; columns: of the points,
+    (n_columns, n_points), and `order`, in which they are sorted.
+    """
+    for k in range(len(ends)):
+        first, last = ends[k - 1] if k else 0, ends[k]
+        for d in range(len(columns)):
+            total, moment = 0.0, 0.0
+            for i in range(first, last):
+                total += weights[d, i]
+                moment += weights[d, i] * items[d, i]
+            i, below, moment_below = first, 0.0, 0.0
+            for position in order[d]:
+                x = columns[d, position]
+                while i < last and items[d, i] < x:
+                    below += weights[d, i]
+                    moment_below += weights[d, i] * items[d, i]
+                    i += 1
+                means[k, position] += x * (2 * below - total) + moment - 2 * moment_below
 
 
 def _in_blocks(classes: ClassPoints, n_points: int, values: Callable[[slice], Reals]) -> Reals:

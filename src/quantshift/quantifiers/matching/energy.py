@@ -11,17 +11,19 @@ et al., "An analysis of quantification methods based on matching distributions",
 """
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from quantshift.base.domains import Seed
 from quantshift.base.types import Codes, Posteriors
-from quantshift.errors import DataError, unknown_name
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
+from quantshift.errors import DataError
+from quantshift.items.items import Items, dense_features
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, AbstractWithoutOptions
-from quantshift.quantifiers.base.items import Items, dense_features
 from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.class_kernels import (
     AbstractMeanMatching,
@@ -29,22 +31,50 @@ from quantshift.quantifiers.matching.class_kernels import (
     mean_distances,
 )
 
-METRICS = ("manhattan", "euclidean")
+Metric: TypeAlias = Literal["manhattan", "euclidean"]
 
 
 class EDy(AbstractMeanMatching, AbstractAggregative):
     """Energy Distance y-similarity: the mixture of the classes' posteriors closest to the sample's.
 
-    metric: "manhattan" (default) or "euclidean" distances between vectors of posteriors. With two
-        classes both give the same estimate.
     If some classes are mixtures of others, the estimate is the one closest to the training
     prevalence among those that fit equally well (`fallback`).
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    metric : {"manhattan", "euclidean"}
+        "manhattan" (default) or "euclidean" distances between vectors of posteriors. With two
+        classes both give the same estimate.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import EDy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> EDy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = EDy().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -53,21 +83,20 @@ class EDy(AbstractMeanMatching, AbstractAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        metric: str = "manhattan",
-        cv: int = 5,
-        seed: int = 0,
+        metric: Metric = "manhattan",
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.metric = metric
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        _check_metric(self.metric)
         self.class_points_ = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
         self.gram_ = -class_distances(self.class_points_, self.metric)
 
@@ -84,11 +113,38 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
     training items. It does not change if a posterior is replaced by an increasing function of it.
     Falls back as EDy does.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import CvMy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> CvMy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = CvMy().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
@@ -123,25 +179,45 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
 class EDx(AbstractMeanMatching):
     """Energy Distance x-similarity: the mixture of the classes' features closest to the sample's.
 
-    metric: "manhattan" (default) or "euclidean" distances between rows of features. The scale of
-        features matters: standardise them first, e.g. by a pipeline. Falls back as EDy does.
+    Falls back as EDy does.
 
+    Parameters
+    ----------
+    metric : {"manhattan", "euclidean"}
+        "manhattan" (default) or "euclidean" distances between rows of features. The scale of
+        features matters: standardise them first, e.g. by a pipeline.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import EDx
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> EDx().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = EDx().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)
 
     class_points_: ClassPoints
 
-    def __init__(self, *, metric: str = "manhattan") -> None:
+    def __init__(self, *, metric: Metric = "manhattan") -> None:
         self.metric = metric
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        _check_metric(self.metric)
         X = dense_features(items, "EDx")
         self.class_points_ = ClassPoints.of(X, codes, len(self.classes_), items.weights)
         self.gram_ = -class_distances(self.class_points_, self.metric)
@@ -157,11 +233,6 @@ class EDx(AbstractMeanMatching):
 def class_distances(classes: ClassPoints, metric: str) -> NDArray[np.float64]:
     """Mean distances between the items of two classes, (n_classes, n_classes)."""
     return classes.pair_means(lambda points: mean_distances(classes, points, metric))
-
-
-def _check_metric(metric: str) -> None:
-    if metric not in METRICS:
-        raise unknown_name("metric", metric, METRICS)
 
 
 def _distribution(

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from quantshift.base.types import Codes, Indices, Prevalences
 from quantshift.errors import DataError
+from quantshift.items.items import Items, dense_features
 from quantshift.optimise.divergences import hellinger
 from quantshift.prevalence.simplex import of_positive
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics
-from quantshift.quantifiers.base.items import Items, dense_features
 from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Tags
 from quantshift.quantifiers.matching.matching import (
     DIAGNOSTICS,
@@ -47,11 +47,27 @@ class HDx(AbstractQuantifier):
     The mean distance of all features is minimised (more than two classes: the sum of squares, which
     is convex). `distance` is the mean over features and numbers of bins. Falls back as HDy does.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import HDx
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> HDx().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = HDx().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['distance', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)

@@ -20,10 +20,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from quantshift.base.domains import Seed, Several
 from quantshift.base.types import Codes, Indices, Prevalences, Reals
-from quantshift.optimise.divergences import Divergence
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
+from quantshift.items.items import Items
+from quantshift.optimise.divergences import Divergence, DivergenceName
 from quantshift.optimise.histogram_newton import MEAN_ROOT, nearest_histograms
 from quantshift.prevalence.simplex import of_positive
 from quantshift.prevalence.weights import Weights
@@ -31,10 +34,9 @@ from quantshift.quantifiers.base.estimator import (
     AbstractQuantifier,
     Diagnostics,
 )
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.hdx import MOST_BINS, feature_places, feature_ranges
-from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
+from quantshift.quantifiers.matching.histogram_options import divergence_called
 from quantshift.quantifiers.matching.matching import (
     DIAGNOSTICS,
     AbstractHistograms,
@@ -52,35 +54,66 @@ from quantshift.quantifiers.matching.matching import (
 class DMy(AbstractHistograms):
     """Distribution Matching y: the mixture whose histograms of posteriors are closest on average.
 
-    n_bins: bins of each histogram; divergence: "hellinger" (default), "topsoe", "squared_euclidean"
-        or a function, as for DyS; cdf: compare distribution functions instead of histograms.
     Two classes: DyS with other defaults. Falls back as DyS does.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    n_bins : int
+        Bins of each histogram.
+    divergence : {"hellinger", "topsoe", "squared_euclidean"} or callable
+        "hellinger" (default), "topsoe", "squared_euclidean" or a function, as for DyS.
+    cdf : bool
+        Compare distribution functions instead of histograms.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import DMy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> DMy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = DMy().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['distance', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        n_bins: int = 8,
-        divergence: str | Divergence = "hellinger",
+        n_bins: Several = 8,
+        divergence: DivergenceName | Divergence = "hellinger",
         cdf: bool = False,
-        cv: int = 5,
-        seed: int = 0,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.n_bins = n_bins
         self.divergence = divergence
         self.cdf = cdf
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -93,14 +126,39 @@ class DMy(AbstractHistograms):
 class DMx(AbstractQuantifier):
     """Distribution Matching x: the mixture whose histograms of features are closest on average.
 
-    n_bins: bins between a feature's smallest and largest training value; values outside are in the
-        outermost bins. divergence, cdf: as for DMy. Needs no classifier. Falls back as DyS does.
+    Needs no classifier. Falls back as DyS does.
 
+    Parameters
+    ----------
+    n_bins : int
+        Bins between a feature's smallest and largest training value; values outside are in the
+        outermost bins.
+    divergence : {"hellinger", "topsoe", "squared_euclidean"} or callable
+        As for DMy.
+    cdf : bool
+        As for DMy.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import DMx
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> DMx().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = DMx().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['distance', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)
@@ -113,8 +171,8 @@ class DMx(AbstractQuantifier):
     def __init__(
         self,
         *,
-        n_bins: int = 8,
-        divergence: str | Divergence = "hellinger",
+        n_bins: Several = 8,
+        divergence: DivergenceName | Divergence = "hellinger",
         cdf: bool = False,
     ) -> None:
         self.n_bins = n_bins
@@ -122,7 +180,6 @@ class DMx(AbstractQuantifier):
         self.cdf = cdf
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        check_histograms(self.n_bins, self.divergence)
         self.low_, self.width_ = feature_ranges(items, "DMx")
         self.histograms_ = class_histograms(
             self._represent_items(items), codes, self.n_bins, items.weights

@@ -17,25 +17,27 @@ quantification", Machine Learning 114 (2025).
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import helmert
-from sklearn.base import BaseEstimator
 
+from quantshift.base.domains import Count, Positive, Seed, Within
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
-from quantshift.errors import UserError, unknown_name
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
+from quantshift.errors import UserError
+from quantshift.items.items import Items
+from quantshift.items.samples import Blocks
 from quantshift.optimise.histogram_newton import nearest_histograms
 from quantshift.optimise.mixture_likelihood import maximise_mixtures
 from quantshift.optimise.quadratic import is_flat, minimise_on_simplex
 from quantshift.optimise.unimodal import HELLINGER
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.means import sample_means
-from quantshift.quantifiers.base.samples import Blocks
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.class_kernels import (
     HIGHEST,
@@ -52,8 +54,8 @@ from quantshift.quantifiers.matching.gaussian_sums import (
     sums_of_gaussians,
 )
 
-KERNELS = ("gaussian", "aitchison", "ilr")
-RULES = ("scott", "silverman")
+Kernel: TypeAlias = Literal["gaussian", "aitchison", "ilr"]
+Bandwidth: TypeAlias = Positive | Literal["scott", "silverman"]
 
 FLOOR = 1e-12
 """Added to posteriors before their logarithm, as QuaPy does."""
@@ -82,19 +84,49 @@ AT_ONCE = 64
 class KDEyML(AbstractReweighted, AbstractAggregative):
     """Kernel Density Estimation y, Maximum Likelihood: the likeliest mixture of class densities.
 
-    bandwidth: of the Gaussian kernel, or "scott" or "silverman" for a rule by each class's size.
-    kernel: "gaussian" on posteriors (default), "aitchison" on their centred log-ratios, "ilr" on
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    bandwidth : {"scott", "silverman"} or float
+        Of the Gaussian kernel, or "scott" or "silverman" for a rule by each class's size.
+    kernel : {"gaussian", "aitchison", "ilr"}
+        "gaussian" on posteriors (default), "aitchison" on their centred log-ratios, "ilr" on
         isometric log-ratios, which gives the same except with a rule for the bandwidth.
-    shrinkage: with log-ratios, posteriors are moved to (1 - shrinkage) x + shrinkage / n_classes,
-        and the bandwidth is multiplied by 1 - shrinkage.
+    shrinkage : float
+        With log-ratios, posteriors are moved to (1 - shrinkage) x + shrinkage / n_classes, and the
+        bandwidth is multiplied by 1 - shrinkage.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import KDEyML
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> KDEyML().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = KDEyML().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['converged', 'iterations']
     """
 
+    recommended: ClassVar[str] = "as for SLD, with probabilities that are off"
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"iterations": "int", "converged": "bool"}
@@ -105,28 +137,24 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        bandwidth: float | str = 0.1,
-        kernel: str = "gaussian",
-        shrinkage: float = 0.0,
-        cv: int = 5,
-        seed: int = 0,
+        bandwidth: Bandwidth = 0.1,
+        kernel: Kernel = "gaussian",
+        shrinkage: Annotated[float, Within(least=0, below=1)] = 0.0,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.bandwidth = bandwidth
         self.kernel = kernel
         self.shrinkage = shrinkage
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        if self.kernel not in KERNELS:
-            raise unknown_name("kernel", self.kernel, KERNELS)
-        if not 0 <= self.shrinkage < 1:
-            raise UserError(f"shrinkage must be at least 0 and below 1, got {self.shrinkage}")
         if self.shrinkage and self.kernel == "gaussian":
             raise UserError('shrinkage is for log-ratios: set kernel to "aitchison" or "ilr"')
         points = self._coordinates(posteriors)
@@ -188,9 +216,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
         """The bandwidth of each class."""
         sizes, n_dimensions = self.class_points_.sizes, self.class_points_.points.shape[1]
         if not isinstance(self.bandwidth, str):
-            return np.full(len(sizes), _checked(self.bandwidth) * (1 - self.shrinkage))
-        if self.bandwidth not in RULES:
-            raise unknown_name("bandwidth", self.bandwidth, RULES)
+            return np.full(len(sizes), self.bandwidth * (1 - self.shrinkage))
         scale = 1.0 if self.bandwidth == "scott" else (n_dimensions + 2) / 4
         return np.asarray((scale * sizes) ** (-1 / (n_dimensions + 4)))
 
@@ -201,14 +227,42 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
     With a_k the mean over the sample of class k's density and B the mean density between items of
     two classes, both with bandwidth sqrt(2) h, -log(p.a) + log(p'Bp) / 2 is least.
 
-    bandwidth: h of the Gaussian kernel.
     Falls back as EDy does; where no training item is near the sample, to the training prevalence.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    bandwidth : float
+        H of the Gaussian kernel.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import KDEyCS
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> KDEyCS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = KDEyCS().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -219,21 +273,20 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        bandwidth: float = 0.1,
-        cv: int = 5,
-        seed: int = 0,
+        bandwidth: Positive = 0.1,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.bandwidth = bandwidth
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        _checked(self.bandwidth)
         self.class_points_ = _near_each_other(
             ClassPoints.of(posteriors, codes, len(self.classes_), weights)
         )
@@ -262,15 +315,44 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
     Two classes: integrated on a grid, without chance. More: a sum over reference points drawn from
     the classes' densities, divided by how densely they are drawn.
 
-    bandwidth: of the Gaussian kernel.
-    n_points: reference points, as many of each class; `seed` draws them.
     `distance` is the Hellinger distance, from 0 to 1. Falls back as EDy does.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    bandwidth : float
+        Of the Gaussian kernel.
+    n_points : int
+        Reference points, as many of each class; `random_state` draws them.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import KDEyHD
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> KDEyHD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = KDEyHD().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['distance', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -284,23 +366,22 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        bandwidth: float = 0.1,
-        n_points: int = 10_000,
-        cv: int = 5,
-        seed: int = 0,
+        bandwidth: Positive = 0.1,
+        n_points: Count = 10_000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.bandwidth = bandwidth
         self.n_points = n_points
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        _checked(self.bandwidth)
         n_classes = len(self.classes_)
         class_points = ClassPoints.of(posteriors, codes, n_classes, weights)
         if n_classes == 2:
@@ -309,7 +390,7 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
             raise UserError(f"n_points must be at least one per class, got {self.n_points}")
         else:
             per_class = self.n_points // n_classes
-            drawn = _drawn_points(class_points, self.bandwidth, per_class, self.seed)
+            drawn = _drawn_points(class_points, self.bandwidth, per_class, self.random_state)
             self.reference_ = drawn[blocks_of_neighbours(drawn)]
         precision = np.full(n_classes, self.bandwidth**-2)
         densities = mean_gaussians(class_points, self.reference_, precision)
@@ -454,13 +535,3 @@ def _drawn_points(classes: ClassPoints, bandwidth: float, per_class: int, seed: 
         positions = np.minimum(np.searchsorted(upto, quantiles), len(order) - 1)
         drawn[k][:, columns] = points[order[positions]] + noise[rng.permutation(per_class)]
     return drawn.reshape(-1, n_classes)
-
-
-def _checked(bandwidth: Any) -> float:
-    try:
-        number = float(bandwidth)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 < number < np.inf:
-        raise UserError(f"bandwidth must be a positive number, got {bandwidth!r}")
-    return number

@@ -18,18 +18,20 @@ machines", NIPS 2007.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from quantshift.base.domains import Positive, Seed, Several
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Posteriors, Reals
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
+from quantshift.errors import DataError
+from quantshift.items.items import Items, dense_features
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative
-from quantshift.quantifiers.base.items import Items, dense_features
 from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.class_kernels import (
     AbstractMeanMatching,
@@ -38,7 +40,7 @@ from quantshift.quantifiers.matching.class_kernels import (
     mean_gaussians,
 )
 
-KERNELS = ("rbf", "energy", "rff")
+Kernel: TypeAlias = Literal["rbf", "energy", "rff"]
 
 BLOCK_VALUES = 1 << 20
 """The most random feature values that are computed at once."""
@@ -81,17 +83,47 @@ class MeanKernel:
 class MMDy(AbstractMeanMatching, AbstractAggregative):
     """Maximum Mean Discrepancy y-similarity: matches kernel means of posteriors.
 
-    kernel: "rbf" (default), exp(-gamma |x - y|^2); "energy", minus the Euclidean distance, which is
-        EDy with that metric; "rff", random Fourier features of "rbf".
-    gamma: of "rbf" and "rff"; default: one over the number of classes.
-    n_components: random features of "rff", half of them cosines; `seed` draws their frequencies.
     Falls back as EDy does.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    kernel : {"rbf", "energy", "rff"}
+        "rbf" (default), exp(-gamma |x - y|^2); "energy", minus the Euclidean distance, which is EDy
+        with that metric; "rff", random Fourier features of "rbf".
+    gamma : float, optional
+        Of "rbf" and "rff"; default: one over the number of classes.
+    n_components : int
+        Random features of "rff", half of them cosines; `random_state` draws their frequencies.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import MMDy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> MMDy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = MMDy().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
@@ -100,27 +132,27 @@ class MMDy(AbstractMeanMatching, AbstractAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        kernel: str = "rbf",
-        gamma: float | None = None,
-        n_components: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+        kernel: Kernel = "rbf",
+        gamma: Positive | None = None,
+        n_components: Several = 1000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         class_points = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
         self.kernel_ = _mean_kernel(
-            class_points, self.kernel, self.gamma, self.n_components, self.seed
+            class_points, self.kernel, self.gamma, self.n_components, self.random_state
         )
         self.gram_ = self.kernel_.gram()
 
@@ -131,15 +163,41 @@ class MMDy(AbstractMeanMatching, AbstractAggregative):
 class MMDx(AbstractMeanMatching):
     """Maximum Mean Discrepancy x-similarity: matches kernel means of features.
 
-    kernel, gamma, n_components: as for MMDy; the default of gamma is one over the number of
-        features. The scale of features matters: standardise them first, e.g. by a pipeline.
-    seed: draws the frequencies of "rff". Falls back as EDy does.
+    Falls back as EDy does.
 
+    Parameters
+    ----------
+    kernel : {"rbf", "energy", "rff"}
+        As for MMDy; the default of gamma is one over the number of features. The scale of features
+        matters: standardise them first, e.g. by a pipeline.
+    gamma : float, optional
+        See `kernel`.
+    n_components : int
+        See `kernel`.
+    random_state : int
+        Draws the frequencies of "rff".
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import MMDx
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> MMDx().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = MMDx().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)
@@ -149,21 +207,21 @@ class MMDx(AbstractMeanMatching):
     def __init__(
         self,
         *,
-        kernel: str = "rbf",
-        gamma: float | None = None,
-        n_components: int = 1000,
-        seed: int = 0,
+        kernel: Kernel = "rbf",
+        gamma: Positive | None = None,
+        n_components: Several = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
-        self.seed = seed
+        self.random_state = random_state
 
     def _learn(self, items: Items, codes: Codes) -> None:
         X = dense_features(items, "MMDx")
         class_points = ClassPoints.of(X, codes, len(self.classes_), items.weights)
         self.kernel_ = _mean_kernel(
-            class_points, self.kernel, self.gamma, self.n_components, self.seed
+            class_points, self.kernel, self.gamma, self.n_components, self.random_state
         )
         self.gram_ = self.kernel_.gram()
 
@@ -178,16 +236,10 @@ class MMDx(AbstractMeanMatching):
 def _mean_kernel(
     classes: ClassPoints, kernel: str, gamma: float | None, n_components: int, seed: int
 ) -> MeanKernel:
-    if kernel not in KERNELS:
-        raise unknown_name("kernel", kernel, KERNELS)
     n_dimensions = classes.points.shape[1]
     gamma = 1 / n_dimensions if gamma is None else gamma
-    if not 0 < gamma < np.inf:
-        raise UserError(f"gamma must be positive, got {gamma}")
     if kernel != "rff":
         return MeanKernel(classes, kernel, gamma)
-    if n_components < 2:
-        raise UserError(f"n_components must be at least 2, got {n_components}")
     rng = generator(seed, purpose="random Fourier features")
     frequencies = np.sqrt(2 * gamma) * rng.normal(size=(n_components // 2, n_dimensions)).T
     means = np.zeros((2 * (n_components // 2), len(classes)))

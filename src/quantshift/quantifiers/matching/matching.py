@@ -19,12 +19,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from quantshift.base.compiled import compiled
+from quantshift.base.domains import Seed, Several
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
 from quantshift.classify.scores import matched_columns
-from quantshift.optimise.divergences import Divergence, hellinger, squared_euclidean, topsoe
+from quantshift.optimise.divergences import (
+    Divergence,
+    DivergenceName,
+    hellinger,
+    squared_euclidean,
+    topsoe,
+)
 from quantshift.optimise.mixtures import match_all
 from quantshift.optimise.unimodal import (
     HELLINGER,
@@ -46,7 +54,7 @@ from quantshift.quantifiers.base.estimator import (
 )
 from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import PACC, SINGULAR
-from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
+from quantshift.quantifiers.matching.histogram_options import divergence_called
 
 HDY_BINS = tuple(range(10, 111, 10))
 COMPILED: Sequence[tuple[Divergence, int]] = (
@@ -78,7 +86,6 @@ class AbstractHistograms(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        check_histograms(self.n_bins, self.divergence)
         self.histograms_ = class_histograms(
             self._represent(posteriors), codes, self.n_bins, weights
         )
@@ -90,37 +97,68 @@ class AbstractHistograms(AbstractAggregative):
 class DyS(AbstractHistograms):
     """Distribution y-Similarity: matches the histogram of posteriors under any divergence.
 
-    divergence: "topsoe" (default), "hellinger", "squared_euclidean", or a function of two arrays of
-        histograms (..., n_bins) that returns (...) and is unimodal in the mixture weight.
     A posterior on the border of two bins belongs to the upper one (1 to the last bin). Falls back
     to the training prevalence if the classes have the same histogram, or one of them that of a
     mixture of others, or if all mixtures of two classes are equally close to the sample, as for a
     few items in bins without training items (`fallback`). With more than two classes the
     divergences of all their posteriors are added up ("hellinger": their squares).
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    n_bins : int
+        Bins of the histograms.
+    divergence : {"hellinger", "topsoe", "squared_euclidean"} or callable
+        "topsoe" (default), "hellinger", "squared_euclidean", or a function of two arrays of
+        histograms (..., n_bins) that returns (...) and is unimodal in the mixture weight.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import DyS
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> DyS().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = DyS().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['distance', 'fallback']
     """
 
+    recommended: ClassVar[str] = "as for SLD, with two classes"
     tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST)
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        n_bins: int = 10,
-        divergence: str | Divergence = "topsoe",
-        cv: int = 5,
-        seed: int = 0,
+        n_bins: Several = 10,
+        divergence: DivergenceName | Divergence = "topsoe",
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.n_bins = n_bins
         self.divergence = divergence
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -144,11 +182,38 @@ class HDy(AbstractWithoutOptions):
     same histograms for any number of bins; numbers of bins for which all mixtures are equally close
     to a sample are left out of its median.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import HDy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> HDy().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = HDy().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['distance', 'fallback']
     """
 
     tags: ClassVar[Tags] = replace(
@@ -208,11 +273,38 @@ class SMM(PACC):
 
     That is PACC, under the name that the literature on matching gives it.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import SMM
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> SMM().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = SMM().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback', 'separation']
     """
 
 

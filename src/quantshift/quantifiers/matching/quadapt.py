@@ -19,16 +19,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from quantshift.base.domains import Several, Share
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.classify.classifier import Classifier
 from quantshift.errors import UserError
-from quantshift.optimise.divergences import Divergence
+from quantshift.optimise.divergences import Divergence, DivergenceName
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.one_against_rest import normalised_shares
 from quantshift.quantifiers.base.tags import SAMPLE_ONLY, Reading, Tags
-from quantshift.quantifiers.matching.histogram_options import check_histograms, divergence_called
+from quantshift.quantifiers.matching.histogram_options import divergence_called
 from quantshift.quantifiers.matching.matching import (
     bin_numbers,
     match,
@@ -42,15 +43,43 @@ MERGING_FACTORS = (0.1, 0.3, 0.5, 0.7, 0.9)
 class QuaDapt(AbstractAggregative):
     """Quantification by Parameter Adaptation: DyS with the score model that fits the sample best.
 
-    merging_factors: the m to choose from, each between 0 and 1; n_bins, divergence: as for DyS.
     `merging_factor` is the one chosen and `distance` its divergence; more than two classes: one
     against the rest, and means over the classes.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    merging_factors : sequence of float
+        The m to choose from, each between 0 and 1.
+    n_bins : int
+        As for DyS.
+    divergence : {"hellinger", "topsoe", "squared_euclidean"} or callable
+        As for DyS.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import QuaDapt
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> QuaDapt().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = QuaDapt().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['distance', 'merging_factor']
     """
 
     tags: ClassVar[Tags] = Tags(
@@ -67,11 +96,11 @@ class QuaDapt(AbstractAggregative):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        merging_factors: Sequence[float] = MERGING_FACTORS,
-        n_bins: int = 10,
-        divergence: str | Divergence = "topsoe",
+        merging_factors: Sequence[Share] = MERGING_FACTORS,
+        n_bins: Several = 10,
+        divergence: DivergenceName | Divergence = "topsoe",
     ) -> None:
         self.classifier = classifier
         self.merging_factors = merging_factors
@@ -81,11 +110,8 @@ class QuaDapt(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        check_histograms(self.n_bins, self.divergence)
-        if not len(self.merging_factors) or not all(0 < m < 1 for m in self.merging_factors):
-            raise UserError(
-                f"merging_factors must be between 0 and 1, got {list(self.merging_factors)}"
-            )
+        if not len(self.merging_factors):
+            raise UserError("merging_factors is empty: give at least one number between 0 and 1")
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return bin_numbers(matched_rows(posteriors), self.n_bins)

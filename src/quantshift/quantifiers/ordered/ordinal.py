@@ -12,18 +12,20 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.base.domains import Count, NotNegative, Seed, Within
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
-from quantshift.classify.calibration.calibration import AUTO, calibrates
+from quantshift.classify.calibration.calibration import AUTO, Calibration, calibrates
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
+from quantshift.items.items import Items
 from quantshift.optimise.quadratic import minimise_on_simplex, row_products
 from quantshift.optimise.smoothness import (
-    checked_penalty,
     first_differences,
     penalised_likelihood,
     sample_weights,
@@ -36,7 +38,6 @@ from quantshift.quantifiers.base.estimator import (
     AbstractWithoutOptions,
     Diagnostics,
 )
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.tags import CALIBRATED_IN_WORDS, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import ACC, PACC, adjust
 from quantshift.quantifiers.likelihood.sld import SLD
@@ -64,7 +65,6 @@ class AbstractSmoothlyAdjusted(AbstractWithoutOptions):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        checked_penalty("tau", self.tau)
         super()._fit_aggregation(posteriors, codes, weights)  # type: ignore[safe-super]
 
     def _solve(
@@ -78,52 +78,110 @@ class OrdinalACC(AbstractSmoothlyAdjusted, ACC):
     """Ordinal Adjusted Classify and Count: ACC with a penalty on jumps between neighbours.
 
     The p on the simplex with the smallest |M p - q|^2 + tau |C p|^2, where C are second differences
-    along the classes. tau: strength of the penalty; 0 is ACC.
+    along the classes.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    tau : float
+        Strength of the penalty; 0 is ACC.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import OrdinalACC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> OrdinalACC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = OrdinalACC().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback', 'separation']
     """
 
     tags: ClassVar[Tags] = replace(SMOOTH_PREVALENCE, reads=Reading.PREDICTIONS)
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        tau: float = 1e-2,
-        cv: int = 5,
-        seed: int = 0,
+        tau: NotNegative = 1e-2,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
-        super().__init__(classifier, cv=cv, seed=seed)
+        super().__init__(classifier, cv=cv, random_state=random_state)
         self.tau = tau
 
 
 class OrdinalPACC(AbstractSmoothlyAdjusted, PACC):
     """Ordinal Probabilistic Adjusted Classify and Count: PACC with a penalty on jumps.
 
-    Like OrdinalACC, with mean posteriors in place of counts. tau: penalty strength; 0 is PACC.
+    Like OrdinalACC, with mean posteriors in place of counts.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    tau : float
+        Strength of the penalty; 0 is PACC.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import OrdinalPACC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> OrdinalPACC().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = OrdinalPACC().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['clipped', 'fallback', 'separation']
     """
 
     tags: ClassVar[Tags] = replace(SMOOTH_PREVALENCE, reads=Reading.JOINT, smooth=True)
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        tau: float = 1e-3,
-        cv: int = 5,
-        seed: int = 0,
+        tau: NotNegative = 1e-3,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
-        super().__init__(classifier, cv=cv, seed=seed)
+        super().__init__(classifier, cv=cv, random_state=random_state)
         self.tau = tau
 
 
@@ -142,7 +200,7 @@ class AbstractOrdinalLikelihood(AbstractAggregative):
         smooth=True,
     )
 
-    calibration: str | None
+    calibration: Calibration
     tol: float
     max_iter: int
     sld_: SLD
@@ -179,35 +237,69 @@ class AbstractOrdinalLikelihood(AbstractAggregative):
 class OrdinalSLD(AbstractOrdinalLikelihood):
     """Ordinal SLD: expectation maximisation with a smoothed prevalence after every step.
 
-    order, smoothing: every step's prevalence p becomes (1 - smoothing) p + smoothing poly(p), with
-        poly the polynomial of that order closest to p; order 0 is the uniform prevalence. Without
-        smoothing, or with an order of n_classes - 1 or more, it is SLD.
-    calibration: as in SLD.
-    tol, max_iter: the steps end when no share changes by more than tol, or after max_iter steps,
-        with `converged` False.
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    order : int
+        Every step's prevalence p becomes (1 - smoothing) p + smoothing poly(p), with poly the
+        polynomial of that order closest to p; order 0 is the uniform prevalence. Without smoothing,
+        or with an order of n_classes - 1 or more, it is SLD.
+    smoothing : float
+        See `order`.
+    calibration : str, optional
+        As in SLD.
+    tol : float
+        The steps end when no share changes by more than tol, or after max_iter steps, with
+        `converged` False.
+    max_iter : int
+        See `tol`.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import OrdinalSLD
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> OrdinalSLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = OrdinalSLD().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['converged', 'iterations']
     """
 
+    recommended: ClassVar[str] = "as for SLD, with classes that have an order"
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"iterations": "int", "converged": "bool"}
     )
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        order: int = 1,
-        smoothing: float = 0.01,
-        calibration: str | None = AUTO,
-        tol: float = 1e-8,
-        max_iter: int = 5000,
-        cv: int = 5,
-        seed: int = 0,
+        order: Annotated[int, Within(least=0)] = 1,
+        smoothing: Annotated[float, Within(least=0, most=1)] = 0.01,
+        calibration: Calibration = AUTO,
+        tol: NotNegative = 1e-8,
+        max_iter: Count = 5000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.order = order
@@ -216,7 +308,7 @@ class OrdinalSLD(AbstractOrdinalLikelihood):
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -240,26 +332,60 @@ class OrdinalLikelihood(AbstractOrdinalLikelihood):
     The p on the simplex with the smallest -mean log(p . r) + tau_0 |D p|^2 + tau_1 |C p|^2, where D
     are first and C second differences along the classes. tau_0 pulls towards the uniform
     prevalence, tau_1 towards a line; without them it is SLD.
-    calibration, tol, max_iter: as in SLD; the last two matter only without penalties.
 
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    tau_0 : float
+        Penalty on first differences, which pulls towards the uniform prevalence.
+    tau_1 : float
+        Penalty on second differences, which pulls towards a line.
+    calibration : str, optional
+        As in SLD; the last two matter only without penalties.
+    tol : float
+        As in SLD; the last two matter only without penalties.
+    max_iter : int
+        As in SLD; the last two matter only without penalties.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import OrdinalLikelihood
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> OrdinalLikelihood().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = OrdinalLikelihood().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
     """
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        tau_0: float = 0.0,
-        tau_1: float = 0.01,
-        calibration: str | None = AUTO,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+        tau_0: NotNegative = 0.0,
+        tau_1: NotNegative = 0.01,
+        calibration: Calibration = AUTO,
+        tol: NotNegative = 1e-6,
+        max_iter: Count = 1000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.tau_0 = tau_0
@@ -268,7 +394,7 @@ class OrdinalLikelihood(AbstractOrdinalLikelihood):
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -289,8 +415,7 @@ class OrdinalLikelihood(AbstractOrdinalLikelihood):
 def roughness(n_classes: int, tau: float, tau_0: float = 0.0) -> NDArray[np.float64]:
     """The matrix P of tau |C p|^2 + tau_0 |D p|^2 = p . P p: second and first differences."""
     second, first = second_differences(n_classes), first_differences(n_classes)
-    strength, towards_uniform = checked_penalty("tau", tau), checked_penalty("tau_0", tau_0)
-    return np.asarray(strength * second.T @ second + towards_uniform * first.T @ first)
+    return np.asarray(tau * second.T @ second + tau_0 * first.T @ first)
 
 
 def adjust_smoothly(

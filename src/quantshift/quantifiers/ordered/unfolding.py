@@ -14,14 +14,15 @@ Bunse et al., "Regularization-based methods for ordinal quantification", DMKD 38
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from quantshift.base.domains import Count, NotNegative, Seed, Several, Within
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
-from quantshift.errors import UserError
+from quantshift.classify.classifier import Classifier
+from quantshift.classify.folds import Folds
 from quantshift.optimise.smoothness import (
     penalised_likelihood,
     sample_weights,
@@ -50,8 +51,6 @@ class AbstractUnfolding(AbstractAggregative):
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         n_classes = len(self.classes_)
-        if self.n_cells is not None and self.n_cells < 2:
-            raise UserError(f"n_cells must be at least 2, got {self.n_cells!r}")
         cells = self._represent(posteriors)[0]
         item_weights = np.ones(len(codes)) if weights is None else weights
         counts = np.zeros((self._cell_count(), n_classes))
@@ -89,17 +88,50 @@ class AbstractUnfolding(AbstractAggregative):
 class IBU(AbstractUnfolding):
     """Iterative Bayesian Unfolding: expectation maximisation on counts in cells, smoothed.
 
-    order, smoothing: as in OrdinalSLD, after every step.
-    n_cells: number of cells into which the expected class is divided; default: eight per class.
-    tol, max_iter: the steps end when no share changes by more than tol, or after max_iter steps,
-        with `converged` False. Falls back to the training prevalence if no cell of the sample is
-        known from training, or the classes are alike (`fallback`).
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    order : int
+        As in OrdinalSLD, after every step.
+    smoothing : float
+        As in OrdinalSLD, after every step.
+    n_cells : int, optional
+        Number of cells into which the expected class is divided; default: eight per class.
+    tol : float
+        The steps end when no share changes by more than tol, or after max_iter steps, with
+        `converged` False. Falls back to the training prevalence if no cell of the sample is known
+        from training, or the classes are alike (`fallback`).
+    max_iter : int
+        See `tol`.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
 
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import IBU
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> IBU().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = IBU().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['converged', 'fallback', 'iterations']
     """
 
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -108,15 +140,15 @@ class IBU(AbstractUnfolding):
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        order: int = 1,
-        smoothing: float = 0.01,
-        n_cells: int | None = None,
-        tol: float = 1e-8,
-        max_iter: int = 5000,
-        cv: int = 5,
-        seed: int = 0,
+        order: Annotated[int, Within(least=0)] = 1,
+        smoothing: Annotated[float, Within(least=0, most=1)] = 0.01,
+        n_cells: Several | None = None,
+        tol: NotNegative = 1e-8,
+        max_iter: Count = 5000,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.order = order
@@ -125,7 +157,7 @@ class IBU(AbstractUnfolding):
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -153,31 +185,63 @@ class RUN(AbstractUnfolding):
     The p on the simplex with the smallest -sum_b q_b log (M p)_b + tau |C p|^2, where C are second
     differences along the classes: Blobel's Poisson likelihood, whose total is known on the simplex,
     with Tikhonov's regularisation.
-    tau: strength of the penalty. n_cells: as in IBU. Falls back as IBU does (`fallback`).
 
+    Falls back as IBU does (`fallback`).
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        By default logistic regression.
+    tau : float
+        Strength of the penalty.
+    n_cells : int, optional
+        As in IBU.
+    cv : int, array or splitter
+        Folds of the out-of-fold posteriors.
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels of the classes, in the order of the estimates.
+    prior_ : array of shape (n_classes,)
+        Their shares in training.
+    classifier_ : classifier
+        Fitted on all training items.
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from quantshift import RUN
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
-    >>> RUN().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+    >>> fitted = RUN().fit(X, y)
+    >>> fitted.predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
+    >>> fitted.predict(X, [range(100, 250), range(200)]).round(1) + 0.0  # two samples
+    array([[0.7, 0.3],
+           [1. , 0. ]])
+    >>> sorted(fitted.estimate(X[100:250]).diagnostics)
+    ['fallback']
     """
 
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"fallback": "bool"})
 
     def __init__(
         self,
-        classifier: BaseEstimator | None = None,
+        classifier: Classifier | None = None,
         *,
-        tau: float = 0.01,
-        n_cells: int | None = None,
-        cv: int = 5,
-        seed: int = 0,
+        tau: NotNegative = 0.01,
+        n_cells: Several | None = None,
+        cv: Folds = 5,
+        random_state: Seed = 0,
     ) -> None:
         self.classifier = classifier
         self.tau = tau
         self.n_cells = n_cells
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None

@@ -1,7 +1,7 @@
 """The accuracy of the classifier on a batch, out of all its measures, and a sentence about it."""
 
-from quantshift.answers.kinds import RANGE
-from quantshift.quantifying.output.result import ClassifierAccuracy, ClassifierPerformance
+from quantshift.claims import Kind
+from quantshift.quantifying.result import ClassifierAccuracy, ClassifierPerformance
 
 
 def accuracy_of(
@@ -19,6 +19,7 @@ def accuracy_of(
     assert value.high is not None
     assert value.training is not None
     return ClassifierAccuracy(
+        label=value.measure,
         estimate=value.estimate,
         low=value.low,
         high=value.high,
@@ -38,7 +39,7 @@ def _sentence(
     estimate: float | None,
     limits: str,
     in_training: str,
-    kind: str,
+    kind: Kind,
     level: str,
     *,
     by_confidence: bool,
@@ -50,7 +51,7 @@ def _sentence(
             f"assumptions allow {limits} ({in_training})."
         )
     about = f"The accuracy of the classifier on this sample is about {estimate:.0%}"
-    if kind == RANGE:
+    if kind.is_range:
         return f"{about} (range {limits}, not a confidence interval; {in_training})."
     basis = ", judging by its own confidence" if by_confidence else ""
     return f"{about} ({level} interval {limits}; {in_training}){basis}."

@@ -1,16 +1,18 @@
 """From the evidence on a batch to its report: shares, audit, change, verdict, advice."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from quantshift.answers.kinds import CANNOT, INTERVAL, SEQUENCE
-from quantshift.answers.shares import Share
-from quantshift.answers.words import limits
-from quantshift.base.types import Posteriors, Prevalences
+from quantshift.answers.shares import Candidate, Share
+from quantshift.answers.words import are_yes_and_no, limits
+from quantshift.base.types import Posteriors, Prevalences, Reals
+from quantshift.claims import Assumption, Facts, Grounds, Kind, Labelled, Reason, decide
+from quantshift.claims.findings import Finding, Severity
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.labelling.audit import (
     FEWEST_LABELS,
@@ -20,18 +22,18 @@ from quantshift.labelling.audit import (
     reweigh,
 )
 from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequence
-from quantshift.quantifiers.base.guarding import NEITHER
-from quantshift.quantifying.audits.settling import Question
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
-from quantshift.quantifying.estimating.decision import LABELS, NO_ITEMS, Evidence, allow_for_unknown
 from quantshift.quantifying.estimating.sample import ScoredBatch
+from quantshift.quantifying.estimating.settling import Question
+from quantshift.quantifying.estimating.unlabelled import Evidence, allow_for_unknown
+from quantshift.quantifying.findings import Advice, BatchFindings
 from quantshift.quantifying.options import AuditOptions
 from quantshift.quantifying.output import advice as advising
 from quantshift.quantifying.output import verdicts
-from quantshift.quantifying.output.result import Audited, Batch, SequentialProgress
+from quantshift.quantifying.result import Audited, Batch, SequentialProgress, Undeclared
 from quantshift.quantifying.training.model import Model
 
-CHANGE_LEVEL = 0.99
+CHANGE_LEVEL = 0.96
 """Confidence required before a share is reported as changed from one batch to the next."""
 
 SMALLEST_CHANGE = 0.01
@@ -41,6 +43,8 @@ MOST_DECIDING = 100
 """If it takes more labels to tell two shares apart, they serve better to measure the share."""
 
 SCORE_BINS = 20
+
+AnyShare = TypeVar("AnyShare", Share, Candidate)
 
 UNCHECKED = "without labelled rows nothing shows that your posteriors are right"
 
@@ -59,85 +63,136 @@ def batch_of(
     change: classes whose share differs from that of the batch before. declared: what the user has
     declared about the shift.
     """
-    n_items, decision, shift = scored.n_items, evidence.decision, evidence.shift
+    n_items, by_items = scored.n_items, evidence.grounds
     unaudited = _unaudited(model, scored, evidence)
     question = Question.of(evidence, model.classes)
     audit = _audit(model, scored, evidence, audit_options.target, question)
     shares = unaudited if audit is None else audit.shares
     lead = next(share for share in unaudited if share.label == model.headline)
     no_estimate_reason = evidence.no_estimate_reason
-    cannot_tell = bool(no_estimate_reason) or decision.too_wide
-    if decision.too_wide and not no_estimate_reason:
+    if by_items.kind is Kind.CANNOT and not no_estimate_reason:
         allowed = f"the assumptions allow {limits(lead.low, lead.high)}"
         no_estimate_reason = allowed if model.is_trained else UNCHECKED
     answer = _explained(model, evidence, audit, declared)
     n_deciding = _deciding_labels(model, scored, evidence, question)
     answer = replace(answer, n_deciding=n_deciding)
-    warnings = tuple(
-        advising.batch_warnings(
-            n_items=n_items,
-            n_labelled=len(scored.labelled),
-            audit_given=audit_options.audit is not None,
-            audited=audit is not None,
-            confused=[] if evidence.no_estimate_reason else _confused(model, evidence.interval),
-        )
-    )
-    advice = tuple(
-        advising.advice(
+    findings = [
+        *_findings(
+            model, scored, evidence, given=audit_options.audit is not None, used=audit is not None
+        ),
+        *advising.advice(
             shares,
             answer,
             can_be_estimated=audit is not None or not no_estimate_reason,
-            cure=evidence.cure,
+            recode=evidence.recode,
             n_items=n_items,
             level=evidence.interval.level,
-        )
-    )
-    kind, reason = decision.kind, decision.reason
+        ),
+    ]
+    grounds = by_items
     if audit is not None:
-        kind, reason, no_estimate_reason = (
-            (INTERVAL if audit.progress is None else SEQUENCE),
-            LABELS,
-            "",
-        )
-    elif no_estimate_reason:
-        kind, reason = CANNOT, (NEITHER if evidence.no_estimate_reason else reason)
+        labelled = Labelled(at_every_look=audit.progress is not None)
+        grounds, no_estimate_reason = decide(Facts(None, labelled=labelled)), ""
+    is_known = grounds.kind is not Kind.CANNOT
     histograms_of_scores = histograms(scored.posteriors, scored.counts)
     return Batch(
         name=scored.name,
         n_items=n_items,
         shares=shares,
         unaudited=unaudited,
-        assumptions=evidence.assumptions,
-        shift=shift,
+        alternatives=evidence.alternatives,
+        shift=evidence.shift,
         audit=audit,
-        change=() if kind == CANNOT else change,
+        change=change if is_known else (),
         scores=dict(zip(model.classes, histograms_of_scores, strict=True)),
         verdict=verdicts.verdict(answer, evidence.no_estimate_reason, lead.estimate),
-        warnings=warnings,
-        advice=advice,
-        can_be_estimated=kind != CANNOT,
+        findings=tuple(finding.in_batch(scored.name) for finding in findings),
         no_estimate_reason=no_estimate_reason,
         left_out=scored.n_left_out,
-        basis="" if kind == CANNOT else verdicts.basis(answer),
-        kind=kind,
-        reason=reason,
-        unaudited_kind=CANNOT if cannot_tell else decision.kind,
+        basis=verdicts.basis(answer) if is_known else "",
+        grounds=grounds,
+        unaudited_grounds=by_items,
+        condition=_condition(model, grounds),
+        undeclared=_undeclared(model, scored, evidence) if is_declared(grounds) else None,
         none_of_these=evidence.none_of_these,
         command=_command(scored, audit, n_deciding),
     )
 
 
-def heeding_warnings(batch: Batch, general: Sequence[str]) -> Batch:
-    """The batch; it says that there is nothing to do only if there are no warnings.
+def _findings(
+    model: Model, scored: ScoredBatch, evidence: Evidence, *, given: bool, used: bool
+) -> Iterator[Finding]:
+    """What is found about the batch. given, used: whether there is an audit, and one of it."""
+    return advising.batch_findings(
+        n_items=scored.n_items,
+        n_labelled=len(scored.labelled),
+        audit_given=given,
+        audited=used,
+        confused=[] if evidence.no_estimate_reason else _confused(model, evidence.interval),
+        none_of_these=evidence.none_of_these,
+        closed=are_yes_and_no(model.classes),
+    )
 
-    general: warnings about more than this batch.
+
+def is_declared(grounds: Grounds) -> bool:
+    """Whether an interval rests on what the user has declared."""
+    return grounds.kind is Kind.CONDITIONAL and grounds.reason is Reason.DECLARED
+
+
+def _condition(model: Model, grounds: Grounds) -> str:
+    """What a conditional answer is right under."""
+    if grounds.kind is not Kind.CONDITIONAL:
+        return ""
+    assumption = grounds.rests_on
+    assert assumption is not None
+    if assumption is Assumption.METHOD:
+        return f"if what {model.method} assumes is right"
+    return f"if {assumption.meaning}" if assumption.meaning else assumption.words
+
+
+def _undeclared(model: Model, scored: ScoredBatch, evidence: Evidence) -> Undeclared | None:
+    """What the items would say without the declaration; None if that is not known."""
+    if evidence.possible is None:
+        return None
+    low, high = evidence.possible.tolist()
+    shares = tuple(
+        Share(label, None, *limit) for label, *limit in zip(model.classes, low, high, strict=True)
+    )
+    grounds = evidence.undeclared
+    if grounds.kind is Kind.EITHER and evidence.either is not None:
+        shares = either_shares(model.classes, evidence.either)
+    widened = widened_for_left_out(shares, scored.n_items, scored.n_left_out)
+    return Undeclared(grounds, widened)
+
+
+def either_shares(classes: Sequence[str], either: Reals) -> tuple[Share, ...]:
+    """Shares with two intervals. either: see `Evidence`."""
+    shares = []
+    for k, label in enumerate(classes):
+        candidates = tuple(
+            Candidate(assumption, *either[:, j, k].tolist())
+            for j, assumption in enumerate((Assumption.PRIOR, Assumption.COVARIATE))
+        )
+        ends = min(c.low for c in candidates), max(c.high for c in candidates)
+        shares.append(Share(label, None, *ends, candidates))
+    return tuple(shares)
+
+
+def heeding_warnings(batch: Batch, general: Sequence[Finding]) -> Batch:
+    """The batch; its advice sends to the warnings, if there are any, before the labels.
+
+    general: findings about more than this batch.
     """
-    if advising.NOTHING_TO_DO not in batch.advice:
+    calm = Advice.AUDIT_WOULD_CONFIRM
+    if not any(finding.code is calm for finding in batch.findings):
         return batch
-    if not general and not batch.warnings and batch.none_of_these is None:
+    if not any(found.severity is Severity.WARNING for found in (*general, *batch.findings)):
         return replace(batch, command="")
-    advice = (advising.WARNED if a == advising.NOTHING_TO_DO else a for a in batch.advice)
-    return replace(batch, advice=tuple(advice))
+    heeding = (
+        replace(found, code=Advice.SEE_WARNINGS) if found.code is calm else found
+        for found in batch.findings
+    )
+    return replace(batch, findings=tuple(heeding))
 
 
 def _deciding_labels(
@@ -163,9 +218,9 @@ def _explained(
     """What is to be put into words."""
     tags = model.quantifier.tags
     return verdicts.Explained(
-        decision=evidence.decision,
+        grounds=evidence.grounds,
         shift=evidence.shift,
-        assumptions=evidence.assumptions,
+        alternatives=evidence.alternatives,
         audit=audit,
         lead=model.headline,
         name=model.names[model.headline],
@@ -184,7 +239,9 @@ def _unaudited(model: Model, scored: ScoredBatch, evidence: Evidence) -> tuple[S
     if evidence.no_estimate_reason:
         return unknown_shares(model.classes)
     shares = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
-    if evidence.decision.too_wide:
+    if evidence.grounds.kind is Kind.EITHER and evidence.either is not None:
+        shares = either_shares(model.classes, evidence.either)
+    if evidence.grounds.kind is Kind.CANNOT:
         shares = tuple(replace(share, estimate=None) for share in shares)
     return widened_for_left_out(shares, scored.n_items, scored.n_left_out)
 
@@ -207,13 +264,13 @@ def widened_for_left_out(
     """The shares with limits that allow for rows that were left out."""
     if not n_left_out:
         return tuple(shares)
+
+    def widened(part: AnyShare) -> AnyShare:
+        low, high = allow_for_left_out(part.low, part.high, n_used, n_left_out)
+        return replace(part, low=low, high=high)
+
     return tuple(
-        Share(
-            share.label,
-            share.estimate,
-            *allow_for_left_out(share.low, share.high, n_used, n_left_out),
-        )
-        for share in shares
+        replace(widened(share), either=tuple(map(widened, share.either))) for share in shares
     )
 
 
@@ -240,24 +297,22 @@ def _confused(model: Model, interval: PrevalenceInterval) -> list[str]:
 
 def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batch:
     """A batch without items. left_out: its rows that could not be used."""
-    unknown = unknown_shares(classes)
+    unknown, none = unknown_shares(classes), decide(Facts(None, n_items=0))
     return Batch(
         name=name,
         n_items=0,
         shares=unknown,
         unaudited=unknown,
-        assumptions=(),
+        alternatives=(),
         shift=None,
         audit=None,
         change=(),
         scores={},
         verdict="Without items nothing can be said.",
-        warnings=("no items: nothing can be estimated",),
-        advice=("Give a sample with items.",),
-        can_be_estimated=False,
+        findings=(BatchFindings.NO_ITEMS.found(batch=name), Advice.GIVE_ITEMS.found(batch=name)),
         no_estimate_reason="there are no items",
-        kind=CANNOT,
-        reason=NO_ITEMS,
+        grounds=none,
+        unaudited_grounds=none,
         left_out=left_out,
     )
 
@@ -288,7 +343,7 @@ def _audit(
     interval, scores = evidence.interval, _scores(model, scored, evidence)
     n_classes, level, progress = len(model.classes), interval.level, None
     if precision is None:
-        powered = audit_interval(scores, items, codes, level=level, weights=scored.counts)
+        powered = audit_interval(scores, items, codes, level=level, sample_weight=scored.counts)
         counted = count_interval(codes, n_classes, level=level)
     else:
         with_scores = confidence_sequence(
@@ -312,6 +367,7 @@ def _audit(
         contradicts=bool(outside.any()) and not evidence.no_estimate_reason,
         progress=progress,
         settled=None if question is None else question.settled(scored, scores),
+        n_skipped=scored.n_skipped,
     )
 
 
@@ -340,24 +396,45 @@ def adapted(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> Posteri
     return reweigh(posteriors, model.base.prior_, p_hat) if model.is_trained else posteriors
 
 
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What is known of a batch that is compared with the next.
+
+    mean, variance: of the posteriors, and of their mean as that of a sample, (n_classes,).
+    """
+
+    interval: PrevalenceInterval
+    mean: Reals
+    variance: Reals
+
+    @classmethod
+    def of(cls, evidence: Evidence, scored: ScoredBatch) -> "Compared":
+        """The batch, from what its items show."""
+        return cls(evidence.interval, *scored.mean_posterior)
+
+
 def changed_classes(
-    before: PrevalenceInterval | None, now: PrevalenceInterval | None, classes: Sequence[str]
+    before: Compared | None, now: Compared, classes: Sequence[str]
 ) -> tuple[str, ...]:
     """Classes whose share differs between two batches by more than chance.
 
-    In each replicate both batches have the same training side, so the error they share cancels out.
+    What is compared is the mean posterior. If the share is the same in both, its expectation is:
+    under label shift, since items of a class look the same, and under covariate shift, since it is
+    the share. And the training side, which both have in common, does not add to its error.
+
     Classes about which a batch says nothing are not reported as changed, nor are changes of less
     than one point or, for shares below 4% or above 96%, than a quarter of the smaller part.
     """
-    if before is None or now is None:
+    if before is None:
         return ()
-    error = (now.replicates - before.replicates).std(axis=0)
+    error = np.sqrt(before.variance + now.variance)
     # Bonferroni over the free shares.
     bound = float(ndtri(1 - (1 - CHANGE_LEVEL) / 2 / (len(classes) - 1)))
-    smaller_part = np.minimum(before.prevalence, 1 - before.prevalence)
-    size = np.abs(now.prevalence - before.prevalence)
-    moved = size > np.maximum(bound * error, np.minimum(SMALLEST_CHANGE, smaller_part / 4))
-    moved &= before.informative & now.informative
+    p_before, p_now = before.interval.prevalence, now.interval.prevalence
+    smaller_part = np.minimum(p_before, 1 - p_before)
+    matters = np.abs(p_now - p_before) > np.minimum(SMALLEST_CHANGE, smaller_part / 4)
+    moved = matters & (np.abs(now.mean - before.mean) > bound * error)
+    moved &= before.interval.informative & now.interval.informative
     return tuple(label for label, has_moved in zip(classes, moved, strict=True) if has_moved)
 
 

@@ -1,4 +1,4 @@
-"""How the columns of a sample differ from those of training: changes and warnings.
+"""How the columns of a sample differ from those of training: changes and findings.
 
 A model holds counts of its training columns and none of their rows (`training_profile`). A sample
 is compared with them batch by batch; differences that chance or the change of prevalence explains
@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quantshift.answers.repeated_warnings import TO_A_LESSER_DEGREE
-from quantshift.answers.words import some_names
 from quantshift.base.types import Flags, Reals
-from quantshift.diagnosis.column_changes import (
+from quantshift.claims.findings import Finding
+from quantshift.measuring.columns.column_changes import (
     FEWEST_ROWS,
     LEVEL,
     Expectation,
@@ -22,37 +21,34 @@ from quantshift.diagnosis.column_changes import (
     on_scale,
     p_of_shares,
     what_changed,
-    whole_percent,
 )
-from quantshift.diagnosis.sample_profile import (
+from quantshift.measuring.columns.sample_profile import (
     ColumnCells,
     LevelCells,
     SampleCells,
     ScaleCells,
     WordCells,
 )
-from quantshift.diagnosis.training_profile import (
+from quantshift.measuring.columns.training_profile import (
     ColumnProfile,
     LevelsProfile,
     ScaleProfile,
     TrainingProfile,
     WordsProfile,
 )
-from quantshift.quantifying.output.result import Batch, ColumnChange
+from quantshift.quantifying.findings import BatchFindings
 from quantshift.quantifying.reading.pool import Compared
-from quantshift.tables.columns.cell_names import shown
+from quantshift.quantifying.result import Batch, ColumnChange
+from quantshift.tables.columns.cell_names import clipped
 from quantshift.tables.columns.dates import DAY
 from quantshift.tables.columns.kinds import DATE
 
 MOST_CHANGES = 10
-MOST_WARNINGS = 3
-"""Columns that get their own sentence for one kind of warning; the others are only listed."""
-
 WORTH_SAYING = 0.01
 """Differences that affect a smaller share of the rows are not mentioned."""
 
 MANY_GAPS = 0.1
-"""If the share of missing values grows by more than this, there is a warning."""
+"""If the share of missing values grows by more than this, that is found."""
 
 MANY_NEW_WORDS = 0.05
 """The same for the share of words that training does not have."""
@@ -62,17 +58,8 @@ NEARLY_ALL = 0.99
 """If so many rows lie outside the range of training, a column says nothing about single rows."""
 
 
-@dataclass(frozen=True)
-class Oddity:
-    """Something unusual about a column: the share of rows it affects, and a sentence."""
-
-    name: str
-    share: float
-    description: str
-
-
 def with_changes(batch: Batch, profile: TrainingProfile | None, compared: Compared | None) -> Batch:
-    """The batch with its changes and warnings; unchanged if there is nothing to compare."""
+    """The batch with its changes and findings; unchanged if there is nothing to compare."""
     if profile is None or compared is None or len(compared.rows) < FEWEST_ROWS:
         return batch
     low, high = ([getattr(share, end) for share in batch.shares] for end in ("low", "high"))
@@ -80,8 +67,9 @@ def with_changes(batch: Batch, profile: TrainingProfile | None, compared: Compar
     # Without an estimate any prevalence is possible; that of training is as good as any other.
     prevalence = np.array(estimates) if len(estimates) == len(low) else profile.items
     prevalence = prevalence / prevalence.sum()
-    changes, warnings = compare(profile, compared.cells(), prevalence, low, high)
-    return replace(batch, changes=changes, warnings=(*batch.warnings, *warnings))
+    changes, findings = compare(profile, compared.cells(), prevalence, low, high)
+    of_batch = (finding.in_batch(batch.name) for finding in findings)
+    return replace(batch, changes=changes, findings=(*batch.findings, *of_batch))
 
 
 def compare(
@@ -90,20 +78,20 @@ def compare(
     prevalence: ArrayLike,
     low: ArrayLike,
     high: ArrayLike,
-) -> tuple[tuple[ColumnChange, ...], tuple[str, ...]]:
-    """The columns of a batch that have changed, the largest change first, and warnings.
+) -> tuple[tuple[ColumnChange, ...], tuple[Finding, ...]]:
+    """The columns of a batch that have changed, the largest change first, and findings.
 
     prevalence: the estimated shares of all classes; low, high: the limits of their interval.
     """
     if sample.n_rows < FEWEST_ROWS:
         return (), ()
     changes = [
-        ColumnChange(change.name, change.kind, change.size, change.description, change.p_value)
+        ColumnChange(change.name, change.kind, change.size, change.findings, change.p_value)
         for change in what_changed(profile, sample, prevalence, low, high)
         if change.p_value < LEVEL
     ]
     expected = Expectation.of(profile, sample, prevalence, low, high)
-    return tuple(changes[:MOST_CHANGES]), tuple(_warnings(profile, sample, expected))
+    return tuple(changes[:MOST_CHANGES]), tuple(_oddities(profile, sample, expected))
 
 
 def columns_that_moved(profile: TrainingProfile, sample: SampleCells) -> set[str]:
@@ -140,16 +128,16 @@ def _gaps_in_training(profile: ColumnProfile, items: Reals) -> float:
     return float(profile.gaps.sum() / max(items.sum(), 1e-300))
 
 
-def _warnings(
+def _oddities(
     profile: TrainingProfile, sample: SampleCells, expected: Expectation
-) -> Iterator[str]:
+) -> Iterator[Finding]:
     shared_columns = [
         (column_profile, sample.columns[column_profile.column.name])
         for column_profile in profile.columns
         if column_profile.column.name in sample.columns
     ]
     level = LEVEL / max(len(shared_columns), 1)
-    kinds: tuple[Callable[[ColumnProfile, ColumnCells, _Batch], Oddity | None], ...] = (
+    kinds: tuple[Callable[[ColumnProfile, ColumnCells, _Batch], Finding | None], ...] = (
         no_content,
         more_gaps,
         outside_the_range,
@@ -158,13 +146,15 @@ def _warnings(
     )
     batch = _Batch(sample, expected, level)
     for kind in kinds:
-        oddities = [oddity for pair in shared_columns if (oddity := kind(*pair, batch)) is not None]
-        oddities.sort(key=lambda oddity: -oddity.share)
-        for oddity in oddities[:MOST_WARNINGS]:
-            yield f"column {oddity.name!r}: {oddity.description}"
-        if len(oddities) > MOST_WARNINGS:
-            others = [repr(oddity.name) for oddity in oddities[MOST_WARNINGS:]]
-            yield f"{TO_A_LESSER_DEGREE}{some_names(others)}"
+        found = [found for pair in shared_columns if (found := kind(*pair, batch)) is not None]
+        yield from sorted(found, key=_share_of_rows, reverse=True)
+
+
+def _share_of_rows(finding: Finding) -> float:
+    """The share of the rows that a finding is about."""
+    share = finding.numbers.get("share", 1.0)
+    assert isinstance(share, float)
+    return share
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,18 +170,17 @@ class _Batch:
         return _share(self.sample, chosen)
 
 
-def no_content(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def no_content(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Finding | None:
     """A column in which all values are missing."""
     if not cells.gaps.all():
         return None
     before = _gaps_in_training(profile, batch.expected.items)
     if before == 1:
         return None
-    sentence = f"only missing values, where training has {whole_percent(before)}"
-    return Oddity(profile.column.name, 1.0, sentence)
+    return BatchFindings.NO_VALUES.found(column=profile.column.name, expected=before)
 
 
-def more_gaps(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def more_gaps(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Finding | None:
     """A share of missing values that has grown by more than chance and prevalence explain."""
     share = batch.share(cells.gaps)
     items = profile.items if isinstance(profile, WordsProfile) else batch.expected.items
@@ -204,14 +193,12 @@ def more_gaps(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddi
     if p_of_shares(np.array([share]), share - more, n, n_expected)[0] >= batch.level:
         return None
     expected_share = float(batch.expected.shares(gaps, items)[0])
-    sentence = (
-        f"{whole_percent(share)} of the rows are missing where {whole_percent(expected_share)} was "
-        "expected"
+    return BatchFindings.MORE_GAPS.found(
+        column=profile.column.name, share=share, expected=expected_share
     )
-    return Oddity(profile.column.name, share, sentence)
 
 
-def outside_the_range(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def outside_the_range(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Finding | None:
     """Numbers outside the range of training, and dates whose parts training does not have."""
     if not isinstance(profile, ScaleProfile) or not isinstance(cells, ScaleCells):
         return None
@@ -236,12 +223,9 @@ def outside_the_range(profile: ColumnProfile, cells: ColumnCells, batch: _Batch)
     low, high = (
         on_scale(value, profile.column.kind) for value in (profile.lowest, profile.highest)
     )
-    sentence = (
-        f"{whole_percent(share)} of the rows lie outside {low} to {high}, the range of training"
-    )
-    if profile.column.kind == DATE:
-        sentence += "; leave out the column unless such dates say something about the label"
-    return Oddity(profile.column.name, share, sentence)
+    is_date = profile.column.kind == DATE
+    code = BatchFindings.OUTSIDE_THE_DATES if is_date else BatchFindings.OUTSIDE_THE_RANGE
+    return code.found(column=profile.column.name, share=share).with_numbers(low=low, high=high)
 
 
 def _unknown_dates(profile: ScaleProfile, days: Reals) -> Flags:
@@ -257,7 +241,7 @@ def _unknown_dates(profile: ScaleProfile, days: Reals) -> Flags:
     return np.asarray(~np.isin(whole.astype("M8[M]").astype(np.int64) % 12, seen))
 
 
-def new_levels(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def new_levels(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Finding | None:
     """Levels that training does not have, if there are more of them than expected."""
     if not isinstance(profile, LevelsProfile) or not isinstance(cells, LevelCells):
         return None
@@ -275,15 +259,13 @@ def new_levels(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Odd
     if by_chance >= batch.level:
         return None
     positions, counts = np.unique(cells.positions[new] - len(profile.levels), return_counts=True)
-    most_frequent = shown(cells.new[int(positions[counts.argmax()])])
-    sentence = (
-        f"{whole_percent(share)} of the rows have values that training has not seen, such as "
-        f"{most_frequent}"
+    most_frequent = clipped(cells.new[int(positions[counts.argmax()])])
+    return BatchFindings.NEW_LEVELS.found(
+        column=profile.column.name, share=share, example=most_frequent
     )
-    return Oddity(profile.column.name, share, sentence)
 
 
-def new_words(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+def new_words(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Finding | None:
     """Texts with far more unknown words than the training texts lead one to expect."""
     if not isinstance(profile, WordsProfile) or not isinstance(cells, WordCells):
         return None
@@ -295,8 +277,6 @@ def new_words(profile: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddi
     expected_share = float(profile.once.sum() / max(profile.pairs.sum(), 1.0))
     if share < 2 * expected_share + MANY_NEW_WORDS:
         return None
-    sentence = (
-        f"{whole_percent(share)} of the words occur in no training text or in only one, where "
-        f"{whole_percent(expected_share)} was expected"
+    return BatchFindings.NEW_WORDS.found(
+        column=profile.column.name, share=share, expected=expected_share
     )
-    return Oddity(profile.column.name, share, sentence)

@@ -15,8 +15,8 @@ estimate of each:
 * Assumptions that are neither tested nor allowed for are shown, and marked, for comparison.
 
 If the held-out posteriors separate no class from all the others, or if all items of a sample look
-the same although those of no training class do, nothing can be estimated, and `no_estimate_reason`
-says why.
+the same although those of no training class do, or if the classifier is far surer of them than of
+any in training, nothing can be estimated, and `no_estimate_reason` says why.
 """
 
 from collections.abc import Sequence
@@ -24,25 +24,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from scipy.special import chdtri
+from scipy.special import chdtri, softmax
 
-from quantshift.answers.kinds import RANGE
 from quantshift.answers.shares import by_class
 from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
-from quantshift.diagnosis.which_shift import shift_tests
-from quantshift.intervals.information import indistinct, told_apart
-from quantshift.intervals.prediction import Replicates, limits, stretched
-from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
-from quantshift.quantifiers.base.guarding import (
-    AGREEMENT,
-    COVARIATE,
-    DECLARED,
-    EVIDENCE,
-    NO_EVIDENCE,
+from quantshift.claims import (
+    Alternative,
+    Assumption,
+    Explanation,
+    Kind,
+    Reason,
+    shares_by_assumption,
 )
-from quantshift.quantifiers.base.items import Items
+from quantshift.diagnosis.which_shift import shift_tests
+from quantshift.intervals.fitted import Fitted
+from quantshift.intervals.information import far_surer, indistinct, told_apart
+from quantshift.intervals.prediction import Replicates, limits, stretched
+from quantshift.items.items import Items
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.likelihood.allowed_range import half_width
 from quantshift.quantifiers.likelihood.shift_models import (
     AVERAGED,
@@ -52,37 +53,27 @@ from quantshift.quantifiers.likelihood.shift_models import (
     training_evidence,
 )
 from quantshift.quantifying.declaration import makes_its_own_assumption
-from quantshift.quantifying.estimating.decision import (
-    GROUPS,
-    LIKE_GROUPS,
-    LIKE_PERIODS,
-    Decision,
-    Evidence,
-)
 from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples
-from quantshift.quantifying.options import AUTO, EstimationOptions
-from quantshift.quantifying.output.result import (
-    COVARIATE_SHIFT,
-    PRIOR_SHIFT,
-    RIGHT_POSTERIORS,
-    TEST_LEVEL,
-    Assumption,
-    Shift,
+from quantshift.quantifying.estimating.unlabelled import (
+    Evidence,
+    facts_of_chosen_method,
+    facts_without_training,
 )
+from quantshift.quantifying.options import AUTO, EstimationOptions
+from quantshift.quantifying.result import TEST_LEVEL, Shift
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 from quantshift.statistics.multiple_tests import holm
 
 Limits = tuple[Reals, Reals]
 
-KINDS = (PRIOR_SHIFT, COVARIATE_SHIFT, "prior and covariate shift", "local shift")
-"""The models of subclasses (`shift_models.MODELS`) in words."""
+KINDS = (Assumption.PRIOR, Assumption.COVARIATE, Assumption.BOTH, Assumption.LOCAL)
+"""What the models of subclasses (`shift_models.MODELS`) assume."""
 
 PRIOR_MODEL, COVARIATE_MODEL, MIXED_MODEL = (
     MODELS.index(name) for name in ("prior", "covariate", "mixed")
 )
 
-OUTSIDE = "outside"
 TEST_REPLICATES = 500
 
 MOST_TESTED = 5_000
@@ -103,6 +94,10 @@ NONE_SEPARATED = (
 ALL_ALIKE = (
     "its items all look the same to the classifier, unlike those of any class in training, as if "
     "columns were empty or constant"
+)
+FAR_SURER = (
+    "the classifier is far surer of most of its items than of any in training, as if a column came "
+    "in another unit"
 )
 SAME_POSTERIORS = "all its items have the same posteriors"
 
@@ -136,8 +131,6 @@ def examine(
     decided = []
     for i, (rows, evidence) in enumerate(zip(samples, examined, strict=True)):
         no_estimate_reason = _no_estimate_reason(model, quantifier, items, rows, drawn, i)
-        decision = evidence.decision.with_limits(evidence.interval.low, evidence.interval.high)
-        evidence = replace(evidence, decision=decision)
         decided.append(evidence.refused(no_estimate_reason) if no_estimate_reason else evidence)
     return decided
 
@@ -172,23 +165,23 @@ def _by_chosen_method(
     low, high = drawn.limits()
     progress("testing for shift", 0, 0)
     shifts = adjusted(_shifts(subclasses, items, samples, seed))
-    assumptions = []
+    alternatives = []
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
         if subclasses is None or shift is None:
             posteriors = model.posteriors(items)[rows]
-            assumptions.append(_plain(model, posteriors, p_hat[i]))
+            alternatives.append(_plain(model, posteriors, p_hat[i]))
             continue
         weighed = _Weighed.of(subclasses, drawn.point, i, int(drawn.sizes[i]), shift)
         p_hat[i] = weighed.best
         lows, highs = weighed.span(by_kind[:, i], int(drawn.sizes[i]), level, shift)
         low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
-        assumptions.append(weighed.assumptions(model))
+        alternatives.append(weighed.alternatives(model))
     if options.simultaneous:
         low, high = stretched(p_hat, low, high, drawn.values, level)
-    decisions = [Decision.of_chosen_method(shift) for shift in shifts]
+    facts = [facts_of_chosen_method(shift) for shift in shifts]
     if model.takes_posteriors_as_they_are:
-        decisions = [Decision.without_training(options.declared.assumption)] * len(samples)
-        if decisions[0].kind == RANGE:
+        facts = [facts_without_training(options.declared.assumption)] * len(samples)
+        if facts[0].declared is None:
             low, high = np.zeros_like(low), np.ones_like(high)
     return drawn, [
         Evidence.of_sample(
@@ -196,11 +189,11 @@ def _by_chosen_method(
             i,
             (p_hat[i], low[i], high[i]),
             simultaneous=options.simultaneous,
-            assumptions=assumptions[i],
+            alternatives=alternatives[i],
             shift=shift,
-            decision=decision,
+            facts=known,
         )
-        for i, (shift, decision) in enumerate(zip(shifts, decisions, strict=True))
+        for i, (shift, known) in enumerate(zip(shifts, facts, strict=True))
     ]
 
 
@@ -226,52 +219,55 @@ def _taught_by_groups(model: Model, evidence: Evidence, n_items: int) -> Evidenc
     because the assumptions agree, they say which share in it is the estimate. An interval that the
     items support becomes a range if the groups show that such support is no guarantee.
     """
-    decision, interval = evidence.decision, evidence.interval
-    if model.groups is None or decision.reason == DECLARED:
+    grounds, interval = evidence.grounds, evidence.interval
+    if model.groups is None or grounds.reason is Reason.DECLARED:
         return evidence
-    untaught = _widened_by_groups(model, evidence) if decision.kind == RANGE else evidence
+    if grounds.kind is Kind.EITHER:
+        # They show how far the truth may be from both.
+        assert evidence.possible is not None
+        low, high = evidence.possible
+        facts = replace(evidence.facts, length=None)
+        interval = replace(interval, low=low, high=high)
+        evidence = replace(evidence, interval=interval, facts=facts)
+        grounds = evidence.grounds
+    untaught = _widened_by_groups(model, evidence) if grounds.kind.is_range else evidence
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.learnt_from_groups import GroupLesson, GroupShares
 
     by_prior, by_mean = type(model.base).__name__, IF_COVARIATE_SHIFT.__name__
     lesson = GroupLesson.of(model.groups, by_mean, by_prior)
-    prevalences = {assumption.name: assumption.prevalence for assumption in evidence.assumptions}
-    if lesson is None or not {PRIOR_SHIFT, COVARIATE_SHIFT} <= prevalences.keys():
+    found = shares_by_assumption(evidence.alternatives)
+    if lesson is None or not {Assumption.PRIOR, Assumption.COVARIATE} <= found.keys():
         return untaught
-    covariate, prior = (
-        np.array([prevalences[name][label] for label in model.classes])
-        for name in (COVARIATE_SHIFT, PRIOR_SHIFT)
-    )
+    covariate, prior = found[Assumption.COVARIATE], found[Assumption.PRIOR]
     training = np.asarray(model.base.prior_)
     shares = GroupShares(training, covariate, prior, interval.prevalence)
-    if not lesson.applies(shares, decision.reason):
+    if not lesson.applies(shares, grounds.reason):
         return untaught
-    supported = decision.reason == EVIDENCE
+    supported = grounds.reason is Reason.EVIDENCE
     p_hat = lesson.estimate(shares, supported=supported)
-    if decision.reason == AGREEMENT:
+    if grounds.reason is Reason.AGREEMENT:
         low, high = np.minimum(interval.low, p_hat), np.maximum(interval.high, p_hat)
     else:
         low, high = lesson.limits(p_hat, interval.level, n_items, interval.low, interval.high)
-    if supported:
-        decision = replace(decision, kind=RANGE, reason=NO_EVIDENCE)
-    name = LIKE_PERIODS if lesson.in_time else LIKE_GROUPS
-    learnt = Assumption(name, model.method, by_class(model.classes, p_hat))
+    taught_by = Assumption.PERIODS if lesson.in_time else Assumption.GROUPS
+    learnt = Alternative(taught_by, model.method, by_class(model.classes, p_hat))
     return replace(
         evidence,
         interval=replace(interval, prevalence=p_hat, low=low, high=high),
-        assumptions=(*evidence.assumptions, learnt),
-        decision=replace(decision, rests_on=GROUPS),
+        alternatives=(*evidence.alternatives, learnt),
+        facts=replace(evidence.facts, rests_on=taught_by),
     )
 
 
 def _widened_by_groups(model: Model, evidence: Evidence) -> Evidence:
     """The range, widened to cover the errors on the user's own groups."""
-    decision, interval = evidence.decision, evidence.interval
+    interval = evidence.interval
     assert model.groups is not None
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.left_out_groups import reach
 
-    by_mean = decision.rests_on == COVARIATE
+    by_mean = evidence.facts.rests_on is Assumption.COVARIATE
     method = IF_COVARIATE_SHIFT.__name__ if by_mean else model.method
     distance = reach(model.groups, method, interval.level)
     low = np.maximum(np.minimum(interval.low, interval.prevalence - distance), 0.0)
@@ -300,7 +296,7 @@ def _subclasses(quantifier: AbstractQuantifier) -> OffersSubclasses | None:
 
 def _no_estimate_reason(
     model: Model,
-    quantifier: AbstractQuantifier,
+    quantifier: Fitted,
     items: Items,
     rows: Indices,
     drawn: Replicates,
@@ -310,11 +306,13 @@ def _no_estimate_reason(
     if not model.is_trained:
         return SAME_POSTERIORS if drawn.alike[i] else ""
     apart, alike = drawn.apart, bool(drawn.alike[i])
+    held_out, codes = model.held_out
     if "posteriors" not in quantifier.tags.sees:
         # The method does not use a classifier; ask the one that was trained alongside it.
-        held_out, codes = model.held_out
         apart = told_apart(held_out, codes, crisp=False, cross_fitted=model.scorer is not None)
         alike = items.posteriors is not None and indistinct(items.posteriors[rows], held_out, codes)
+    if items.posteriors is not None and far_surer(items.posteriors[rows], held_out):
+        return FAR_SURER
     if not apart.all(axis=1).any():
         n_groups, _ = connected_components(~apart, directed=False)
         return NO_BETTER_THAN_CHANCE if n_groups == 1 else NONE_SEPARATED
@@ -336,12 +334,12 @@ def _shifts(
         [_tested(rows, seed) for rows in samples],
         level=TEST_LEVEL,
         n_bootstrap=TEST_REPLICATES,
-        seed=seed,
+        random_state=seed,
     )
     return [
         Shift(
             rejected=test.p_value < TEST_LEVEL or test.out_of_support,
-            kind=OUTSIDE if test.out_of_support else test.kind,
+            kind=Explanation.OUTSIDE if test.out_of_support else Explanation(test.kind),
             p_value=test.p_value,
             p_floor=1 / (TEST_REPLICATES + 1),
         )
@@ -382,11 +380,11 @@ class _Weighed:
         ratio = 2 * evidence * (fit[MIXED_MODEL] - fit[COVARIATE_MODEL])
         refuted = np.zeros(len(MODELS), dtype=bool)
         refuted[COVARIATE_MODEL] = ratio > chdtri(by_model.shape[1] - 1, TEST_LEVEL)
-        if shift.kind in ("covariate", "local"):
+        if shift.kind in (Explanation.COVARIATE, Explanation.LOCAL):
             refuted[PRIOR_MODEL] = True
-        if shift.kind == "local":
+        if shift.kind is Explanation.LOCAL:
             refuted[[COVARIATE_MODEL, MIXED_MODEL]] = True
-        outside = shift.kind == OUTSIDE or bool(diagnostics["fallback"])
+        outside = shift.kind is Explanation.OUTSIDE or bool(diagnostics["fallback"])
         if outside:
             refuted[:] = False
         # Clusters that add nothing to the classifier cannot distinguish other shifts from prior
@@ -399,8 +397,7 @@ class _Weighed:
         if refuted[PRIOR_MODEL]:
             allowed = ~refuted & (AVERAGED if quantifier.divided_ else True)
             score = np.where(allowed, model_scores(*fitted, fit[np.newaxis], size)[0], -np.inf)
-            weight = np.exp(score - score.max())
-            weight = weight / weight.sum()
+            weight = softmax(score)
             best = weight @ by_model
             best = best / best.sum()
         return cls(
@@ -424,10 +421,10 @@ class _Weighed:
             low, high = np.minimum(low, lows.min(axis=0)), np.maximum(high, highs.max(axis=0))
         return low, high
 
-    def assumptions(self, model: Model) -> tuple[Assumption, ...]:
-        """The assumptions as they are reported."""
+    def alternatives(self, model: Model) -> tuple[Alternative, ...]:
+        """The estimates under each assumption as they are reported."""
         return tuple(
-            Assumption(
+            Alternative(
                 kind,
                 model.method,
                 by_class(model.classes, self.prevalence[k]),
@@ -439,19 +436,24 @@ class _Weighed:
         )
 
 
-def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Assumption, ...]:
+def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Alternative, ...]:
     """The method's own estimate, and those of two that stand for kinds of shift."""
     if not model.is_trained:
-        return (Assumption(RIGHT_POSTERIORS, model.method, by_class(model.classes, p_hat)),)
+        return (Alternative(Assumption.POSTERIORS, model.method, by_class(model.classes, p_hat)),)
     estimates = {
-        type(model.base).__name__: (PRIOR_SHIFT, model.base.aggregate(posteriors)),
-        IF_COVARIATE_SHIFT.__name__: (COVARIATE_SHIFT, posteriors.mean(axis=0)),
+        type(model.base).__name__: (Assumption.PRIOR, model.base.aggregate(posteriors)),
+        IF_COVARIATE_SHIFT.__name__: (Assumption.COVARIATE, posteriors.mean(axis=0)),
     }
     if model.method not in estimates:
-        estimates = {model.method: (f"as {model.method} assumes", p_hat), **estimates}
+        estimates = {model.method: (Assumption.METHOD, p_hat), **estimates}
     return tuple(
-        Assumption(name, method, by_class(model.classes, p), for_comparison=method != model.method)
-        for method, (name, p) in estimates.items()
+        Alternative(
+            assumption,
+            method,
+            by_class(model.classes, p),
+            for_comparison=method != model.method,
+        )
+        for method, (assumption, p) in estimates.items()
     )
 
 

@@ -1,8 +1,8 @@
 """The evidence of a method that tests its own assumption, such as `GuardedSLD`.
 
-What its answers stand on is decided in `quantshift.quantifiers.base.guarding`, and their limits in
-`quantshift.intervals.guarded`. Posteriors of the user's own model have no features to test, so
-their answers stand on less (`posterior_grounds`).
+The kinds of its answers are decided by `quantshift.claims.decide`, and their limits in
+`guarded_intervals`. Posteriors of the user's own model have no features to test, so that
+less is known of them (`examined_posteriors`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,34 +16,15 @@ from quantshift.answers.shares import by_class
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Prevalences, Reals
-from quantshift.intervals.guarded import answer_limits
+from quantshift.claims import Alternative, Assumption, Explanation, Reason
 from quantshift.intervals.prediction import Replicates, stretched
-from quantshift.quantifiers.base.guarding import (
-    CONFIDENCE_INTERVAL,
-    COVARIATE,
-    DECLARED,
-    REFUTED,
-    Grounds,
-    training_deviations,
-)
-from quantshift.quantifiers.base.items import Items
-from quantshift.quantifiers.likelihood.posterior_grounds import posterior_grounds
-from quantshift.quantifying.estimating.decision import (
-    ASSUMED,
-    IN_DOUBT,
-    UNEXPLAINED,
-    Decision,
-    Evidence,
-)
+from quantshift.items.items import Items
+from quantshift.quantifiers.base.guarding import ExaminedSamples, training_deviations
+from quantshift.quantifiers.likelihood.examined_posteriors import examined_posteriors
+from quantshift.quantifiers.likelihood.guarded_intervals import answer_limits, either_limits
+from quantshift.quantifying.estimating.unlabelled import Evidence
 from quantshift.quantifying.options import AUTO, EstimationOptions
-from quantshift.quantifying.output.result import (
-    BETWEEN_THE_TWO,
-    COVARIATE_SHIFT,
-    NO_CHANGE,
-    PRIOR_SHIFT,
-    Assumption,
-    Shift,
-)
+from quantshift.quantifying.result import Shift
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 
@@ -56,7 +37,7 @@ class GuardedSamples:
     """Samples, what their answers stand on, and replicates of the method without its guard."""
 
     model: Model
-    grounds: Grounds
+    examined: ExaminedSamples
     drawn: Replicates
     assume: str | None
 
@@ -75,10 +56,10 @@ class GuardedSamples:
         unguarded, seen = _unguarded(model, items)
         if model.guard is not None:
             guard = model.guard.assuming(assume)
-            grounds = guard.grounds(guard.estimate_items(items, list(samples)))
+            examined = guard.examined(guard.estimate_items(items, list(samples)))
         else:
             assert items.posteriors is not None
-            grounds = posterior_grounds(
+            examined = examined_posteriors(
                 unguarded, items.posteriors, samples, assume=assume, weights=items.weights
             )
         drawn = Replicates(
@@ -91,7 +72,7 @@ class GuardedSamples:
             of=options.of,
             cross_fitted=model.scorer is not None,
         )
-        return cls(model, grounds, drawn, assume)
+        return cls(model, examined, drawn, assume)
 
     def resample(self, progress: OnProgress) -> None:
         """Draw the replicates, if an answer needs them."""
@@ -102,59 +83,72 @@ class GuardedSamples:
                 progress("resampling", done, drawn.n_bootstrap)
         # The others are needed for comparing batches.
         for i in np.flatnonzero(~own):
-            p_hat, members = self.grounds.estimate[i], self.grounds.members[i]
+            p_hat, members = self.examined.estimate[i], self.examined.members[i]
             size = int(drawn.sizes[i])
             drawn.values[i] = replicates_of(p_hat, members, size, drawn.n_bootstrap, drawn.seed)
 
     def evidence(self, options: EstimationOptions) -> Iterator[Evidence]:
         """The evidence on each sample; call `resample` first."""
-        drawn, grounds = self.drawn, self.grounds
-        unguarded = drawn.limits() if self._own.any() else (grounds.low, grounds.high)
+        drawn, examined = self.drawn, self.examined
+        unguarded = drawn.limits() if self._own.any() else (examined.low, examined.high)
         low, high = answer_limits(
-            grounds, self.assume, unguarded, drawn.sizes, of=options.of, level=options.level
+            examined, self.assume, unguarded, drawn.sizes, of=options.of, level=options.level
         )
-        p_hat = grounds.estimate
+        p_hat = examined.estimate
+        level_of_each = options.level
         if options.simultaneous:
             low, high = stretched(p_hat, low, high, drawn.values, options.level)
-        for i, each in enumerate(grounds):
+            free = len(self.model.classes) - 1
+            level_of_each = 1 - (1 - options.level) / free
+        centres = np.stack([examined.prior, examined.covariate], axis=1)
+        either = np.stack([centres, *either_limits(examined, level_of_each)], axis=1)
+        for i, each in enumerate(examined):
             yield Evidence.of_sample(
                 drawn,
                 i,
                 (p_hat[i], low[i], high[i]),
                 simultaneous=options.simultaneous,
-                assumptions=self._assumptions(each),
+                alternatives=self._alternatives(each),
                 shift=_shift(each, self.assume),
-                decision=Decision.of_grounds(each),
+                facts=each.facts,
                 support=float(each.support),
+                possible=np.array([examined.low[i], examined.high[i]]),
+                either=either[i],
             )
 
     @property
     def _own(self) -> Flags:
         """Which limits are those of the method without its guard, (n_samples,)."""
-        is_interval = self.grounds.kind == CONFIDENCE_INTERVAL
-        return np.asarray(is_interval & (self.assume != COVARIATE))
+        return np.asarray(self.examined.is_interval & (self.assume != Assumption.COVARIATE))
 
-    def _assumptions(self, grounds: Grounds) -> tuple[Assumption, ...]:
+    def _alternatives(self, sample: ExaminedSamples) -> tuple[Alternative, ...]:
         """The estimates under each assumption, that of the estimate first."""
-        labels, refuted = self.model.classes, str(grounds.reason) == REFUTED
+        labels, grounds = self.model.classes, sample.grounds
 
-        def under(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
-            return Assumption(name, method, by_class(labels, p), **marks)
+        def under(
+            assumption: Assumption, method: str, p: Prevalences, *, refuted: bool = False
+        ) -> Alternative:
+            return Alternative(assumption, method, by_class(labels, p), refuted=refuted)
 
         by_prior = under(
-            PRIOR_SHIFT, type(self.model.base).__name__, grounds.prior, refuted=refuted
+            Assumption.PRIOR,
+            type(self.model.base).__name__,
+            sample.prior,
+            refuted=grounds.reason is Reason.REFUTED,
         )
-        covariate = under(COVARIATE_SHIFT, IF_COVARIATE_SHIFT.__name__, grounds.covariate)
-        assumptions = [by_prior, covariate]
-        if not np.allclose(grounds.mixed, grounds.prior):
+        covariate = under(Assumption.COVARIATE, IF_COVARIATE_SHIFT.__name__, sample.covariate)
+        found = [by_prior, covariate]
+        if not np.allclose(sample.mixed, sample.prior):
             method = type(self.drawn.quantifier).__name__
-            assumptions.append(under("prior and covariate shift", method, grounds.mixed))
-        if str(grounds.rests_on) not in ("prior", COVARIATE):
-            assumptions.append(under(BETWEEN_THE_TWO, self.model.method, grounds.estimate))
-        if str(grounds.rests_on) == COVARIATE:
-            assumptions = [assumptions[1], assumptions[0], *assumptions[2:]]
-        unchanged = under(NO_CHANGE, "training prevalence", self.model.base.prior_)
-        return *assumptions, *([] if str(grounds.reason) == DECLARED else [unchanged])
+            found.append(under(Assumption.BOTH, method, sample.mixed))
+        if grounds.rests_on not in (Assumption.PRIOR, Assumption.COVARIATE):
+            found.append(under(Assumption.BETWEEN, self.model.method, sample.estimate))
+        if grounds.rests_on is Assumption.COVARIATE:
+            found = [found[1], found[0], *found[2:]]
+        if grounds.reason is not Reason.DECLARED:
+            prevalence = self.model.base.prior_
+            found.append(under(Assumption.NOTHING, "training prevalence", prevalence))
+        return tuple(found)
 
 
 def _unguarded(model: Model, items: Items) -> tuple[Any, Items]:
@@ -181,20 +175,22 @@ def replicates_of(
     return np.asarray(replicates / replicates.sum(axis=1, keepdims=True))
 
 
-def _shift(grounds: Grounds, assume: str | None) -> Shift:
+def _shift(sample: ExaminedSamples, assume: str | None) -> Shift:
     """The tests of label shift in a line."""
-    if assume == COVARIATE:
-        return Shift(rejected=False, kind=ASSUMED, p_value=1.0)
-    tests = [float(p) for name, p in grounds.p_values.items() if name != "doubles"]
-    if np.isfinite(grounds.z):
-        tests.append(float(ndtr(-grounds.z)))
-    rejected = str(grounds.reason) == REFUTED or bool(grounds.refuted)
-    kind = "prior" if not rejected else IN_DOUBT if grounds.in_doubt else UNEXPLAINED
+    if assume == Assumption.COVARIATE:
+        return Shift(rejected=False, kind=Explanation.ASSUMED, p_value=1.0)
+    tests = [float(p) for name, p in sample.p_values.items() if name != "doubles"]
+    if np.isfinite(sample.z):
+        tests.append(float(ndtr(-sample.z)))
+    rejected = sample.grounds.reason is Reason.REFUTED or bool(sample.refuted)
+    kind = Explanation.PRIOR
+    if rejected:
+        kind = Explanation.IN_DOUBT if sample.in_doubt else Explanation.UNEXPLAINED
     return Shift(
         rejected=rejected,
         kind=kind,
         p_value=min(1.0, N_TESTS * min(tests)),
-        auc=float(grounds.auc) if np.isfinite(grounds.auc) else None,
-        explained=float(grounds.explained) if np.isfinite(grounds.explained) else None,
-        p_doubles=float(grounds.p_values["doubles"]),
+        auc=float(sample.auc) if np.isfinite(sample.auc) else None,
+        explained=float(sample.explained) if np.isfinite(sample.explained) else None,
+        p_doubles=float(sample.p_values["doubles"]),
     )

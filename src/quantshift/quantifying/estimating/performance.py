@@ -1,30 +1,26 @@
 """The classifier on a batch: the usual measures without labels, as trained and after correction.
 
 The evidence on the batch decides how far its probabilities may be corrected
-(`quantshift.adapting.adaptation`) and whether limits are an interval or a range. Only measures of
-predicted classes are estimated here, which cost little; `quantshift.performance` has the others.
+(`quantshift.measuring.adapting.adaptation`) and whether limits are an interval or a range. Only
+measures of predicted classes are estimated here, which cost little; `quantshift.performance` has
+the others.
 """
 
 from functools import cached_property
 
 import numpy as np
 
-from quantshift.adapting.adaptation import strength_of
-from quantshift.adapting.correction import Correction, smoothed
 from quantshift.base.types import Posteriors, Prevalences, Reals
+from quantshift.claims import WIDEST, Assumption, Facts, Kind, decide, shares_by_assumption
 from quantshift.classify.calibration.calibration import NoCalibration
+from quantshift.items.items import Items, uneven
+from quantshift.measuring.adapting.adaptation import strength_of
+from quantshift.measuring.adapting.correction import Correction, smoothed
 from quantshift.measuring.estimate import Measured, PerformanceEstimator, Sample, Use
 from quantshift.measuring.measures.registry import chosen_measures
-from quantshift.quantifiers.base.guarding import COVARIATE, DECLARED, RANGE, WIDEST
-from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifiers.likelihood.sld import AbstractLikelihood
-from quantshift.quantifying.estimating.decision import METHOD, Evidence, allow_for_unknown
-from quantshift.quantifying.output.result import (
-    PRIOR_SHIFT,
-    Audited,
-    ClassifierPerformance,
-    MeasureValue,
-)
+from quantshift.quantifying.estimating.unlabelled import Evidence, allow_for_unknown
+from quantshift.quantifying.result import Audited, ClassifierPerformance, MeasureValue
 from quantshift.quantifying.training.model import Model
 
 BY_CLASS = ("accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1")
@@ -42,19 +38,36 @@ def correction_for(model: Model, evidence: Evidence, n_items: int) -> Correction
     prior = model.base.prior_
     if evidence.no_estimate_reason or not model.is_trained:
         return Correction(prior, prior, 0.0)
-    strength = strength_of(reason_of(model, evidence), evidence.p_doubles)
+    strength = strength_of(decide(facts_of(model, evidence)), evidence.p_doubles)
     trained = _trained(model)
     calibrator = NoCalibration() if trained is None else trained.calibrator_
-    return Correction(prior, smoothed(_shares(model, evidence), n_items), strength, calibrator)
+    return Correction(prior, smoothed(_shares(evidence), n_items), strength, calibrator)
 
 
-def reason_of(model: Model, evidence: Evidence) -> str:
-    """Why probabilities may be corrected, or not, as in `quantshift.adapting.adaptation`."""
-    decision = evidence.decision
-    if decision.rests_on == METHOD and not model.quantifier.tags.adjusts:
-        return COVARIATE
-    is_covariate = decision.reason == DECLARED and decision.rests_on == COVARIATE
-    return COVARIATE if is_covariate else decision.reason
+def corrections_for_either(
+    model: Model, evidence: Evidence, n_items: int
+) -> tuple[Correction, Correction] | None:
+    """The corrections under prior and under covariate shift; None unless either may hold."""
+    if evidence.grounds.kind is not Kind.EITHER:
+        return None
+    prior, trained = model.base.prior_, _trained(model)
+    calibrator = NoCalibration() if trained is None else trained.calibrator_
+    changed = smoothed(_shares(evidence), n_items)
+    return (
+        Correction(prior, changed, calibrator=calibrator),
+        Correction(prior, prior, calibrator=calibrator),
+    )
+
+
+def facts_of(model: Model, evidence: Evidence) -> Facts:
+    """What is known of the shares to which probabilities would be corrected.
+
+    A chosen method that does not adjust assumes that the probabilities are right.
+    """
+    facts = evidence.facts
+    if facts.rests_on is Assumption.METHOD and not model.quantifier.tags.adjusts:
+        return Facts(Assumption.COVARIATE, declared=Assumption.COVARIATE)
+    return facts
 
 
 class PerformanceOfBatches:
@@ -102,18 +115,18 @@ class PerformanceOfBatches:
             weights = items.weights
         posteriors = self.model.posteriors(items)
         correction = correction_for(self.model, evidence, len(items))
-        reason = reason_of(self.model, evidence)
-        sample = Sample(posteriors, correction.prevalence, reason, weights, evidence.support)
+        facts = facts_of(self.model, evidence)
+        sample = Sample(posteriors, correction.prevalence, facts, weights, evidence.support)
         uses = [_use(posteriors)]
         if correction.strength > 0:
             uses.append(_use(correction(posteriors)))
         performances = self.estimator.of(sample, uses, self.training)
-        unknown = (evidence.none_of_these or 0.0) if sample.kind == RANGE else 0.0
+        unknown = (evidence.none_of_these or 0.0) if sample.grounds.kind.is_range else 0.0
         as_trained, *corrected = (
             tuple(_value(each, unknown) for each in use.measured) for use in performances
         )
         return ClassifierPerformance(
-            kind=sample.kind,
+            kind=sample.grounds.kind,
             strength=correction.strength,
             as_trained=as_trained,
             corrected=corrected[0] if corrected else (),
@@ -129,12 +142,10 @@ def _trained(model: Model) -> AbstractLikelihood | None:
     return model.base if isinstance(model.base, AbstractLikelihood) else None
 
 
-def _shares(model: Model, evidence: Evidence) -> Prevalences:
+def _shares(evidence: Evidence) -> Prevalences:
     """The shares of the classes if only they changed."""
-    for assumption in evidence.assumptions:
-        if assumption.name == PRIOR_SHIFT:
-            return np.array([assumption.prevalence[label] for label in model.classes])
-    return evidence.interval.prevalence
+    found = shares_by_assumption(evidence.alternatives)
+    return found.get(Assumption.PRIOR, evidence.interval.prevalence)
 
 
 def _value(measured: Measured, unknown: float) -> MeasureValue:

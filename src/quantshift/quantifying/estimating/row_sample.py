@@ -2,17 +2,21 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from quantshift.adapting.correction import Correction
+import numpy as np
+
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.base.types import Indices
+from quantshift.claims import decide
+from quantshift.claims.findings import Finding
 from quantshift.diagnosis.unseen_class import unlike_every_class
-from quantshift.quantifiers.base.guarding import COVARIATE
-from quantshift.quantifying.audits.audited import AuditTable, audited_codes
+from quantshift.items.items import Items
+from quantshift.measuring.adapting.correction import Correction
+from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.estimating.accuracy import accuracy_of
 from quantshift.quantifying.estimating.changes import columns_that_moved, with_changes
-from quantshift.quantifying.estimating.decision import Evidence
 from quantshift.quantifying.estimating.evidence import (
     RESAMPLING,
     examine,
@@ -21,14 +25,18 @@ from quantshift.quantifying.estimating.evidence import (
 from quantshift.quantifying.estimating.performance import (
     PerformanceOfBatches,
     correction_for,
-    reason_of,
+    corrections_for_either,
+    facts_of,
 )
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
+from quantshift.quantifying.estimating.summary import all_findings
+from quantshift.quantifying.estimating.unlabelled import Evidence
+from quantshift.quantifying.findings import SampleFindings
 from quantshift.quantifying.options import EstimationOptions, Request
 from quantshift.quantifying.output.advice import FEW_LABELS
-from quantshift.quantifying.output.commands import SHEET, audit_plan_command
-from quantshift.quantifying.output.result import Batch, LeftOutColumn
-from quantshift.quantifying.reading.levels import cure_of, why_unknown
+from quantshift.quantifying.output.commands import SHEET, plan_command
+from quantshift.quantifying.reading.audited import AuditTable, audited_codes
+from quantshift.quantifying.reading.levels import why_unknown
 from quantshift.quantifying.reading.pool import (
     NOTHING,
     Pool,
@@ -36,9 +44,9 @@ from quantshift.quantifying.reading.pool import (
     sample_sources,
     unused_columns,
 )
-from quantshift.quantifying.rows.spool import RowSpool
+from quantshift.quantifying.reading.spool import RowSpool
+from quantshift.quantifying.result import Batch
 from quantshift.quantifying.training.model import Model
-from quantshift.quantifying.training.summary import all_warnings
 from quantshift.tables.reading import OpenTable
 
 
@@ -49,8 +57,9 @@ class RowSample(AbstractSample):
     codes: of labelled items, by their position among the items, in the order of labelling.
     commands: for each batch that is a file, the commands that draw items of it to label: a number
         of them, or as many as it takes to tell two shares apart.
-    corrections: of the probabilities in each batch that is completed.
-    notes: about columns of the tables and about the audit.
+    corrections: of the probabilities in each batch that is completed; either: under prior and under
+        covariate shift, in those where the items cannot tell which.
+    others: findings about columns of the tables and about the audit.
     """
 
     model: Model
@@ -58,9 +67,11 @@ class RowSample(AbstractSample):
     pool: Pool
     codes: Mapping[int, int]
     commands: Mapping[str, tuple[str, str]]
-    notes: tuple[str, ...]
+    others: tuple[Finding, ...]
     performance: PerformanceOfBatches
+    n_skipped: int = 0
     corrections: dict[str, Correction] = field(default_factory=dict)
+    either: dict[str, tuple[Correction, Correction]] = field(default_factory=dict)
     _shares_unlike: dict[int, Sequence[float | None]] = field(default_factory=dict)
 
     @classmethod
@@ -100,17 +111,18 @@ class RowSample(AbstractSample):
         commands = {}
         if request.batches.grouping is None:
             commands = dict(zip(pool.batches, _commands(request), strict=True))
-        notes = (
+        others = (
             *unused_columns(tables, model, [by, columns.id, columns.weights]),
             *_divided_by_content(by, model),
-            *(() if audited is None else audited.warnings),
+            *(() if audited is None else audited.findings),
         )
         options = request.estimation
         performance = PerformanceOfBatches(
             model, level=options.level, n_bootstrap=options.replicates, seed=seed
         )
         codes = {} if audited is None else audited_codes(audited, pool)
-        return cls(model, by, pool, codes, commands, notes, performance)
+        n_skipped = 0 if audited is None else audited.skipped
+        return cls(model, by, pool, codes, commands, others, performance, n_skipped)
 
     def sizes(self) -> Mapping[str, int]:
         """How many items each batch has, in the order of the batches."""
@@ -125,10 +137,10 @@ class RowSample(AbstractSample):
     ) -> Mapping[str, Evidence]:
         """The evidence on every batch that has items."""
         progress(RESAMPLING, 0, options.replicates)
-        filled = {name: rows for name, rows in self.pool.batches.items() if len(rows)}
+        items, filled = self._distinct
         examined = examine(
             self.model,
-            self.pool.items,
+            items,
             list(filled.values()),
             options,
             seed=seed,
@@ -142,6 +154,30 @@ class RowSample(AbstractSample):
             )
         }
 
+    @cached_property
+    def _distinct(self) -> tuple[Items, dict[str, Indices]]:
+        """The items, weighted by their copies, and those of every batch without its copies.
+
+        An item that occurs k times is one item that is seen k times: its copies say nothing more.
+        """
+        items, guard = self.pool.items, self.model.guard
+        filled = {name: rows for name, rows in self.pool.batches.items() if len(rows)}
+        if guard is None or not filled or items.weights is not None:
+            return items, filled
+        positions, weights = guard.positions(items), np.ones(len(items))
+        for name, rows in filled.items():
+            kept, times = guard.reference_.distinct(positions[rows])
+            if times is not None:
+                weights[rows[kept]] = times
+            filled[name] = rows[kept]
+        unequal = bool((weights != 1).any())
+        return (replace(items, weights=weights) if unequal else items), filled
+
+    @property
+    def n_copies(self) -> int:
+        """How many items are copies of others."""
+        return sum(map(len, self.pool.batches.values())) - sum(map(len, self._distinct[1].values()))
+
     def _unlike(self, batches: Mapping[str, Indices], seed: int) -> Sequence[float | None]:
         """The share of items like those of no class in each batch; the same at every level."""
         guard = self.model.guard
@@ -150,7 +186,7 @@ class RowSample(AbstractSample):
         if seed not in self._shares_unlike:
             self._shares_unlike[seed] = unlike_every_class(
                 guard,
-                self.pool.items,
+                self._distinct[0],
                 list(batches.values()),
                 ignored=[self.model.features_of(self._moved(name)) for name in batches],
                 seed=seed,
@@ -169,7 +205,7 @@ class RowSample(AbstractSample):
         unknown = self.pool.unknown.get(name)
         if unknown is None or evidence.no_estimate_reason:
             return evidence
-        return evidence.refused(why_unknown(unknown), cure_of(unknown))
+        return evidence.refused(why_unknown(unknown), tuple(column.column for column in unknown))
 
     def scored(self, name: str) -> ScoredBatch:
         """The items of a batch."""
@@ -184,6 +220,8 @@ class RowSample(AbstractSample):
             labelled={position[row]: code for row, code in self.codes.items() if row in position},
             command=self.commands.get(name, ("", ""))[0],
             deciding_command=self.commands.get(name, ("", ""))[1],
+            n_skipped=self.n_skipped,
+            weights=None if self.pool.items.weights is None else self.pool.items.weights[rows],
         )
 
     def completed(self, batch: Batch, evidence: Evidence) -> Batch:
@@ -191,9 +229,12 @@ class RowSample(AbstractSample):
         items = self.pool.items.take(self.pool.batches[batch.name])
         if batch.audit is None or not batch.audit.contradicts:
             self.corrections[batch.name] = correction_for(self.model, evidence, len(items))
+        both = corrections_for_either(self.model, evidence, len(items))
+        if both is not None:
+            self.either[batch.name] = both
         performance = self.performance.of(items, evidence, batch.audit)
         if performance is not None:
-            by_confidence = reason_of(self.model, evidence) == COVARIATE
+            by_confidence = decide(facts_of(self.model, evidence)).declares_covariate
             accuracy = accuracy_of(performance, self.performance.level, by_confidence=by_confidence)
             batch = replace(batch, accuracy=accuracy, performance=performance)
         return with_changes(batch, self.model.profile, self.pool.compared.get(batch.name))
@@ -202,21 +243,21 @@ class RowSample(AbstractSample):
         """How many rows of each table were used."""
         return self.pool.rows
 
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings that are not about a single batch."""
-        return all_warnings(self.model, self.pool, self.notes)
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings that are not about a single batch."""
+        n_items = sum(map(len, self.pool.batches.values()))
+        n_copies = self.n_copies
+        copied = (SampleFindings.COPIES.found(n=n_copies, n_items=n_items),) if n_copies else ()
+        return all_findings(self.model, self.pool, (*self.others, *copied))
 
     def left_out_columns(self) -> Sequence[LeftOutColumn]:
         """The columns of the training table that are not used."""
         return self.model.columns.left_out
 
 
-def _divided_by_content(by: str | None, model: Model) -> Iterator[str]:
+def _divided_by_content(by: str | None, model: Model) -> Iterator[Finding]:
     if by in model.columns.content:
-        yield (
-            f"column {by!r} divides the sample, and the model was trained on it: differences "
-            "between batches may come from it alone; consider training a model without it"
-        )
+        yield SampleFindings.DIVIDING_COLUMN.found(column=by)
 
 
 def _commands(request: Request) -> Iterator[tuple[str, str]]:
@@ -224,7 +265,7 @@ def _commands(request: Request) -> Iterator[tuple[str, str]]:
     tables = sample_sources(request.sources.sample)
     for number, table in enumerate(tables, start=1):
         at_once, in_steps = (
-            audit_plan_command(
+            plan_command(
                 replace(request.sources, sample=table),
                 request.recipe,
                 n_labels=n_labels,

@@ -4,12 +4,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.base.types import Posteriors, Reals
-from quantshift.quantifying.estimating.decision import Evidence
+from quantshift.claims.findings import Finding
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifying.columns import LeftOutColumn
+from quantshift.quantifying.estimating.unlabelled import Evidence
 from quantshift.quantifying.options import EstimationOptions
-from quantshift.quantifying.output.result import Batch, LeftOutColumn
+from quantshift.quantifying.result import Batch
 from quantshift.quantifying.training.model import Model
 
 
@@ -19,7 +24,9 @@ class ScoredBatch:
 
     posteriors: a row for each item or, with counts, for `counts` items; 0 for a labelled item that
         another row already counts.
-    labelled: the codes of labelled items by their row, in the order of labelling.
+    labelled: the codes of labelled items by their row, in the order of labelling. n_skipped: rows
+        of the audited table that may have been left without a label for what they are.
+    weights: how much each row counts, if rows differ in that.
     n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
     command: draws random items of the batch to label; deciding_command: draws enough of them to be
         labelled from the top until it is settled which of two shares is true. Both are empty if the
@@ -34,6 +41,18 @@ class ScoredBatch:
     counts: Reals | None = None
     command: str = ""
     deciding_command: str = ""
+    n_skipped: int = 0
+    weights: Weights | None = None
+
+    @property
+    def mean_posterior(self) -> tuple[Reals, Reals]:
+        """The mean posterior of each class, and its variance as that of a sample."""
+        q = self.posteriors
+        weights = np.ones(len(q)) if self.weights is None else self.weights
+        counts = np.ones(len(q)) if self.counts is None else self.counts
+        shares = weights * counts / (weights @ counts)
+        mean = shares @ q
+        return mean, (shares**2 / np.maximum(counts, 1)) @ np.square(q - mean)
 
 
 class AbstractSample(ABC):
@@ -75,8 +94,8 @@ class AbstractSample(ABC):
         """How many rows of each table were used."""
 
     @abstractmethod
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings that are not about a single batch, those about training among them."""
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings that are not about a single batch, those about training among them."""
 
     @abstractmethod
     def left_out_columns(self) -> Sequence[LeftOutColumn]:

@@ -23,12 +23,14 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
-from quantshift.answers.kinds import INTERVAL, RANGE
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
+from quantshift.claims import Alternative, Assumption, Explanation, Facts, Reason, decide
+from quantshift.claims.findings import Finding
 from quantshift.intervals.targets import ITEMS
+from quantshift.items.items import Items
 from quantshift.multilabel.joint.joint_shift import (
     MOST_ITEMS,
     JointFinding,
@@ -37,32 +39,14 @@ from quantshift.multilabel.joint.joint_shift import (
 )
 from quantshift.multilabel.related_labels import related_groups
 from quantshift.multilabel.tilted_label_sets import TiltedLabelSets
-from quantshift.quantifiers.base.guarding import (
-    AGREEING,
-    AGREEMENT,
-    EVIDENCE,
-    EVIDENCE_LEVEL,
-    NO_EVIDENCE,
-    NORMAL,
-    REFUTED,
-    WIDEST,
-    AbstractGuarded,
-    covariate_limits,
-)
-from quantshift.quantifiers.base.items import Items
-from quantshift.quantifying.estimating.decision import JOINT, JOINT_SHIFT, Decision, Evidence
+from quantshift.quantifiers.base.guarding import NORMAL, AbstractGuarded, covariate_limits
+from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.estimating.row_sample import RowSample
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
+from quantshift.quantifying.estimating.unlabelled import Evidence
 from quantshift.quantifying.labels.label_training import LabelModels
 from quantshift.quantifying.options import AUTO, EstimationOptions
-from quantshift.quantifying.output.result import (
-    BETWEEN_THE_TWO,
-    COVARIATE_SHIFT,
-    Assumption,
-    Batch,
-    LeftOutColumn,
-    Shift,
-)
+from quantshift.quantifying.result import Batch, Shift
 from quantshift.quantifying.training.model import Model
 
 LARGEST_GROUP = 10
@@ -145,7 +129,7 @@ class LabelsTogether:
         position = self._groups[number].tolist().index(j)
         revised = dict(own)
         for name, evidence in own.items():
-            is_open = evidence.decision.kind == RANGE and not evidence.no_estimate_reason
+            is_open = evidence.grounds.kind.is_range and not evidence.no_estimate_reason
             if is_open and (seen := self._examined(number, name)) is not None:
                 revised[name] = _revised(evidence, seen, position, label, options)
         return revised
@@ -185,7 +169,7 @@ class LabelsTogether:
             np.column_stack(held_out),
             self._has[:, group],
             guard.reference_,
-            weights=guard.held_out_.weights,
+            sample_weight=guard.held_out_.weights,
             tests_columns=guard.training_positions() is not None,
             seed=self.seed,
         )
@@ -254,8 +238,8 @@ class SampleOfLabel(AbstractSample):
     def rows(self) -> tuple[Rows, ...]:  # noqa: D102
         return self.own.rows()
 
-    def warnings(self) -> tuple[str, ...]:  # noqa: D102
-        return self.own.warnings()
+    def findings(self) -> tuple[Finding, ...]:  # noqa: D102
+        return self.own.findings()
 
     def left_out_columns(self) -> Sequence[LeftOutColumn]:  # noqa: D102
         return self.own.left_out_columns()
@@ -273,16 +257,22 @@ def _revised(
     both = np.array([(joint[0] + mean[0]) / 2, min(joint[1], mean[1]), max(joint[2], mean[2])])
     # A joint estimate within the limits of the mean posterior cannot tell the two apart.
     doubles = None if mean[1] <= joint[0] <= mean[2] else finding.doubles
-    if doubles is not None and doubles <= EVIDENCE_LEVEL:
-        shares, kind, reason = joint, INTERVAL, EVIDENCE
-    elif abs(joint[0] - mean[0]) < AGREEING and both[2] - both[1] <= WIDEST:
-        shares, kind, reason = both, INTERVAL, AGREEMENT
-    elif evidence.decision.reason != REFUTED:
+    facts = Facts(
+        Assumption.JOINT,
+        doubles=1.0 if doubles is None else doubles,
+        apart=float(abs(joint[0] - mean[0])),
+        allowed=float(both[2] - both[1]),
+    )
+    reason = decide(facts).reason
+    if reason is Reason.EVIDENCE:
+        shares = joint
+    elif reason is Reason.AGREEMENT:
+        shares = both
+    elif evidence.grounds.reason is not Reason.REFUTED:
         return evidence
     else:
         own = evidence.interval
         shares = np.array([both[0], min(both[1], own.low[1]), max(both[2], own.high[1])])
-        kind, reason = RANGE, NO_EVIDENCE
     p_hat, low, high = shares
     interval = replace(
         evidence.interval,
@@ -291,32 +281,32 @@ def _revised(
         high=np.array([1 - low, high]),
         replicates=_replicates(evidence.interval.replicates, finding, j, float(p_hat)),
     )
-    decision = Decision(kind, reason, JOINT).with_limits(interval.low, interval.high)
     return replace(
         evidence,
         interval=replace(interval, bias=interval.replicates.mean(axis=0) - interval.prevalence),
-        assumptions=_assumptions(evidence, label, float(joint[0]), float(mean[0])),
+        alternatives=_alternatives(evidence, label, float(joint[0]), float(mean[0])),
         shift=Shift(
             rejected=False,
-            kind=JOINT,
+            kind=Explanation.JOINT,
             p_value=finding.p_value,
             auc=finding.auc,
             explained=finding.explained,
             p_doubles=doubles,
         ),
-        decision=decision,
+        facts=facts,
         support=None,
     )
 
 
-def _assumptions(
+def _alternatives(
     evidence: Evidence, label: str, joint: float, mean: float
-) -> tuple[Assumption, ...]:
+) -> tuple[Alternative, ...]:
     """The joint estimate first, then those of the label alone."""
-    other = next(name for name in evidence.assumptions[0].prevalence if name != label)
-    together = Assumption(JOINT_SHIFT, TiltedLabelSets.__name__, {other: 1 - joint, label: joint})
-    rest = [a for a in evidence.assumptions if a.name != BETWEEN_THE_TWO]
-    return together, *sorted(rest, key=lambda a: a.name != COVARIATE_SHIFT)
+    names = evidence.alternatives[0].prevalence
+    prevalence = {name: joint if name == label else 1 - joint for name in names}
+    together = Alternative(Assumption.JOINT, TiltedLabelSets.__name__, prevalence)
+    rest = [a for a in evidence.alternatives if a.assumption is not Assumption.BETWEEN]
+    return together, *sorted(rest, key=lambda a: a.assumption is not Assumption.COVARIATE)
 
 
 def _replicates(own: Prevalences, finding: JointFinding, j: int, p_hat: float) -> Prevalences:

@@ -18,14 +18,14 @@ import polars as pl
 
 from quantshift.answers.rows import NO_LABEL
 from quantshift.base.types import Flags
+from quantshift.claims.findings import Finding
 from quantshift.errors import UserError
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.quantifying.columns import TableItems, total
 from quantshift.quantifying.options import ColumnOptions, SeveralLabelOptions
 from quantshift.quantifying.training.train import FEWEST_OF_A_CLASS
 from quantshift.quantifying.training.training_warnings import doubts_about_labels
-from quantshift.tables.columns.kinds import label_names
-from quantshift.tables.columns.labels import TRUTHS, check_separator, no_truth_value
+from quantshift.tables.columns.labels import TRUTHS, check_separator, label_names, no_truth_value
 from quantshift.tables.columns.spelling import usual_spellings
 from quantshift.tables.reading import OpenTable
 
@@ -38,12 +38,12 @@ class LabelsRead:
     """Which labels the rows have.
 
     rare: labels that are too rare to be learnt, which are not in the table, and how many rows have
-    them. notes: what is odd about how labels are written, in sentences.
+    them. findings: what is odd about how labels are written.
     """
 
     table: LabelTable
     rare: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 class AbstractLabelCells(ABC):
@@ -152,8 +152,8 @@ class SeparatedColumn(AbstractLabelCells):
                 if (j := column_of.get(usual.get(name, name))) is not None:
                     has[i, j] = True
         rare = {name: totals[name] for name in sorted(totals) if name not in column_of}
-        notes = doubts_about_labels(counts, counts, usual)
-        return LabelsRead(LabelTable(has, np.array(names, dtype=str)), rare, tuple(notes))
+        doubts = doubts_about_labels(counts, counts, usual)
+        return LabelsRead(LabelTable(has, np.array(names, dtype=str)), rare, tuple(doubts))
 
 
 def _check_number(n_labels: int, where: str) -> None:

@@ -13,27 +13,28 @@ from pathlib import Path
 from scipy.special import ndtri
 
 from quantshift.answers.conditions import Condition
-from quantshift.answers.repeated_warnings import unless_about_all
+from quantshift.answers.merging import of_targets
 from quantshift.answers.shares import Share, share_of
 from quantshift.base.progress import OnProgress, silent, within
+from quantshift.claims import Explanation
+from quantshift.claims.findings import Finding, Severity
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifying.estimating.batches import allow_for_left_out
-from quantshift.quantifying.estimating.decision import JOINT
-from quantshift.quantifying.estimating.job import estimate_sample
+from quantshift.quantifying.estimating.estimation import estimate_sample
 from quantshift.quantifying.estimating.row_sample import RowSample
+from quantshift.quantifying.findings import SampleFindings
 from quantshift.quantifying.labels.joint_sample import LabelsTogether, SampleOfLabel
 from quantshift.quantifying.labels.label_folder import is_label_models, load_label_models
 from quantshift.quantifying.labels.label_folder_names import label_folder_name
-from quantshift.quantifying.labels.label_result import (
-    LabelAnswer,
-    LabelBatch,
-    LabelQuantification,
-)
+from quantshift.quantifying.labels.label_quantification import LabelQuantification
+from quantshift.quantifying.labels.label_result import LabelAnswer, LabelBatch
 from quantshift.quantifying.labels.label_training import LabelModels, train_labels
 from quantshift.quantifying.labels.parents import Parents
 from quantshift.quantifying.options import EstimationOptions, Request
-from quantshift.quantifying.output.result import Batch, Quantification
+from quantshift.quantifying.output.quantification import Quantification
+from quantshift.quantifying.output.text import findings_of
 from quantshift.quantifying.reading.pool import open_samples, read_features
+from quantshift.quantifying.result import Batch
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.recipe import check_same, tied_to_batches
 from quantshift.statistics.multiple_tests import level_for_all
@@ -87,7 +88,8 @@ def combined_answers(
     """
     parents, labels = models.parents, models.labels
     first = answers[labels[0]]
-    batches, notes = [], []
+    batches: list[LabelBatch] = []
+    contradictions: list[Finding] = []
     coherent: dict[str, list[Batch]] = {label: [] for label in labels}
     for i, batch in enumerate(first.batches):
         own = {label: answers[label].batches[i] for label in labels}
@@ -96,7 +98,7 @@ def combined_answers(
             label: Share(label, share.estimate, *wider[label][batch.name])
             for label, share in shares.items()
         }
-        notes += _contradictions(parents, for_all, batch.name)
+        contradictions += _contradictions(parents, for_all, batch.name)
         fitting, fitting_for_all = parents.coherent(shares), parents.coherent(for_all)
         label_answers = [
             _answer(answers[label], own[label], fitting[label], fitting_for_all[label])
@@ -113,7 +115,7 @@ def combined_answers(
         batches=tuple(batches),
         parents=dict(parents.of),
         left_out_labels=models.left_out,
-        warnings=(*notes, *_warnings(answers)),
+        findings=(*contradictions, *_findings(answers)),
         answers={
             label: replace(answers[label], batches=tuple(coherent[label])) for label in labels
         },
@@ -237,20 +239,19 @@ def _answer(result: Quantification, batch: Batch, share: Share, for_all: Share) 
     """The answer to one label in one batch. share, for_all: after they were made to fit."""
     training = result.training.prevalence[share.label]
     shift = batch.shift
-    is_joint = shift is not None and shift.kind == JOINT
+    is_joint = shift is not None and shift.kind is Explanation.JOINT
     return LabelAnswer(
         label=share.label,
         estimate=share.estimate,
         low=share.low,
         high=share.high,
+        either=share.either,
         low_for_all=for_all.low,
         high_for_all=for_all.high,
         training=training,
         change=None if share.estimate is None else share.estimate - training,
-        method=batch.assumptions[0].method if is_joint else result.method,
-        kind=batch.kind,
-        reason=batch.reason,
-        can_be_estimated=batch.can_be_estimated,
+        method=batch.alternatives[0].method if is_joint else result.method,
+        grounds=batch.grounds,
         shift=None if shift is None else shift.is_significant,
         p_value=None if shift is None else shift.p_value,
         changed=share.label in batch.change,
@@ -263,33 +264,29 @@ def _with_share(batch: Batch, share: Share) -> Batch:
     if share == share_of(batch, share.label):
         return batch
     (other,) = (own.label for own in batch.shares if own.label != share.label)
-    rest = Share(
-        other,
-        None if share.estimate is None else 1 - share.estimate,
-        1 - share.high,
-        1 - share.low,
-    )
+    rest = share.complement(other)
     return replace(
         batch, shares=tuple(share if own.label == share.label else rest for own in batch.shares)
     )
 
 
-def _contradictions(parents: Parents, shares: Mapping[str, Share], batch: str) -> list[str]:
+def _contradictions(parents: Parents, shares: Mapping[str, Share], batch: str) -> list[Finding]:
     return [
-        f"{batch}: the limits of {child!r} are above those of its parent {parent!r}, which cannot "
-        "be: at least one of the two is wrong"
+        SampleFindings.CHILD_ABOVE_PARENT.found(batch=batch, child=child, parent=parent)
         for child, parent in parents.contradictions(shares)
     ]
 
 
-def _warnings(answers: Mapping[str, Quantification]) -> list[str]:
-    """What is said of all labels, once, and of some, with their names."""
+def _findings(answers: Mapping[str, Quantification]) -> list[Finding]:
+    """What is found for all labels, once, and for some, with their names; without advice."""
     several = len(next(iter(answers.values())).batches) > 1
-    about = [(label, warning) for label, answer in answers.items() for warning in answer.warnings]
-    about += [
-        (label, f"{batch.name}: {warning}" if several else warning)
-        for label, answer in answers.items()
-        for batch in answer.batches
-        for warning in batch.warnings
-    ]
-    return unless_about_all(about, len(answers))
+    return of_targets(
+        {
+            label: [
+                found if several else replace(found, about=replace(found.about, batch=None))
+                for found in findings_of(answer)
+                if found.severity is not Severity.ADVICE
+            ]
+            for label, answer in answers.items()
+        }
+    )

@@ -6,10 +6,11 @@ from typing import Any
 from quantshift.answers.conditions import Condition
 from quantshift.answers.labels.labels_page import bar_of, render_labels
 from quantshift.answers.marks import legend
+from quantshift.answers.merging import unless_about_all
 from quantshift.answers.page import data_links
 from quantshift.answers.rows import rows_text
 from quantshift.answers.words import shortened
-from quantshift.quantifying.labels.label_result import LabelBatch, LabelQuantification
+from quantshift.quantifying.labels.label_result import AbstractLabelQuantification, LabelBatch
 from quantshift.quantifying.labels.label_text import (
     alarms,
     headline,
@@ -18,7 +19,9 @@ from quantshift.quantifying.labels.label_text import (
     marks_in,
     marks_of,
     method_facts,
+    shown_findings,
 )
+from quantshift.quantifying.output.text import advice_of
 
 ABOUT_LABELS = (
     "The largest change from training first, in percentage points. A bar goes from the lower to "
@@ -34,7 +37,7 @@ ABOUT_TESTS = (
 
 
 def render_page(
-    result: LabelQuantification,
+    result: AbstractLabelQuantification,
     *,
     conditions: Sequence[Condition] = (),
     provenance: Sequence[tuple[str, str]] = (),
@@ -57,7 +60,10 @@ def render_page(
         batches=[_batch(result, batch) for batch in result.batches],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=list(alarms(result)),
-        warnings=[*left_out_text(result), *result.warnings],
+        warnings=[
+            *left_out_text(result),
+            *unless_about_all(shown_findings(result), len(result.labels)),
+        ],
         used=result.used,
         left_out_columns=result.left_out_columns,
         rows=[rows_text(r) for r in (result.first.training.rows, *result.sample_rows) if r],
@@ -66,7 +72,7 @@ def render_page(
     )
 
 
-def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
+def _batch(result: AbstractLabelQuantification, batch: LabelBatch) -> dict[str, Any]:
     """A batch as the page shows it."""
     rows = []
     for answer, cells in zip(batch.labels, label_rows(result, batch)[1:], strict=True):
@@ -77,7 +83,7 @@ def _batch(result: LabelQuantification, batch: LabelBatch) -> dict[str, Any]:
                 **bar_of(answer.share, answer.kind, answer.training),
                 "marks": marks_of(result, batch, answer),
                 "sentences": [text for text in (own_batch.basis, own_batch.verdict) if text],
-                "advice": own_batch.advice,
+                "advice": [found.sentence for found in advice_of(own_batch)],
                 "command": own_batch.command,
             }
         )

@@ -1,62 +1,51 @@
 """What `quantify` finds about several labels, as plain data."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from quantshift.answers.answer import AbstractLabelsAnswer, json_schema_of
-from quantshift.answers.conditions import Condition
-from quantshift.answers.notebook import Summary, batch_line
 from quantshift.answers.rows import Rows
-from quantshift.answers.shares import AbstractLabelShare, Share
-from quantshift.base.imports import extra_needed
+from quantshift.answers.shares import AbstractLabelShare, Candidate, conditional_parts
+from quantshift.answers.show.answer import AbstractLabelsAnswer
+from quantshift.answers.show.batches import AbstractLabelsBatch
+from quantshift.claims.findings import Finding
+from quantshift.quantifying.columns import LeftOutColumn, UsedColumn
 from quantshift.quantifying.labels.label_training import LeftOutLabel, beside_labels
-from quantshift.quantifying.output.result import LeftOutColumn, Quantification, UsedColumn
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-FORMAT = 5
-"""Version of the layout of the JSON; that of a single label has versions of its own, up to 4."""
+from quantshift.quantifying.output.quantification import Quantification
 
 
 @dataclass(frozen=True)
 class LabelAnswer(AbstractLabelShare):
     """The share of one label in one batch.
 
-    low, high: limits that hold for this label on its own; low_for_all, high_for_all: for all labels
-        at once (Bonferroni).
+    either: two intervals of which one holds, with an answer of that kind.
     training: its share in training; change: how far the estimate is from that.
     method: of the estimate and its limits; TiltedLabelSets where the labels were estimated
         together, because the label alone would have had a range.
-    kind, reason: as for a single label, from its own tests or from those of all labels together.
+    grounds: as for a single label, from its own tests or from those of all labels together.
     shift: whether more has changed than the share of this label and, as far as the labels can be
         estimated together, of the others; None where nothing was tested.
     changed: whether the share differs from that of the batch before.
     cut: whether the estimate or a limit was above that of the parent label.
     """
 
-    label: str
-    estimate: float | None
-    low: float
-    high: float
-    low_for_all: float
-    high_for_all: float
+    either: tuple[Candidate, ...]
     training: float
     change: float | None
     method: str
-    kind: str
-    reason: str
-    can_be_estimated: bool
     shift: bool | None
     p_value: float | None
     changed: bool
     cut: bool
 
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The two intervals."""
+        return self.either
+
 
 @dataclass(frozen=True, repr=False)
-class LabelBatch:
+class LabelBatch(AbstractLabelsBatch):
     """One sample. labels: the answers, the largest change from training first."""
 
     name: str
@@ -64,27 +53,10 @@ class LabelBatch:
     left_out: int
     labels: tuple[LabelAnswer, ...]
 
-    @property
-    def shares(self) -> tuple[Share, ...]:
-        """One for each label."""
-        return tuple(answer.share for answer in self.labels)
-
-    def __repr__(self) -> str:
-        """The shares in a line."""
-        return batch_line(self)
-
 
 @dataclass(frozen=True, repr=False)
-class LabelQuantification(AbstractLabelsAnswer):
-    """The answer to a call of `quantify` with several labels.
-
-    level: of the limits of each label; level_for_all: that at which the limits of each label are
-        taken, so that those of all labels of a batch hold at once at `level`.
-    parents: the label that a label is within, if any.
-    left_out_labels: labels of the training table that are not estimated.
-    warnings: each once; those about one label begin with its name.
-    answers: to each label on its own, with verdicts, advice and everything else.
-    """
+class AbstractLabelQuantification(AbstractLabelsAnswer):
+    """What `quantify` finds; `LabelQuantification` says what the fields are and shows them."""
 
     labels: tuple[str, ...]
     level: float
@@ -92,7 +64,7 @@ class LabelQuantification(AbstractLabelsAnswer):
     batches: tuple[LabelBatch, ...]
     parents: Mapping[str, str]
     left_out_labels: tuple[LeftOutLabel, ...]
-    warnings: tuple[str, ...]
+    findings: tuple[Finding, ...]
     answers: Mapping[str, Quantification]
 
     @property
@@ -120,66 +92,25 @@ class LabelQuantification(AbstractLabelsAnswer):
         """How many rows of each sample were read, used and left out."""
         return self.first.sample_rows
 
-    def to_text(self, *, verbose: bool = False) -> str:
-        """What a terminal shows. verbose: with every one of many batches."""
-        from quantshift.quantifying.labels.label_text import render_text
-
-        return render_text(self, verbose=verbose)
-
-    def to_json(self) -> str:
-        """Everything as JSON, as described by `label_json_schema`."""
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
-
     def records(self) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`: one per batch and label."""
+        """The rows of `to_frame`: one per batch and label, or one for each of two intervals."""
         for batch in self.batches:
             for answer in batch.labels:
                 values = asdict(answer)
-                first = {name: values.pop(name) for name in ("estimate", "low", "high")}
-                yield {
-                    "batch": batch.name,
-                    "items": batch.n_items,
-                    "left_out": batch.left_out,
-                    "class": values.pop("label"),
-                    **first,
-                    **values,
-                }
-
-    def page(
-        self,
-        *,
-        conditions: Sequence[Condition] = (),
-        provenance: Sequence[tuple[str, str]] = (),
-    ) -> str:
-        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
-        from quantshift.quantifying.labels.label_page import render_page
-
-        return render_page(self, conditions=conditions, provenance=provenance)
-
-    def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
-        """Shares with their limits: of all labels, or of one label batch by batch.
-
-        label: the one to draw, if there are several batches (default: that of the largest change).
-        """
-        with extra_needed("plots"):
-            from quantshift.answers.plotting import plot_shares
-        from quantshift.quantifying.labels.label_text import limits_heading
-
-        return plot_shares(self, label, ax, limits_heading(self))
-
-    def in_a_line(self) -> str:
-        """All labels of the last batch in one line."""
-        from quantshift.quantifying.labels.label_text import labels_in_a_line
-
-        return labels_in_a_line(self)
-
-    def summary(self) -> Summary:
-        """A few lines for the interactive shell."""
-        from quantshift.quantifying.labels.label_text import summary_of
-
-        return summary_of(self)
-
-
-def label_json_schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of the output of `LabelQuantification.to_json`."""
-    return json_schema_of(LabelQuantification, FORMAT)
+                for name in ("grounds", "either", "label", "estimate", "low", "high"):
+                    del values[name]
+                for part, condition in conditional_parts(answer.share):
+                    yield {
+                        "batch": batch.name,
+                        "items": batch.n_items,
+                        "left_out": batch.left_out,
+                        "class": part.label,
+                        "estimate": part.estimate,
+                        "low": part.low,
+                        "high": part.high,
+                        "kind": answer.kind.value,
+                        "reason": answer.reason.value,
+                        "condition": condition,
+                        "can_be_estimated": answer.can_be_estimated,
+                        **values,
+                    }

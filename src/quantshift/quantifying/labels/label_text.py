@@ -1,15 +1,23 @@
 """Several labels as text for a terminal: a row for each, the largest change from training first."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from quantshift.answers.batch_names import newest_batch, newest_name
-from quantshift.answers.kinds import INTERVAL, RANGE, is_range, limits_head
+from quantshift.answers.kinds import common_head
 from quantshift.answers.marks import legend
-from quantshift.answers.notebook import Summary
-from quantshift.answers.repeated_warnings import unless_about_all
-from quantshift.answers.rows import much_left_out, rows_of_tables
-from quantshift.answers.text import LONGEST_LABEL, aligned, more_lines, some
+from quantshift.answers.merging import of_targets, unless_about_all
+from quantshift.answers.rows import besides_rows, much_left_out, rows_of_tables
+from quantshift.answers.show.notebook import Summary
+from quantshift.answers.text import (
+    LONGEST_LABEL,
+    aligned,
+    labelled_lines,
+    more_lines,
+    some,
+    warning_in_short,
+)
 from quantshift.answers.words import (
     FOR_ALL,
     estimates_and_limits,
@@ -20,17 +28,23 @@ from quantshift.answers.words import (
     some_names,
 )
 from quantshift.base.nouns import counted
-from quantshift.quantifying.labels.label_result import LabelAnswer, LabelBatch, LabelQuantification
+from quantshift.claims.findings import About, Finding
+from quantshift.quantifying.labels.label_result import (
+    AbstractLabelQuantification,
+    LabelAnswer,
+    LabelBatch,
+)
 from quantshift.quantifying.labels.label_training import LabelModels, LeftOutLabel, beside_labels
-from quantshift.quantifying.output.text import column_lines, declared_line, marks
+from quantshift.quantifying.output.text import advice_of, column_lines, declared_line, marks
+from quantshift.quantifying.result import Batch
 
 MOST_BATCHES = 6
 """Of more batches only the last ones are printed, unless all are asked for."""
 
 
-def render_text(result: LabelQuantification, *, verbose: bool = False) -> str:
-    """What a terminal shows. verbose: with every one of many batches."""
-    shown_batches = result.batches if verbose else result.batches[-MOST_BATCHES:]
+def render_text(result: AbstractLabelQuantification, *, details: bool = False) -> str:
+    """What a terminal shows. details: with all that was tested, of every batch, and of what."""
+    shown_batches = result.batches if details else result.batches[-MOST_BATCHES:]
     lines = [*alarms(result), headline(result), *declared_line(result.first)]
     for batch in shown_batches:
         lines += ["", *([] if len(result.batches) == 1 else [_batch_title(batch)])]
@@ -40,32 +54,41 @@ def render_text(result: LabelQuantification, *, verbose: bool = False) -> str:
         lines += ["", more_lines(hidden).strip()]
     meanings = legend(mark for batch in shown_batches for mark in marks_in(result, batch))
     lines += ["", *aligned(meanings)] if meanings else []
-    lines += ["", *_findings(result, verbose=verbose)]
+    if not details:
+        warnings = warning_in_short(shown_findings(result), len(result.batches))
+        lines += ["", *warnings, *some(f"Next     {line}" for line in _advice(result))]
+        return "\n".join(map(one_line, lines))
+    lines += ["", *_findings(result)]
     lines += ["", *column_lines(result.used, result.left_out_columns)]
     lines += [*rows_of_tables(result.sample_rows)]
     lines += [f"{name:9}{text}" for name, text in method_facts(result)]
     return "\n".join(map(one_line, lines))
 
 
-def headline(result: LabelQuantification) -> str:
+def headline(result: AbstractLabelQuantification) -> str:
     """The label that has changed most in the last batch, in one line."""
     batch = newest_batch(result.batches)
     where = f"in the {counted(batch.n_items, 'item')} of {shortened(batch.name)}"
     estimated = [answer for answer in batch.labels if answer.estimate is not None]
+    n_either = sum(bool(answer.either) for answer in batch.labels)
     n = counted(len(result.labels), "label")
+    if not estimated and n_either:
+        return f"{n} {where}: {counted(n_either, 'label')} with one of two intervals"
     if not estimated:
         return f"{n} {where}: none can be estimated"
     most = estimated[0]
     estimate, training = percents([most.estimate, most.training])
-    n_others = len(batch.labels) - len(estimated)
+    n_others = len(batch.labels) - len(estimated) - n_either
     rest = f"; {counted(n_others, 'label')} cannot be estimated" if n_others else ""
+    if n_either:
+        rest += f"; {counted(n_either, 'label')} with one of two intervals"
     return (
         f"{n} {where}; {shortened(most.label)} has changed most: {estimate}, {training} in "
         f"training{rest}"
     )
 
 
-def label_rows(result: LabelQuantification, batch: LabelBatch) -> list[list[str]]:
+def label_rows(result: AbstractLabelQuantification, batch: LabelBatch) -> list[list[str]]:
     """The labels of a batch with their shares and limits, under a header."""
     answers = batch.labels
     own = estimates_and_limits([answer.share for answer in answers])
@@ -86,34 +109,34 @@ def change_text(answer: LabelAnswer) -> str:
     return "" if answer.change is None else f"{100 * answer.change:+.1f}"
 
 
-def marks_of(result: LabelQuantification, batch: LabelBatch, answer: LabelAnswer) -> list[str]:
+def marks_of(
+    result: AbstractLabelQuantification, batch: LabelBatch, answer: LabelAnswer
+) -> list[str]:
     """The marks of a label in a batch."""
     own = result.answers[answer.label].batches
     return marks(next(each for each in own if each.name == batch.name))
 
 
-def marks_in(result: LabelQuantification, batch: LabelBatch) -> Iterator[str]:
+def marks_in(result: AbstractLabelQuantification, batch: LabelBatch) -> Iterator[str]:
     """The marks of all labels in a batch."""
     for answer in batch.labels:
         yield from marks_of(result, batch, answer)
 
 
-def limits_heading(result: LabelQuantification) -> str:
+def limits_heading(result: AbstractLabelQuantification) -> str:
     """The header of the limits of each label."""
-    ranges = [is_range(answer.kind) for batch in result.batches for answer in batch.labels]
-    if all(ranges):
-        return limits_head(RANGE, result.level)
-    return limits_head(INTERVAL, result.level) + (" or range" if any(ranges) else "")
+    kinds = (answer.kind for batch in result.batches for answer in batch.labels)
+    return common_head(kinds, result.level)
 
 
-def summary_of(result: LabelQuantification) -> Summary:
+def summary_of(result: AbstractLabelQuantification) -> Summary:
     """The labels of the last batch."""
     return Summary(
         [headline(result), *alarms(result)], label_rows(result, newest_batch(result.batches))
     )
 
 
-def labels_in_a_line(result: LabelQuantification) -> str:
+def labels_in_a_line(result: AbstractLabelQuantification) -> str:
     """All labels of the last batch in one line, the largest change first."""
     batch = newest_batch(result.batches)
     shares = [answer.share for answer in batch.labels]
@@ -139,8 +162,8 @@ def label_model_lines(models: LabelModels) -> Iterator[str]:
     yield from aligned(rows)
     yield from column_lines(first.columns.used, beside_labels(first.columns.left_out))
     yield from (f"Warning  {line}" for line in _not_learnt(models.left_out))
-    notes = [(model.headline, note) for model in models.models for note in model.training.notes]
-    yield from (f"Warning  {note}" for note in unless_about_all(notes, len(models.labels)))
+    findings = {model.headline: model.training.findings for model in models.models}
+    yield from labelled_lines(of_targets(findings), len(models.labels))
     if first.declared.sentence:
         yield f"You declared: {first.declared.sentence}"
 
@@ -149,17 +172,21 @@ def _batch_title(batch: LabelBatch) -> str:
     return f"{shortened(batch.name)} ({counted(batch.n_items, 'item')})"
 
 
-def alarms(result: LabelQuantification) -> Iterator[str]:
+def alarms(result: AbstractLabelQuantification) -> list[str]:
     """Tables of which many rows were left out."""
-    yield from much_left_out(filter(None, [result.first.training.rows, *result.sample_rows]))
+    return [found.sentence for found in much_left_out(result.findings)]
 
 
-def _findings(result: LabelQuantification, *, verbose: bool) -> Iterator[str]:
+def shown_findings(result: AbstractLabelQuantification) -> list[Finding]:
+    """Warnings and notes, except what is said under `Rows`."""
+    return besides_rows(result.findings)
+
+
+def _findings(result: AbstractLabelQuantification) -> Iterator[str]:
     """What the tests say of each label, warnings and advice, each once."""
-    if len(result.batches) == 1 or verbose:
-        yield from some(f"Shift    {line}" for line in _sentences(result, "verdict"))
-    else:
+    if len(result.batches) > 1:
         yield from _shifts_in_short(result)
+    yield from some(f"Shift    {line}" for line in _verdicts(result))
     if any(answer.shift for batch in result.batches for answer in batch.labels):
         yield "         (changed shares of the other labels do not explain it either)"
     cut = sorted({a.label for batch in result.batches for a in batch.labels if a.cut})
@@ -167,11 +194,11 @@ def _findings(result: LabelQuantification, *, verbose: bool) -> Iterator[str]:
         parents = ", ".join(f"{label} within {result.parents[label]}" for label in cut)
         yield f"Parents  shares or limits were cut at those of the parent: {parents}"
     yield from (f"Warning  {line}" for line in left_out_text(result))
-    yield from some(f"Warning  {warning}" for warning in result.warnings)
-    yield from some(f"Next     {line}" for line in _sentences(result, "advice"))
+    yield from labelled_lines(shown_findings(result), len(result.labels))
+    yield from some(f"Next     {line}" for line in _advice(result))
 
 
-def _shifts_in_short(result: LabelQuantification) -> Iterator[str]:
+def _shifts_in_short(result: AbstractLabelQuantification) -> Iterator[str]:
     """In how many batches more has changed than the share of each label."""
     n = len(result.batches)
     shifts = Counter(a.label for batch in result.batches for a in batch.labels if a.shift)
@@ -183,7 +210,7 @@ def _shifts_in_short(result: LabelQuantification) -> Iterator[str]:
         )
 
 
-def left_out_text(result: LabelQuantification) -> Iterator[str]:
+def left_out_text(result: AbstractLabelQuantification) -> Iterator[str]:
     """Which labels of the training table are not estimated, if any."""
     yield from _not_learnt(result.left_out_labels)
 
@@ -198,18 +225,39 @@ def _not_learnt(left_out: Sequence[LeftOutLabel]) -> Iterator[str]:
         )
 
 
-def _sentences(result: LabelQuantification, what: str) -> list[str]:
-    """Sentences of the answers, with the labels that they are about unless all."""
-    sentences = []
+def _verdicts(result: AbstractLabelQuantification) -> list[str]:
+    """What the tests say, with the labels of which they say it unless it is all of them."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for label, batch in _own_batches(result):
+        alike[batch.verdict].append(_where(result, label, batch))
+    n_all = len(result.labels) * len(result.batches)
+    return [
+        verdict if len(names) == n_all else f"{some_names(names)}: {verdict}"
+        for verdict, names in alike.items()
+    ]
+
+
+def _advice(result: AbstractLabelQuantification) -> list[str]:
+    """What to do next, with the labels that it is about unless all."""
+    advice = [
+        replace(found, about=About(target=_where(result, label, batch)))
+        for label, batch in _own_batches(result)
+        for found in advice_of(batch)
+    ]
+    return unless_about_all(advice, len(result.labels) * len(result.batches))
+
+
+def _own_batches(result: AbstractLabelQuantification) -> Iterator[tuple[str, Batch]]:
     for label, answer in result.answers.items():
         for batch in answer.batches:
-            own = getattr(batch, what)
-            where = f"{label} in {batch.name}" if len(answer.batches) > 1 else label
-            sentences += [(where, text) for text in ([own] if isinstance(own, str) else own)]
-    return unless_about_all(sentences, len(result.labels) * len(result.batches))
+            yield label, batch
 
 
-def method_facts(result: LabelQuantification) -> list[tuple[str, str]]:
+def _where(result: AbstractLabelQuantification, label: str, batch: Batch) -> str:
+    return f"{label} in {batch.name}" if len(result.batches) > 1 else label
+
+
+def method_facts(result: AbstractLabelQuantification) -> list[tuple[str, str]]:
     """How the answers were found, each with its name."""
     first = result.first
     methods = sorted({answer.method for answer in result.answers.values()})

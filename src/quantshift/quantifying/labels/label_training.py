@@ -14,10 +14,18 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.nouns import counted
 from quantshift.base.options import UnknownArgumentError, option_texts, taken
 from quantshift.base.progress import OnProgress, silent, within
+from quantshift.base.threads import in_one_thread
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.multilabel.label_tables import LabelTable
 from quantshift.prevalence.weights import check_total
-from quantshift.quantifying.columns import Columns, ItemColumns, candidates, read_items
+from quantshift.quantifying.columns import (
+    Columns,
+    ItemColumns,
+    LeftOutColumn,
+    candidates,
+    read_items,
+)
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.labels.label_cells import AbstractLabelCells, LabelsRead, label_cells
 from quantshift.quantifying.labels.parents import Parents
@@ -28,7 +36,6 @@ from quantshift.quantifying.options import (
     SeveralLabelOptions,
     TrainingOptions,
 )
-from quantshift.quantifying.output.result import LeftOutColumn
 from quantshift.quantifying.training.learning import Labelled, prepare
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.train import (
@@ -40,7 +47,7 @@ from quantshift.quantifying.training.train import (
     rows_of,
     with_content,
 )
-from quantshift.quantifying.training.training_warnings import decimal_comma_notes
+from quantshift.quantifying.training.training_warnings import decimal_commas
 from quantshift.tables.reading import OpenTable, Source, open_table
 
 NAMED = 5
@@ -82,7 +89,7 @@ class _Read:
     data: Labelled
     labels: LabelTable
     rows: Rows
-    notes: list[str]
+    findings: list[Finding]
     left_out: tuple[LeftOutLabel, ...]
 
 
@@ -112,6 +119,7 @@ def train_label_models(
     return train_labels_from(source, recipe, taken(SeveralLabelOptions, given), progress or silent)
 
 
+@in_one_thread
 @uses_tables
 def train_labels_from(
     source: Source | Sequence[Source],
@@ -158,7 +166,7 @@ def train_labels(
             codes=read.labels.has[:, j].astype(np.int64),
             prepared=replace(made, columns=_columns_of(made.columns, name, cells)),
         )
-        models.append(model_from(own, read.rows, read.notes, recipe, of_label))
+        models.append(model_from(own, read.rows, read.findings, recipe, of_label))
     return LabelModels(tuple(models), parents, read.left_out)
 
 
@@ -209,8 +217,8 @@ def _read(
     labels, unlearnt = _learnable(table, labels_read, cells)
     codes = np.zeros(len(items.rows), dtype=np.int64)
     data = Labelled(table, columns_used, options, recipe.training, (), items, codes)
-    notes = [*table.notes, *labels_read.notes, *decimal_comma_notes(columns_used.features)]
-    return _Read(data, labels, rows_of(table, items), notes, unlearnt)
+    findings = [*table.findings, *labels_read.findings, *decimal_commas(columns_used.features)]
+    return _Read(data, labels, rows_of(table, items), findings, unlearnt)
 
 
 def _learnable(

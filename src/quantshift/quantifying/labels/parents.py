@@ -8,7 +8,7 @@ do the cut ones: the share of the child is at most that of the parent, which is 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from quantshift.answers.shares import Share
+from quantshift.answers.shares import Candidate, Share
 from quantshift.base.nouns import counted
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.multilabel.label_tables import LabelTable
@@ -61,17 +61,19 @@ class Parents:
 
         >>> shares = {"abuse": Share("abuse", 0.2, 0.1, 0.3), "hate": Share("hate", 0.25, 0.2, 0.4)}
         >>> Parents({"hate": "abuse"}).coherent(shares)["hate"]
-        Share(label='hate', estimate=0.2, low=0.1, high=0.3)
+        Share(label='hate', estimate=0.2, low=0.1, high=0.3, either=())
         """
         coherent = dict(shares)
         for child, parent in self.of.items():
             own, most = coherent[child], coherent[parent]
             bound = most.high if most.estimate is None else most.estimate
+            under = {part.assumption: part for part in most.either}
             coherent[child] = Share(
                 child,
                 None if own.estimate is None else min(own.estimate, bound),
                 min(own.low, most.low),
                 min(own.high, most.high),
+                tuple(_within(part, under.get(part.assumption, most)) for part in own.either),
             )
         return coherent
 
@@ -81,6 +83,17 @@ class Parents:
         return [
             (child, parent) for child, parent in pairs if shares[child].low > shares[parent].high
         ]
+
+
+def _within(own: Candidate, most: Candidate | Share) -> Candidate:
+    """One of two intervals for a child, none of whose numbers exceeds its parent's."""
+    bound = most.high if most.estimate is None else most.estimate
+    return Candidate(
+        own.assumption,
+        min(own.estimate, bound),
+        min(own.low, most.low),
+        min(own.high, most.high),
+    )
 
 
 def _pair(text: str, labels: Sequence[str]) -> tuple[str, str]:

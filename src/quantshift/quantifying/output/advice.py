@@ -1,55 +1,38 @@
-"""Plain words for practitioners: verdicts, warnings, and what to do next."""
+"""What to do next, and what to be careful about in a batch."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import NormalDist
-from types import MappingProxyType
 
 from quantshift.answers.kinds import WIDE
 from quantshift.answers.shares import Share
-from quantshift.answers.words import percent, shortened
-from quantshift.base.nouns import counted, listed
+from quantshift.answers.words import shortened
+from quantshift.claims import Assumption, Reason, spread
+from quantshift.claims.findings import Finding
+from quantshift.claims.sentences import Value, filled
 from quantshift.intervals.engine import SMALL
 from quantshift.labelling.audit import FEWEST_LABELS
 from quantshift.labelling.deciding import NEITHER, OPEN
-from quantshift.quantifiers.base.guarding import NO_EVIDENCE, REFUTED
-from quantshift.quantifiers.baselines import BASELINE
-from quantshift.quantifying.estimating.decision import spread
-from quantshift.quantifying.output.result import COVARIATE_SHIFT, PRIOR_SHIFT, Audited, Settled
-from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, Explained
-from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.quantifying.findings import LABELS, Advice, BatchFindings
+from quantshift.quantifying.output.verdicts import Explained
+from quantshift.quantifying.result import (
+    Audited,
+    SequentialProgress,
+    Settled,
+)
+
+NEARLY_ALL = 0.99
+"""If so many items look like no class in training, they are nearly all."""
 
 APART = 0.05
 """If estimates under different assumptions differ by more, labels are worth the effort."""
 
 
-GIVEN_POSTERIORS = "given posteriors"
-"""The name of the classifier where posteriors of the user's own model are given."""
-
 FEW_LABELS = 50
 """How many random labels to ask for first."""
 
-METHOD_NAMES: Mapping[str, str] = MappingProxyType({BASELINE: "training prevalence"})
-"""Displayed names of methods whose acronyms say nothing to most readers."""
-
 CONFUSED = (
     "in cross-validation the classifier cannot tell this class from another better than chance"
-)
-NOTHING_TO_DO = "No action needed. An audit (`quantshift audit-plan`) would confirm the estimate."
-
-WARNED = "See the warnings first; an audit (`quantshift audit-plan`) would confirm the estimate."
-
-QUESTION = (
-    "Are the columns effects of the label (symptoms of a disease, words of an opinion), or causes "
-    "of it (age and income before a default)? Declare it: `quantshift quantify --columns effects` "
-    "or `quantshift quantify --columns causes`. Columns of both kinds: did the thing itself become "
-    "more or less common (the assumption prior), or were other rows selected (covariate)?"
-)
-"""What decides between two numbers."""
-
-QUESTION_WITHOUT_LABELS = (
-    "Do you know, from labelled items like these, that your posteriors are right? Declare it: "
-    "`quantshift quantify --method PCC`."
 )
 
 
@@ -65,66 +48,51 @@ def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> flo
     return max(z * math.sqrt(p * (1 - p) / n_labels) for p in hardest)
 
 
+def labels_needed(shares: Sequence[Share], level: float, n_items: int) -> dict[str, Value]:
+    """What precision a few random labels give, as the numbers of advice."""
+    n_labels = min(FEW_LABELS, n_items)
+    which = "some" if n_labels < n_items else "only" if n_items == 1 else "all"
+    half_width = reach_of_labels(n_labels, shares, level) if n_labels else 1.0
+    return {
+        "which_labels": which,
+        "n_labels": n_labels,
+        "half_width": half_width,
+    }
+
+
 def labels_text(shares: Sequence[Share], level: float, n_items: int) -> str:
     """What precision a few random labels give."""
-    n_labels = min(FEW_LABELS, n_items)
-    if n_labels == n_items:
-        if n_items == 1:
-            return "the label of the only item gives the share itself"
-        return f"labels of all {n_items} items give the share itself"
-    points = 100 * reach_of_labels(n_labels, shares, level)
-    return f"{n_labels} random labels are enough for about plus or minus {points:.0f} points"
+    return filled(LABELS, labels_needed(shares, level, n_items))
 
 
-def groups_text(groups: GroupErrors) -> str:
-    """How far off each method would have been on the user's own groups, in a sentence."""
-    others = sorted(
-        (m for m in groups.errors if m not in (groups.method, BASELINE)),
-        key=lambda method: groups.errors[method],
-    )
-    method_used = f"{groups.method}, the method used here, would have been off by {_points(groups)}"
-    other_methods = ", ".join(f"{m} by {100 * groups.errors[m]:.1f}" for m in others)
-    n_groups = counted(len(groups.groups), groups.noun)
-    how = "each estimated from those before it" if groups.in_time else "each left out in turn"
-    baseline = f"assuming the training prevalence by {100 * groups.errors[BASELINE]:.1f}"
-    return (
-        f"On your own {groups.column!r} ({n_groups}, {how}) {method_used}, {other_methods}; "
-        f"{baseline}."
-    )
-
-
-def _points(groups: GroupErrors) -> str:
-    return f"{100 * groups.errors[groups.method]:.1f} points on average"
-
-
-def accuracy_text(classifier: str, accuracy: float) -> str:
-    """How accurate the classifier is on labelled rows that it was not trained on.
-
-    >>> accuracy_text("logistic", 0.8475)
-    'logistic: cross-validated accuracy 84.8%'
-    """
-    how = "accuracy" if classifier == GIVEN_POSTERIORS else "cross-validated accuracy"
-    return f"{classifier}: {how} {percent(accuracy)}"
-
-
-def batch_warnings(
-    *, n_items: int, n_labelled: int, audit_given: bool, audited: bool, confused: Sequence[str] = ()
-) -> Iterator[str]:
+def batch_findings(
+    *,
+    n_items: int,
+    n_labelled: int,
+    audit_given: bool,
+    audited: bool,
+    confused: Sequence[str] = (),
+    none_of_these: float | None = None,
+    closed: bool = False,
+) -> Iterator[Finding]:
     """Warnings about a batch.
 
     audit_given: whether there is an audit at all; confused: classes that the classifier does not
-    separate from another.
+    separate from another. none_of_these: the share of items like those of no class.
+    closed: whether there can be no other class.
     """
-    if confused:
-        names = listed([repr(label) for label in confused])
-        yield (
-            f"in cross-validation the classifier cannot tell {names} apart better than chance: the "
-            "items say nothing about their shares"
+    if none_of_these is not None:
+        yield BatchFindings.NONE_OF_THESE.found(
+            share=none_of_these,
+            all=none_of_these >= NEARLY_ALL,
+            classes="closed" if closed else "open",
         )
+    if confused:
+        yield BatchFindings.CONFUSED_CLASSES.found(classes=tuple(confused))
     if n_items < SMALL:
-        yield f"only {counted(n_items, 'item')}: the interval is wide"
+        yield BatchFindings.FEW_ITEMS.found(n=n_items)
     if audit_given and not audited:
-        yield f"{n_labelled} items are labelled and an audit needs {FEWEST_LABELS}: not audited"
+        yield BatchFindings.TOO_FEW_LABELS.found(n=n_labelled, fewest=FEWEST_LABELS)
 
 
 def advice(
@@ -132,117 +100,92 @@ def advice(
     about: Explained,
     *,
     can_be_estimated: bool,
-    cure: str,
+    recode: tuple[str, ...],
     n_items: int,
     level: float,
-) -> Iterator[str]:
-    """What to do next.
+) -> Iterator[Finding]:
+    """What to do next: labels first, a declaration second.
 
-    cure: what would make it possible to estimate, if anything is known.
+    recode: the columns whose values are not those of training, if nothing can be estimated for it.
     """
     if about.audit is not None:
-        if about.audit.settled is not None:
-            yield settled_text(about.audit.settled, about.audit.n_labelled)
-        if about.audit.progress is not None:
-            yield _whether_to_stop(about.audit)
-        if about.audit.contradicts:
-            yield (
-                "The audit contradicts the method: use the audited estimate, and add newly "
-                "labelled items of this source to the training table."
-            )
+        yield from _of_audit(about.audit)
+        return
+    labels = labels_needed(shares, level, n_items)
+    if not can_be_estimated and about.grounds.reason is Reason.UNINFORMATIVE:
+        if recode:
+            yield Advice.RECODE_OR_LABEL.found(columns=recode).with_numbers(**labels)
         else:
-            yield "The audit agrees with the method. Audit again when the source changes."
+            yield Advice.ADD_COLUMNS_OR_LABEL.found().with_numbers(**labels)
         return
-    next_commands = (
-        "`quantshift audit-plan` draws them, and `quantshift quantify --audit` estimates the share "
-        "from them."
-    )
-    labels_advice = labels_text(shares, level, n_items)
-    if not can_be_estimated and not about.decision.too_wide:
-        yield (
-            f"{cure or 'Add columns that say something about the label'}, or label some items: "
-            f"{labels_advice}. {next_commands}"
-        )
-        return
-    reason = _doubt(about)
-    if about.decision.reason == NO_EVIDENCE:
-        yield QUESTION_WITHOUT_LABELS if about.untrained else QUESTION
-    if about.n_deciding is not None:
-        yield _deciding_text(about, about.n_deciding)
-    elif reason:
-        yield (
-            f"Label some items, because {reason}: {labels_advice}, whatever has shifted. "
-            f"{next_commands}"
-        )
-    elif max(share.high - share.low for share in shares) > WIDE:
-        yield (
-            f"For a narrower interval give more items, or label some: {labels_advice}. "
-            f"{next_commands}"
-        )
+    why = _doubt(about)
+    deciding = _deciding(about)
+    if deciding is not None:
+        yield deciding
+    elif why:
+        yield Advice.LABEL_SOME.found(why=why).with_numbers(**labels)
+    elif max(share.width for share in shares) > WIDE:
+        yield Advice.NARROWER.found().with_numbers(**labels)
     else:
-        yield NOTHING_TO_DO
+        yield Advice.AUDIT_WOULD_CONFIRM.found()
+    if about.grounds.reason is Reason.NO_EVIDENCE:
+        declare = Advice.DECLARE_POSTERIORS if about.untrained else Advice.DECLARE_COLUMNS
+        yield declare.found()
 
 
-def _deciding_text(about: Explained, n_labels: int) -> str:
-    """That a few labels settle which of two shares is true."""
-    either, other = (about.share_if(name) for name in (PRIOR_SHIFT, COVARIATE_SHIFT))
-    return (
-        f"Or let labels decide: about {n_labels:,} random ones tell {either} from {other}, wrong "
-        "in at most 5% of cases, whatever has shifted. `quantshift audit-plan --sequential` draws "
-        "them: label the sheet from the top, and look as often as you like with `quantshift "
-        "quantify --audit --sequential`, which says when it is settled."
-    )
+def _of_audit(audit: Audited) -> Iterator[Finding]:
+    if audit.settled is not None:
+        yield settled_advice(audit.settled, audit.n_labelled)
+    if audit.progress is not None:
+        yield _whether_to_stop(audit.progress, audit.n_labelled)
+    yield (Advice.AUDIT_CONTRADICTS if audit.contradicts else Advice.AUDIT_AGREES).found()
 
 
-def settled_text(settled: Settled, n_labelled: int) -> str:
-    """Which of two shares the labels settle, in a sentence."""
-    shares = {name: percent(share) for name, share in settled.shares.items()}
-    of_class = f"of {shortened(settled.label)!r} "
+def _deciding(about: Explained) -> Finding | None:
+    """That a few labels settle which of two shares is true, if a few do."""
+    shares = [about.share_if(name) for name in (Assumption.PRIOR, Assumption.COVARIATE)]
+    first, second = shares
+    if about.n_deciding is None or first is None or second is None:
+        return None
+    return Advice.LABELS_DECIDE.found(n_labels=about.n_deciding, first=first, second=second)
+
+
+def settled_advice(settled: Settled, n_labelled: int) -> Finding:
+    """Which of two shares the labels settle."""
+    first, second = settled.shares.values()
+    label = shortened(settled.label)
     if settled.outcome == OPEN:
-        more = max(settled.n_needed - n_labelled, 10)
-        return (
-            f"The labels do not decide yet between {' and '.join(shares.values())} {of_class}"
-            f"(label about {more:,} more); the audit's interval holds in any case."
-        )
+        n_more = max(settled.n_needed - n_labelled, 10)
+        return Advice.LABELS_UNDECIDED.found(first=first, second=second, label=label, n_more=n_more)
     if settled.outcome == NEITHER:
-        return (
-            f"The labels contradict both {' and '.join(shares.values())} {of_class}"
-            "(neither is true): use the audit's interval."
-        )
-    other = next(text for name, text in shares.items() if name != settled.outcome)
-    assume = "prior" if settled.outcome == PRIOR_SHIFT else "covariate"
-    return (
-        f"{settled.n_labels} labels settle it: {shares[settled.outcome]} {of_class}"
-        f"({ASSUMPTION_NAMES[settled.outcome]}), not {other}; such a decision is wrong in at most "
-        "5% of cases. For further samples of this source, declare it: `quantshift quantify "
-        f"--assume {assume}`."
+        return Advice.LABELS_FIT_NEITHER.found(first=first, second=second, label=label)
+    settled_by = Assumption(settled.outcome)
+    (other,) = (share for name, share in settled.shares.items() if name is not settled_by)
+    return Advice.LABELS_SETTLE_IT.found(
+        n_labels=settled.n_labels,
+        share=settled.shares[settled_by],
+        other=other,
+        label=label,
+        assume=settled_by.value,
     )
 
 
-def _whether_to_stop(audit: Audited) -> str:
+def _whether_to_stop(progress: SequentialProgress, n_labelled: int) -> Finding:
     """Whether an audit with many looks can stop, or how many more labels it needs."""
-    progress = audit.progress
-    assert progress is not None
-    current, target = f"{100 * progress.half_width:.1f}", f"{100 * progress.precision:.1f}"
+    reach = {"half_width": progress.half_width, "precision": progress.precision}
     if progress.reached:
-        return (
-            f"You can stop: the interval is plus or minus {current} points, and {target} were "
-            "asked for."
-        )
-    more = progress.n_needed - audit.n_labelled
-    return (
-        f"The interval is plus or minus {current} points. For {target} label about {more:,} more, "
-        "from the top of the sheet; check as often as you like."
-    )
+        return Advice.AUDIT_CAN_STOP.found().with_numbers(**reach)
+    n_more = progress.n_needed - n_labelled
+    return Advice.AUDIT_GOES_ON.found(n_more=n_more).with_numbers(**reach)
 
 
-def _doubt(about: Explained) -> str | None:
-    """Why labels are worth the effort; None if they are not."""
+def _doubt(about: Explained) -> str:
+    """Why labels are worth the effort; empty if they are not."""
     if about.untrained:
-        return "nothing has been checked against labels"
-    if about.decision.reason == REFUTED:
-        return "more has changed than the shares of the classes"
-    if about.decision.reason == NO_EVIDENCE:
-        return "the items cannot tell what has changed"
-    apart = about.shift is None and spread(about.assumptions) > APART
-    return "the estimates under different assumptions are far apart" if apart else None
+        return "unchecked"
+    if about.grounds.reason is Reason.REFUTED:
+        return "refuted"
+    if about.grounds.reason is Reason.NO_EVIDENCE:
+        return "cannot_tell"
+    apart = about.shift is None and spread(about.alternatives) > APART
+    return "apart" if apart else ""

@@ -1,18 +1,17 @@
 """Commands to run next, ready to paste, with the files and columns of the current call."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from quantshift.base.shell import command_line
+from quantshift.base.storage.csv_text import csv_text
 from quantshift.quantifying.options import AUTO, ColumnOptions, ModelRecipe, Sources
-from quantshift.tables.places import STANDARD_INPUT
+from quantshift.tables.files.places import STANDARD_INPUT
 
 SHEET = "audit.csv"
 
 
-def audit_plan_command(
+def plan_command(
     sources: Sources, recipe: ModelRecipe, *, n_labels: int | None, out: str = SHEET
 ) -> str:
     """The command that draws random items of a sample to label; empty if it is not a file.
@@ -22,9 +21,9 @@ def audit_plan_command(
     options = _options(sources, recipe)
     if options is None:
         return ""
-    amount = ["--sequential"] if n_labels is None else ["--labels", str(n_labels)]
+    amount = ["--sequential"] if n_labels is None else ["--n-labels", str(n_labels)]
     output = [*amount, "--out", out]
-    return command_line(["quantshift", "audit-plan", *options, *output])
+    return command_line(["quantshift", "plan", "quantify", *options, *output])
 
 
 def quantify_command(
@@ -89,6 +88,4 @@ def _listed(names: Sequence[str]) -> str:
     >>> _listed(["a", "b,c"])
     'a,"b,c"'
     """
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
+    return csv_text([names]).removesuffix("\n")

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from quantshift.answers.conditions import TOO_WIDE, Condition, failures_of
-from quantshift.answers.kinds import is_range
+from quantshift.answers.conditions import DECLARED, Condition, failures_of
 from quantshift.answers.words import limits, shortened
-from quantshift.quantifiers.base.guarding import NO_EVIDENCE
-from quantshift.quantifying.output.result import Batch, Quantification
+from quantshift.claims import WIDEST, Kind, Reason
+from quantshift.quantifying.output.quantification import Quantification
 from quantshift.quantifying.output.verdicts import p_text
+from quantshift.quantifying.result import Batch
 
 
 def failures(
@@ -31,21 +31,24 @@ def is_unreliable(batch: Batch) -> bool:
 def _doubts(batch: Batch) -> list[str]:
     if not batch.can_be_estimated:
         return ["cannot be estimated"]
-    widest = max(batch.shares, key=lambda share: share.high - share.low)
+    widest = max(batch.shares, key=lambda share: share.width)
     doubts = []
-    if widest.high - widest.low > TOO_WIDE:
-        kind = "range" if is_range(batch.kind) else "interval"
+    if batch.kind is not Kind.EITHER and widest.width > WIDEST:
+        kind = "range" if batch.kind.is_range else "interval"
         doubts.append(f"{kind} {limits(widest.low, widest.high)}")
     if batch.audit is None and batch.shift is not None and batch.shift.is_significant:
         doubts.append(f"shift, {p_text(batch.shift)}")
-    elif batch.reason == NO_EVIDENCE:
-        doubts.append("a range: the items cannot tell what has changed")
+    elif batch.reason is Reason.NO_EVIDENCE:
+        kind = "one of two intervals" if batch.kind is Kind.EITHER else "a range"
+        doubts.append(f"{kind}: the items cannot tell what has changed")
     return doubts
 
 
 def _happened(batch: Batch, event: str) -> bool:
     if event == "shift":
         return batch.shift is not None and batch.shift.is_significant
+    if event == DECLARED:
+        return batch.reason is Reason.DECLARED
     return bool(batch.change) if event == "changed" else is_unreliable(batch)
 
 

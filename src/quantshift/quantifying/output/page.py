@@ -1,24 +1,29 @@
 """A quantification as one self-contained web page: no network, no server, no other file.
 
-It has the shell and the look of the report's page (`quantshift.report.page.shell`).
+It has the shell and the look of the other pages (`quantshift.answers.shell.shell`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
 from quantshift.answers.conditions import Condition, failures_of
-from quantshift.answers.kinds import RANGE, is_range, limits_head
+from quantshift.answers.kinds import limits_head
 from quantshift.answers.marks import legend
+from quantshift.answers.merging import merged
 from quantshift.answers.page import data_links, on_one_line, render_answer, thresholds
-from quantshift.answers.repeated_warnings import merged
 from quantshift.answers.rows import rows_text
-from quantshift.answers.shares import Share, headline_first, share_of
+from quantshift.answers.shares import Share, headline_first, headline_share, share_of
+from quantshift.answers.shell.colours import ON_DARK, PALETTE
 from quantshift.answers.text import shown
 from quantshift.answers.words import estimates_and_limits, held_by, one_line, percents, shortened
-from quantshift.quantifiers.base.guarding import AGREEMENT, DECLARED, EVIDENCE, REFUTED
-from quantshift.quantifying.output.advice import METHOD_NAMES, accuracy_text, groups_text
+from quantshift.claims import Alternative, Kind, Reason
+from quantshift.claims.findings import Finding
+from quantshift.quantifying.columns import parts
+from quantshift.quantifying.findings import BatchFindings
+from quantshift.quantifying.group_errors import METHOD_NAMES, GroupErrors, groups_text
+from quantshift.quantifying.output.advice import CONFUSED
 from quantshift.quantifying.output.headline import (
     batch_label,
     headline_found,
@@ -27,18 +32,22 @@ from quantshift.quantifying.output.headline import (
     leading_batch,
 )
 from quantshift.quantifying.output.performance import performance_cells, performance_columns
-from quantshift.quantifying.output.result import Assumption, Batch, Quantification
-from quantshift.quantifying.output.text import alarms, answer, marks, training_mix
-from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, parts
-from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.quantifying.output.text import (
+    advice_of,
+    alarms,
+    marks,
+    shown_findings,
+    training_mix,
+)
+from quantshift.quantifying.result import AbstractQuantification, Batch
 from quantshift.quantifying.training.learnt_from_groups import LeftOutAnswer, left_out_answers
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT, IF_PRIOR_SHIFT
-from quantshift.report.style import ON_DARK, PALETTE
+from quantshift.quantifying.training.model import accuracy_text
 from quantshift.tables.columns.kinds import TEXT
 
 
 def render_page(
-    result: Quantification,
+    result: AbstractQuantification,
     *,
     conditions: Sequence[Condition] = (),
     provenance: Sequence[tuple[str, str]] = (),
@@ -70,6 +79,7 @@ def render_page(
         columns=[shown(result, label) for label in _headline_first(result)],
         series=_is_series(result),
         chosen=chosen,
+        kinds_of_batches={batch.kind.value for batch in result.batches},
         chosen_batch=chosen_batch,
         batches=[
             {"index": i, **_batch(result, batch, texts)}
@@ -80,8 +90,7 @@ def render_page(
         crossed=failures_of(conditions, result),
         warnings=[
             *filter(None, [later_batches_text(result)]),
-            *result.warnings,
-            *_warnings(result),
+            *merged(shown_findings(result), len(result.batches), _shown_batch(result)),
         ],
         rows=[rows_text(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
         facts=[*_facts(result), *provenance],
@@ -99,37 +108,58 @@ def render_page(
     )
 
 
-def _is_series(result: Quantification) -> bool:
+def _is_series(result: AbstractQuantification) -> bool:
     """Whether the page is about one batch at first, the newest one."""
     return result.in_sequence or len(result.batches) == 1
 
 
-def _headline_first(result: Quantification) -> list[str]:
+def _headline_first(result: AbstractQuantification) -> list[str]:
     return sorted(result.classes, key=lambda label: label != result.headline)
 
 
-def _unknown(result: Quantification) -> list[str]:
+def _unknown(result: AbstractQuantification) -> list[str]:
     """The batches that cannot be estimated, except the one that the lead is about."""
     leading = leading_batch(result) if _is_series(result) else None
-    return merged(
-        (batch_label(result, batch), answer(result, batch))
+    unknown = [
+        batch
         for i, batch in enumerate(result.batches)
         if i != leading and not batch.can_be_estimated
-    )
+    ]
+    found = (_not_estimated(result, batch) for batch in unknown)
+    return merged(found, len(result.batches), _shown_batch(result))
 
 
-def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict[str, Any]:
+def _not_estimated(result: AbstractQuantification, batch: Batch) -> Finding:
+    """That nothing can be estimated in a batch, and why, or what is possible."""
+    name, share = shown(result, result.headline), headline_share(result, batch)
+    if batch.n_items and batch.kind is Kind.CANNOT and batch.reason is not Reason.UNINFORMATIVE:
+        return BatchFindings.NOT_WITHOUT_LABELS.found(
+            batch=batch.name, name=name, low=share.low, high=share.high
+        )
+    reason = batch.no_estimate_reason or CONFUSED
+    return BatchFindings.NOT_ESTIMATED.found(batch=batch.name, name=name, reason=reason)
+
+
+def _shown_batch(result: AbstractQuantification) -> Callable[[str], str]:
+    """How the name of a batch is shown."""
+    labels = {batch.name: batch_label(result, batch) for batch in result.batches}
+    return labels.__getitem__
+
+
+def _chart_data(result: AbstractQuantification, conditions: Sequence[Condition]) -> dict[str, Any]:
     """Data for the charts. Names are on one line: Vega's expressions cannot hold line breaks."""
     data: dict[str, Any] = on_one_line(asdict(result))
     return {
         **data,
         "names": {one_line(label): shown(result, label) for label in result.classes},
         "method_names": dict(METHOD_NAMES),
-        "assumption_names": {
-            assumption.name: _in_plain_words(result, assumption.name)
+        "conditions": {
+            alternative.assumption.value: alternative.condition(_parts(result))
             for batch in result.batches
-            for assumption in batch.assumptions
+            for alternative in batch.alternatives
         },
+        "kinds": {kind.value: kind.words for kind in Kind},
+        "ranges": [kind.value for kind in Kind if kind.is_range],
         "batch_names": [batch_label(result, batch) for batch in result.batches],
         "found": [
             [asdict(headline_found(result, batch, label)) for label in result.classes]
@@ -145,7 +175,7 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
     }
 
 
-def _texts(result: Quantification) -> list[dict[str, tuple[str, str]]]:
+def _texts(result: AbstractQuantification) -> list[dict[str, tuple[str, str]]]:
     """Estimate and limits of each class in each batch, with the same decimals in a column."""
     if len(result.batches) == 1:
         shares = result.batches[0].shares
@@ -160,14 +190,16 @@ def _texts(result: Quantification) -> list[dict[str, tuple[str, str]]]:
     ]
 
 
-def _audit_texts(result: Quantification, shares: Sequence[Share]) -> list[tuple[str, str, str]]:
+def _audit_texts(
+    result: AbstractQuantification, shares: Sequence[Share]
+) -> list[tuple[str, str, str]]:
     ordered = headline_first(result, shares)
     pairs = zip(ordered, estimates_and_limits(ordered), strict=True)
     return [(shown(result, share.label), *texts) for share, texts in pairs]
 
 
 def _batch(
-    result: Quantification, batch: Batch, texts: Mapping[str, tuple[str, str]]
+    result: AbstractQuantification, batch: Batch, texts: Mapping[str, tuple[str, str]]
 ) -> dict[str, Any]:
     return {
         "name": batch_label(result, batch),
@@ -178,8 +210,7 @@ def _batch(
                 "label": shown(result, share.label),
                 "estimate": texts[share.label][0],
                 "limits": texts[share.label][1],
-                "low": 100 * share.low,
-                "width": 100 * (share.high - share.low),
+                "bars": [(100 * p.low, 100 * p.width) for p in share.parts],
                 "middle": None if share.estimate is None else 100 * share.estimate,
             }
             for share in headline_first(result, batch.shares)
@@ -187,41 +218,35 @@ def _batch(
         "state": _state(batch),
         "marks": marks(batch),
         "verdict": batch.verdict,
-        "advice": [_with_commands(advice) for advice in batch.advice],
+        "advice": [_with_commands(found.sentence) for found in advice_of(batch)],
         "command": batch.command,
-        "is_range": is_range(batch.kind),
+        "is_range": batch.kind.is_range,
         "audit": batch.audit,
         "counted": [] if batch.audit is None else _audit_texts(result, batch.audit.counted),
         "unaudited": _audit_texts(result, batch.unaudited),
         "changes": [(shortened(c.name), c.description) for c in batch.changes],
-        "assumptions": [
-            (
-                _in_plain_words(result, assumption.name),
-                assumption.name,
-                _assumption_mark(assumption),
-                shares,
-            )
-            for assumption, shares in zip(batch.assumptions, _assumed(result, batch), strict=True)
+        "alternatives": [
+            (each.condition(_parts(result)), each.technical, _alternative_mark(each), shares)
+            for each, shares in zip(batch.alternatives, _assumed(result, batch), strict=True)
         ],
     }
 
 
-def _in_plain_words(result: Quantification, assumption_name: str) -> str:
-    """An assumption without technical terms."""
-    of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
-    return ASSUMPTION_NAMES.get(assumption_name, assumption_name).format(parts=of_a_class)
+def _parts(result: AbstractQuantification) -> str:
+    """What a class is made of."""
+    return parts(topics=any(column.kind == TEXT for column in result.used))
 
 
-def _assumption_mark(assumption: Assumption) -> str:
-    if assumption.refuted:
+def _alternative_mark(alternative: Alternative) -> str:
+    if alternative.refuted:
         return "contradicted"
-    return "for comparison" if assumption.for_comparison else ""
+    return "for comparison" if alternative.for_comparison else ""
 
 
-def _assumed(result: Quantification, batch: Batch) -> list[tuple[str, ...]]:
+def _assumed(result: AbstractQuantification, batch: Batch) -> list[tuple[str, ...]]:
     """The shares under each assumption, a column per class."""
     columns = (
-        percents([assumption.prevalence[label] for assumption in batch.assumptions])
+        percents([alternative.prevalence[label] for alternative in batch.alternatives])
         for label in _headline_first(result)
     )
     return list(zip(*columns, strict=True))
@@ -237,7 +262,7 @@ def _with_commands(advice: str) -> list[tuple[str, bool]]:
 
 
 def _groups(
-    result: Quantification, groups: GroupErrors, left_out: Sequence[LeftOutAnswer]
+    result: AbstractQuantification, groups: GroupErrors, left_out: Sequence[LeftOutAnswer]
 ) -> dict[str, Any]:
     """The left-out groups as the page shows them."""
     truths = percents([group.prevalence[result.headline] for group in groups.groups])
@@ -255,7 +280,7 @@ def _groups(
             for group, truth in zip(groups.groups, truths, strict=True)
         ],
         "means": [f"{100 * error:.1f}" for error in groups.errors.values()],
-        "notes": groups.notes,
+        "notes": [found.sentence for found in groups.findings],
         "noun": groups.noun,
         "legend": _legend(groups, left_out),
     }
@@ -275,7 +300,7 @@ def _left_out_data(answers: Sequence[LeftOutAnswer]) -> list[dict[str, Any]]:
     ]
 
 
-def _left_out(result: Quantification) -> list[LeftOutAnswer]:
+def _left_out(result: AbstractQuantification) -> list[LeftOutAnswer]:
     """Each group as the others, or the earlier ones, would have estimated it."""
     if result.groups is None:
         return []
@@ -307,40 +332,31 @@ def _state(batch: Batch) -> tuple[str, str, str]:
         return "holds", "✓", "Audited"
     if not batch.can_be_estimated:
         return "fails", "?", "Cannot be estimated"
-    if batch.reason == REFUTED:
+    if batch.reason is Reason.REFUTED:
         return "fails", "✗", "More has changed than the shares of the classes"
-    if batch.kind == RANGE:
+    if batch.kind is Kind.RANGE:
         return "untold", "?", "The items cannot tell what has changed"
+    if batch.kind is Kind.EITHER:
+        return "untold", "?", "The items cannot tell which of the two intervals holds"
     if batch.shift is None:
         return "untold", "?", "Not tested for shift"
     if batch.shift.rejected:
         return "untold", "?", "A sign of shift that may be chance"
+    if batch.reason is Reason.DECLARED:
+        return "untold", "?", "Nothing contradicts what you declared, and nothing confirms it"
     return "holds", "✓", STATES.get(batch.reason, "Nothing contradicts the assumption")
 
 
-STATES: Mapping[str, str] = MappingProxyType(
+STATES: Mapping[Reason, str] = MappingProxyType(
     {
-        EVIDENCE: "The items support that only the shares of the classes have changed",
-        AGREEMENT: "The interval covers all assumptions",
-        DECLARED: "Nothing contradicts what you declared",
+        Reason.EVIDENCE: "The items support that only the shares of the classes have changed",
+        Reason.AGREEMENT: "The interval covers all assumptions",
     }
 )
 """Why an interval may be called one."""
 
 
-def _warnings(result: Quantification) -> list[str]:
-    several = len(result.batches) > 1
-    return merged(
-        (
-            (batch_label(result, batch) if several else "", warning)
-            for batch in result.batches
-            for warning in batch.warnings
-        ),
-        len(result.batches) if several else None,
-    )
-
-
-def _facts(result: Quantification) -> list[tuple[str, str]]:
+def _facts(result: AbstractQuantification) -> list[tuple[str, str]]:
     training = result.training
     in_words = result.plain_assumption
     formula = f" ({result.assumption})" if in_words != result.assumption else ""
@@ -359,7 +375,7 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
         ]
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     drawn = "bootstrap replicates of the training items and of the items of the sample"
-    if all(is_range(batch.kind) for batch in result.batches):
+    if all(batch.kind.is_range for batch in result.batches):
         text = "a range of what remains possible, not a confidence interval"
         return [*facts, ("limits", text)]
     return [*facts, ("intervals", f"{drawn}; they hold {holds}" if holds else drawn)]

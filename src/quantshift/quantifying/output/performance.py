@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from quantshift.answers.kinds import RANGE
 from quantshift.answers.text import shown
-from quantshift.quantifying.output.result import Batch, MeasureValue, Quantification
+from quantshift.claims import Kind
+from quantshift.quantifying.result import AbstractQuantification, Batch, MeasureValue
 
 WORTH_SAYING = 0.01
 """A correction that changes the accuracy by less is not mentioned."""
 
 
-def performance_lines(result: Quantification, batch: Batch) -> Iterator[str]:
+def performance_lines(result: AbstractQuantification, batch: Batch) -> Iterator[str]:
     """Precision and recall of the headline class, and what a correction does to the accuracy."""
     performance = batch.performance
     if performance is None:
@@ -25,7 +25,7 @@ def performance_lines(result: Quantification, batch: Batch) -> Iterator[str]:
         if value is not None and value.low is not None
     ]
     if measures:
-        what = " (ranges)" if performance.kind == RANGE else ""
+        what = " (ranges)" if performance.kind == Kind.RANGE else ""
         yield f"For {lead}: {', '.join(measures)}{what}."
     before, after = performance.value("accuracy"), performance.value("accuracy", corrected=True)
     if before is None or after is None or before.estimate is None or after.estimate is None:
@@ -39,13 +39,13 @@ def performance_lines(result: Quantification, batch: Batch) -> Iterator[str]:
         )
 
 
-def performance_columns(result: Quantification) -> list[str]:
+def performance_columns(result: AbstractQuantification) -> list[str]:
     """Headings of the measures of the headline class in a table by batch."""
     lead = shown(result, result.headline)
     return [f"{name}, {lead}" for name in ("precision", "recall")]
 
 
-def performance_cells(result: Quantification) -> Iterator[list[str]]:
+def performance_cells(result: AbstractQuantification) -> Iterator[list[str]]:
     """For each batch accuracy, precision, recall and the corrected accuracy; empty if unknown."""
     for batch in result.batches:
         performance = batch.performance

@@ -1,61 +1,38 @@
 """A quantification and a model in a few lines, for the interactive shell."""
 
-from collections.abc import Iterator
-
 from quantshift.answers.kinds import limits_head
-from quantshift.answers.notebook import MOST_ROWS, Summary
 from quantshift.answers.shares import headline_share
-from quantshift.answers.text import column_names, shown
+from quantshift.answers.show.notebook import Summary
+from quantshift.answers.text import shown
 from quantshift.answers.words import estimates_and_limits, shortened
-from quantshift.quantifying.output.advice import accuracy_text
-from quantshift.quantifying.output.result import Quantification
 from quantshift.quantifying.output.text import (
     alarms,
     answer,
     declared_line,
     extremes,
     marks,
+    meaning_line,
     several_head,
+    undeclared_text,
 )
-from quantshift.quantifying.training.model import Model
+from quantshift.quantifying.result import AbstractQuantification
 
 
-def summary_of(result: Quantification) -> Summary:
+def summary_of(result: AbstractQuantification) -> Summary:
     """The shares of one batch, or the share of the headline class in each of several batches."""
     return Summary(_notes(result), _table(result))
 
 
-def model_lines(model: Model) -> Iterator[str]:
-    """What a model was trained on, and how."""
-    training, columns = model.training, model.columns
-    if model.is_trained:
-        counts = ", ".join(
-            f"{shortened(model.names[label])} {n:,}"
-            for label, n in list(training.counts.items())[:MOST_ROWS]
-        )
-        more = ", ..." if len(training.counts) > MOST_ROWS else ""
-        yield (
-            f"Model of {shortened(columns.label or '')!r}, trained on {training.n_items:,} rows of "
-            f"{shortened(training.source)} ({counts}{more})"
-        )
-    else:
-        yield f"Model without training, of {len(model.classes):,} classes"
-    left_out = f"; {len(columns.left_out):,} left out" if columns.left_out else ""
-    yield f"Columns  {len(columns.content):,} used: {column_names(columns.content)}{left_out}"
-    accuracy = training.accuracy
-    how = "" if accuracy is None else f"; {accuracy_text(training.classifier, accuracy)}"
-    yield f"Method   {model.method}{how}"
-    if model.groups is not None:
-        yield f"Groups   {len(model.groups.groups):,} of {shortened(model.groups.column)!r}"
-
-
-def _notes(result: Quantification) -> list[str]:
+def _notes(result: AbstractQuantification) -> list[str]:
     several = len(result.batches) > 1
-    headline = extremes(result) if several else [answer(result, result.batches[0])]
-    return [*headline, *declared_line(result), *alarms(result)]
+    first = result.batches[0]
+    headline = [*extremes(result)] if several else [answer(result, first)]
+    undeclared = "" if several else undeclared_text(result, first)
+    headline += [undeclared] if undeclared else []
+    return [*headline, *meaning_line(result), *declared_line(result), *alarms(result)]
 
 
-def _table(result: Quantification) -> list[list[str]]:
+def _table(result: AbstractQuantification) -> list[list[str]]:
     if len(result.batches) == 1:
         (batch,) = result.batches
         interval = limits_head(batch.kind, result.level)

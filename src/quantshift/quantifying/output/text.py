@@ -3,52 +3,58 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from statistics import median
 
-from quantshift.answers.kinds import CANNOT, RANGE, common_head
+from quantshift.answers.kinds import common_head
 from quantshift.answers.marks import legend, marks_of_answer
-from quantshift.answers.repeated_warnings import batches_text, merged, names_by_sentence
+from quantshift.answers.merging import batches_text, merged, together
 from quantshift.answers.rows import (
     Rows,
     besides_rows,
     much_left_out,
     rows_of_tables,
 )
-from quantshift.answers.shares import headline_first, headline_share, share_of
+from quantshift.answers.shares import (
+    Share,
+    conditional_parts,
+    headline_first,
+    headline_share,
+    share_of,
+)
 from quantshift.answers.text import (
     LONGEST_COLUMN,
     aligned,
     column_names,
+    conditionally,
     estimate_in_a_line,
+    finding_lines,
     headed,
     more_lines,
     share_table,
     shown,
     some,
+    warning_in_short,
 )
 from quantshift.answers.words import (
     estimates_and_limits,
     held_by,
     limits,
     one_line,
-    percent,
     percents,
     shortened,
 )
-from quantshift.base.nouns import counted
+from quantshift.base.nouns import counted, percent
+from quantshift.claims import Kind, Reason
+from quantshift.claims.findings import Finding, Severity
 from quantshift.intervals.engine import SMALL
-from quantshift.quantifiers.base.guarding import NEITHER
-from quantshift.quantifying.output.advice import (
-    CONFUSED,
-    METHOD_NAMES,
-    accuracy_text,
-    groups_text,
-    labels_text,
-)
+from quantshift.quantifying.columns import LeftOutColumn, UsedColumn, parts
+from quantshift.quantifying.group_errors import METHOD_NAMES, GroupErrors, groups_text
+from quantshift.quantifying.output.advice import CONFUSED, labels_text
 from quantshift.quantifying.output.performance import performance_lines
-from quantshift.quantifying.output.result import Batch, LeftOutColumn, Quantification, UsedColumn
-from quantshift.quantifying.output.verdicts import named_numbers, parts, shift_in_short
-from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.quantifying.output.verdicts import MEANING, named_numbers, shift_in_short
+from quantshift.quantifying.result import AbstractQuantification, Batch
+from quantshift.quantifying.training.model import accuracy_text
 from quantshift.tables.columns.kinds import TEXT
 
 MOST_CLASSES_IN_A_ROW = 6
@@ -56,19 +62,24 @@ MOST_CLASSES_IN_A_ROW = 6
 
 
 MOST_GROUPS = 20
-NEARLY_ALL = 0.99
+MOST_SHIFTED = 6
+"""Of more batches the findings are merged."""
+
 MOST_CHANGES = 5
 
 
-def render_text(result: Quantification, *, verbose: bool = False) -> str:
-    """What a terminal shows. verbose: with the details of every one of many batches."""
+def render_text(result: AbstractQuantification, *, details: bool = False) -> str:
+    """What a terminal shows. details: with all that was tested, of every batch, and of what."""
     single = len(result.batches) == 1
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
-    lines += (
-        _findings(result, result.batches[0])
-        if single
-        else _findings_by_batch(result, verbose=verbose)
-    )
+    if not details:
+        lines += [
+            *(() if result.groups is None else islice(_groups(result, result.groups), 1)),
+            *warning_in_short(shown_findings(result), len(result.batches)),
+            *_advice_by_batch(result, details=False),
+        ]
+        return "\n".join(map(one_line, lines))
+    lines += _findings(result, result.batches[0]) if single else _findings_by_batch(result)
     if result.groups is not None:
         lines += ["", *_groups(result, result.groups)]
     lines += ["", *_columns_in_short(result), *_rows_in_short(result), *_method(result)]
@@ -78,7 +89,6 @@ def render_text(result: Quantification, *, verbose: bool = False) -> str:
 def marks(batch: Batch) -> list[str]:
     """The marks of a batch (see MARKS)."""
     return marks_of_answer(
-        can_be_estimated=batch.can_be_estimated,
         changed=bool(batch.change),
         shift=batch.shift is not None and batch.shift.is_significant,
         kind=batch.kind,
@@ -86,59 +96,81 @@ def marks(batch: Batch) -> list[str]:
     )
 
 
-def alarms(result: Quantification) -> Iterator[str]:
-    """Warnings that must come first: tables that lost many rows, and unseen classes."""
-    yield from much_left_out(_all_rows(result))
-    several = len(result.batches) > 1
-    yield from merged(
-        (
-            (shortened(batch.name) if several else "", none_of_these_text(batch.none_of_these))
-            for batch in result.batches
-            if batch.none_of_these is not None
-        ),
-        len(result.batches) if several else None,
-    )
+def findings_of(result: AbstractQuantification) -> list[Finding]:
+    """Everything that was found, about all batches or one of them."""
+    return [*result.findings, *(found for batch in result.batches for found in batch.findings)]
 
 
-def none_of_these_text(share: float) -> str:
-    """That items are like those of no class.
-
-    >>> none_of_these_text(0.07).split(";")[0]
-    'none of these: at least 7% of the items look like no class in training'
-    """
-    some = f"at least {100 * share:.0f}%" if share < NEARLY_ALL else "nearly all"
-    return (
-        f"none of these: {some} of the items look like no class in training; they may be of a "
-        "class that it does not have, or come from elsewhere. The shares below leave such a class "
-        "out: label some of these items"
-    )
+def alarms(result: AbstractQuantification) -> list[str]:
+    """What must come first: tables that lost many rows."""
+    return merged(much_left_out(result.findings), len(result.batches))
 
 
-def answer(result: Quantification, batch: Batch) -> str:
+def shown_findings(result: AbstractQuantification) -> list[Finding]:
+    """Warnings and notes, except what comes first and what is said under `Rows`."""
+    return [
+        found
+        for found in besides_rows(findings_of(result))
+        if found.severity is not Severity.ADVICE
+    ]
+
+
+def shown_warnings(result: AbstractQuantification) -> list[str]:
+    """Everything that is said as a warning, about all batches or one of them."""
+    warnings = [f for f in shown_findings(result) if f.severity is Severity.WARNING]
+    return [*alarms(result), *merged(warnings, len(result.batches))]
+
+
+def answer(result: AbstractQuantification, batch: Batch) -> str:
     """The share of the headline class, in one line."""
     share = headline_share(result, batch)
     lead = shown(result, share.label)
-    if share.estimate is None:
+    if not share.is_known:
         between = f"between {100 * share.low:.0f} and {100 * share.high:.0f}%"
         if not batch.n_items:
             return f"{lead}: cannot be estimated without items; {between}"
-        if batch.kind == CANNOT and batch.reason != NEITHER:
+        if batch.kind is Kind.CANNOT and batch.reason is not Reason.UNINFORMATIVE:
             labels_advice = labels_text(batch.shares, result.level, batch.n_items)
+            named = named_numbers(batch.alternatives, result.headline)
             return (
                 f"{lead}: cannot be estimated without labels; anything from "
-                f"{limits(share.low, share.high)} is possible "
-                f"({named_numbers(batch.assumptions, result.headline)}). "
-                f"{labels_advice[:1].upper()}{labels_advice[1:]}"
+                f"{limits(share.low, share.high)} is possible{f' ({named})' if named else ''}, and "
+                f"{MEANING}. {labels_advice[:1].upper()}{labels_advice[1:]}"
             )
         no_estimate_reason = batch.no_estimate_reason or CONFUSED
         return f"{lead}: cannot be estimated from these columns: {no_estimate_reason}; {between}"
-    return estimate_in_a_line(result, batch, "range" if batch.kind == RANGE else "")
+    if batch.kind is Kind.RANGE:
+        return (
+            f"{lead}: {limits(share.low, share.high)} of the {counted(batch.n_items, 'item')} in "
+            f"{shortened(batch.name)} (a range, not a confidence interval)"
+        )
+    return estimate_in_a_line(result, batch)
 
 
-def declared_line(result: Quantification) -> Iterator[str]:
+def declared_line(result: AbstractQuantification) -> Iterator[str]:
     """What the user has declared about the shift, if anything."""
     if result.declared:
         yield f"  You declared: {result.declared}"
+
+
+def meaning_line(result: AbstractQuantification) -> Iterator[str]:
+    """What no items show, if a batch has no labels."""
+    if any(batch.audit is None and batch.n_items for batch in result.batches):
+        yield f"  {MEANING}"
+
+
+def undeclared_text(result: AbstractQuantification, batch: Batch) -> str:
+    """What the items would say without the declaration; empty if that is not known."""
+    if batch.undeclared is None:
+        return ""
+    share = next(s for s in batch.undeclared.shares if s.label == result.headline)
+    if share.either:
+        first, second = (limits(part.low, part.high) for part in share.parts)
+        return f"if nothing were declared, it would be either {first} or {second}"
+    bounds = limits(share.low, share.high)
+    if batch.undeclared.grounds.kind is Kind.CANNOT:
+        return f"if nothing were declared, anything from {bounds} would be possible"
+    return f"if nothing were declared, the range would be {bounds}"
 
 
 def column_lines(
@@ -169,32 +201,49 @@ def column_lines(
     )
 
 
-def training_mix(result: Quantification) -> str:
+def training_mix(result: AbstractQuantification) -> str:
     """The shares of the classes in training."""
     shares = result.training.prevalence.items()
     return ", ".join(f"{shown(result, label)} {percent(p)}" for label, p in shares)
 
 
-def _single(result: Quantification) -> Iterator[str]:
+def _single(result: AbstractQuantification) -> Iterator[str]:
     (batch,) = result.batches
     yield answer(result, batch)
+    undeclared = undeclared_text(result, batch)
+    if undeclared:
+        yield f"  {undeclared}"
     if batch.basis:
-        yield f"  {batch.basis}"
+        yield f"  {MEANING if batch.condition and result.declared else batch.basis}"
     yield from declared_line(result)
     yield ""
-    yield from share_table(result, headline_first(result, batch.shares), batch.kind)
+    yield from _share_tables(result, batch.shares, batch.kind)
     if batch.audit is not None:
         audit = batch.audit
         yield ""
         yield f"Audited  with {audit.n_labelled} labels; counting them alone gives:"
         yield from share_table(result, headline_first(result, audit.counted))
         yield f"         the method alone ({result.method}) gives:"
-        unaudited = headline_first(result, batch.unaudited)
-        yield from share_table(result, unaudited, batch.unaudited_kind)
+        yield from _share_tables(result, batch.unaudited, batch.unaudited_grounds.kind)
 
 
-def _several(result: Quantification) -> Iterator[str]:
+def _share_tables(
+    result: AbstractQuantification, shares: Sequence[Share], kind: Kind
+) -> Iterator[str]:
+    """The shares as a table, or as two under their conditions."""
+    ordered = headline_first(result, shares)
+    if kind is not Kind.EITHER:
+        yield from share_table(result, ordered, kind)
+        return
+    by_condition = zip(*map(conditional_parts, ordered), strict=True)
+    for i, under in enumerate(by_condition):
+        yield f"  {'or ' if i else ''}{under[0][1]}:"
+        yield from share_table(result, [part for part, _ in under])
+
+
+def _several(result: AbstractQuantification) -> Iterator[str]:
     yield from extremes(result)
+    yield from meaning_line(result)
     yield from declared_line(result)
     yield ""
     few = 2 < len(result.classes) <= MOST_CLASSES_IN_A_ROW
@@ -225,36 +274,56 @@ def _several(result: Quantification) -> Iterator[str]:
         yield from aligned(meanings)
 
 
-def several_head(result: Quantification) -> str:
+def several_head(result: AbstractQuantification) -> str:
     """The column header for the limits of several batches."""
-    kinds = [b.kind for b in result.batches if b.kind != CANNOT or b.reason != NEITHER]
+    kinds = [
+        b.kind
+        for b in result.batches
+        if b.kind is not Kind.CANNOT or b.reason is not Reason.UNINFORMATIVE
+    ]
     return common_head(kinds, result.level)
 
 
-def extremes(result: Quantification) -> Iterator[str]:
+def extremes(result: AbstractQuantification) -> Iterator[str]:
     """The answer for several batches: from the smallest share to the largest."""
     lead = shown(result, result.headline)
-    estimates = [(headline_share(result, batch).estimate, batch) for batch in result.batches]
+    shares = [(headline_share(result, batch), batch) for batch in result.batches]
+    estimates = [(share.estimate, batch) for share, batch in shares]
     estimated = sorted(((p, batch) for p, batch in estimates if p is not None), key=lambda e: e[0])
-    unknown = [batch for p, batch in estimates if p is None]
+    unknown = [batch for share, batch in shares if not share.is_known]
     n = len(result.batches)
+    yield from _either_in_batches(result, lead)
     if unknown:
         why = shortened(unknown[0].no_estimate_reason or CONFUSED, 200)
         which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
-        labels_would_do = all(b.n_items and b.reason != NEITHER for b in unknown)
+        labels_would_do = all(b.n_items and b.reason is not Reason.UNINFORMATIVE for b in unknown)
         without_labels = " without labels" if labels_would_do else ""
         where = f"{shortened(unknown[0].name)}: {why}"
         yield f"{lead}: cannot be estimated{without_labels} in {which} ({where})"
     telling, least = large_enough(estimated)
     if len(telling) == 1:
-        yield f"{lead}: {percent(telling[0][0])} ({with_size(telling[0][1])})"
+        ((share, batch),) = telling
+        yield f"{lead}: {percent(share)} ({with_size(batch)}){conditionally(batch)}"
     elif telling:
         (low, first), (high, last) = telling[0], telling[-1]
         low_text, high_text = percents([low, high])
         yield (
             f"{lead}: from {low_text} ({with_size(first)}) to {high_text} ({with_size(last)}) in "
             f"{len(telling):,} batches{smaller_text(len(estimated) - len(telling), least)}"
+            f"{conditionally(last)}"
         )
+
+
+def _either_in_batches(result: AbstractQuantification, lead: str) -> Iterator[str]:
+    """In how many batches there are two intervals, and the last of them."""
+    batches = [batch for batch in result.batches if batch.kind is Kind.EITHER]
+    if not batches:
+        return
+    share = headline_share(result, batches[-1])
+    n, all_batches = f"{len(batches):,}", len(result.batches)
+    which = f"all {n}" if len(batches) == all_batches else f"{n} of {all_batches:,}"
+    last = "; or ".join(f"{limits(c.low, c.high)}, {c.condition}" for c in share.either)
+    yield f"{lead}: one of two intervals in {which} batches ({shortened(batches[-1].name)}: {last})"
 
 
 def large_enough(
@@ -284,53 +353,44 @@ def smaller_text(n_smaller: int, least: int) -> str:
     return f" with {counted(least, 'item')} or more ({n_smaller:,} {others})"
 
 
-def _columns_in_short(result: Quantification) -> Iterator[str]:
+def _columns_in_short(result: AbstractQuantification) -> Iterator[str]:
     """The columns by their kind; how each is used is in the JSON and on the page."""
     in_short = [UsedColumn(column.name, column.kind, "") for column in result.used]
     yield from column_lines(in_short, result.left_out_columns)
 
 
-def _rows_in_short(result: Quantification) -> Iterator[str]:
+def _rows_in_short(result: AbstractQuantification) -> Iterator[str]:
     """The rows of the tables; those of training only if some were left out."""
     training = result.training.rows
     tables = [r for r in _all_rows(result) if r is not training or r.read != r.used]
     yield from rows_of_tables(tables)
 
 
-def _findings(result: Quantification, batch: Batch) -> Iterator[str]:
+def _findings(result: AbstractQuantification, batch: Batch) -> Iterator[str]:
     yield f"Shift    {batch.verdict}"
     if batch.accuracy is not None:
         yield f"         {batch.accuracy.sentence}"
     yield from (f"         {line}" for line in performance_lines(result, batch))
     yield from headed("Changed", _changes(batch))
-    yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *batch.warnings))
-    for advice in batch.advice:
-        yield f"Next     {advice}"
+    yield from finding_lines(shown_findings(result), 1)
+    yield from (f"Next     {found.sentence}" for found in advice_of(batch))
     if batch.command:
         yield f"         $ {batch.command}"
 
 
-def _findings_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str]:
+def _findings_by_batch(result: AbstractQuantification) -> Iterator[str]:
     shifted = [b for b in result.batches if b.shift is not None and b.shift.rejected]
-    if verbose:
+    if len(shifted) > MOST_SHIFTED:
+        yield from _shifts_in_short(result, shifted)
+    else:
         for batch in shifted:
             yield f"Shift    {shortened(batch.name)}: {batch.verdict}"
             yield from headed("Changed", _changes(batch))
-    elif shifted:
-        yield from _shifts_in_short(result, shifted)
-    warnings = merged(
-        (
-            (shortened(batch.name), warning)
-            for batch in result.batches
-            for warning in batch.warnings
-        ),
-        len(result.batches),
-    )
-    yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *warnings))
-    yield from _advice_by_batch(result, verbose=verbose)
+    yield from finding_lines(shown_findings(result), len(result.batches))
+    yield from _advice_by_batch(result, details=True)
 
 
-def _shifts_in_short(result: Quantification, shifted: Sequence[Batch]) -> Iterator[str]:
+def _shifts_in_short(result: AbstractQuantification, shifted: Sequence[Batch]) -> Iterator[str]:
     """What the tests say, once for all batches with the same finding, and the columns."""
     of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
     n = len(result.batches)
@@ -348,30 +408,21 @@ def _shifts_in_short(result: Quantification, shifted: Sequence[Batch]) -> Iterat
         n_others = len(columns) - len(most)
         more = f" and {n_others:,} more columns" if n_others else ""
         yield f"Changed  {counts} batches{more}"
-    yield "         the details of every batch: `quantshift quantify --verbose`, or the page"
 
 
-def _advice_by_batch(result: Quantification, *, verbose: bool) -> Iterator[str]:
+def _advice_by_batch(result: AbstractQuantification, *, details: bool) -> Iterator[str]:
     """What to do next, and for which batches unless for all."""
-    advices = ((batch.name, advice) for batch in result.batches for advice in batch.advice)
-    for names, advice in names_by_sentence(advices):
-        which = "" if len(names) == len(result.batches) else f"{column_names(names)}: "
-        yield f"Next     {which}{advice}"
+    advices = (found for batch in result.batches for found in advice_of(batch))
+    for said in together(advices, "batch"):
+        which = "" if len(said.names) == len(result.batches) else f"{column_names(said.names)}: "
+        yield f"Next     {which}{said.sentence}"
     commands = [f"         $ {batch.command}" for batch in result.batches if batch.command]
-    yield from commands if verbose else commands[:1]
-    if len(commands) > 1 and not verbose:
-        yield f"         and likewise for {len(commands) - 1:,} more; the verbose text shows them"
+    yield from commands if details else commands[:1]
 
 
-def shown_warnings(result: Quantification) -> list[str]:
-    """Everything that is said as a warning, about all batches or one of them."""
-    of_batches = (warning for batch in result.batches for warning in batch.warnings)
-    return [*alarms(result), *_warnings(result), *of_batches]
-
-
-def _warnings(result: Quantification) -> list[str]:
-    """The warnings that are not about a single batch, except those repeated under `Rows`."""
-    return besides_rows(result.warnings, _all_rows(result))
+def advice_of(batch: Batch) -> list[Finding]:
+    """What to do next."""
+    return [found for found in batch.findings if found.severity is Severity.ADVICE]
 
 
 def _changes(batch: Batch) -> Iterator[str]:
@@ -379,7 +430,7 @@ def _changes(batch: Batch) -> Iterator[str]:
         yield f"{shortened(change.name, LONGEST_COLUMN)}: {change.description}"
 
 
-def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
+def _groups(result: AbstractQuantification, groups: GroupErrors) -> Iterator[str]:
     """Errors of the methods on the user's own groups."""
     yield f"Groups   {groups_text(groups)}"
     methods = list(groups.errors)
@@ -394,10 +445,10 @@ def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
     yield from (f"         {line}" for line in aligned(rows))
     if len(groups.groups) > MOST_GROUPS:
         yield more_lines(len(groups.groups) - MOST_GROUPS)
-    yield from (f"         {note}" for note in groups.notes)
+    yield from (f"         {found.sentence}" for found in groups.findings)
 
 
-def _method(result: Quantification) -> Iterator[str]:
+def _method(result: AbstractQuantification) -> Iterator[str]:
     yield f"Method   {result.method}: {result.reason}"
     yield f"         assumes: {result.plain_assumption}"
     holds = held_by(result.classes, simultaneous=result.simultaneous)
@@ -410,6 +461,6 @@ def _method(result: Quantification) -> Iterator[str]:
         yield f"Trained  on {training.n_items:,} rows of {training.source} ({mix}); {accuracy}"
 
 
-def _all_rows(result: Quantification) -> list[Rows]:
+def _all_rows(result: AbstractQuantification) -> list[Rows]:
     training = result.training.rows
     return [*([] if training is None else [training]), *result.sample_rows]

@@ -4,66 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from quantshift.answers.words import percent, shortened
-from quantshift.quantifiers.base.guarding import (
-    AGREEMENT,
-    COVARIATE,
-    DECLARED,
-    EVIDENCE,
-    PRIOR,
-    REFUTED,
-)
-from quantshift.quantifying.declaration import MEANING
-from quantshift.quantifying.estimating.decision import (
-    ASSUMED,
-    GROUPS,
-    IN_DOUBT,
-    JOINT,
-    JOINT_SHIFT,
-    LIKE_GROUPS,
-    LIKE_PERIODS,
-    METHOD,
-    UNLIKE,
-    Decision,
-)
-from quantshift.quantifying.output.result import (
-    BETWEEN_THE_TWO,
-    COVARIATE_SHIFT,
-    NO_CHANGE,
-    PRIOR_SHIFT,
-    RIGHT_POSTERIORS,
-    Assumption,
-    Audited,
-    Shift,
-)
+from quantshift.answers.words import shortened
+from quantshift.base.nouns import percent
+from quantshift.claims import LEARNT, Alternative, Assumption, Explanation, Grounds, Kind, Reason
+from quantshift.quantifying.columns import parts
+from quantshift.quantifying.result import Audited, Shift
 
-CHANGES: Mapping[str, str] = MappingProxyType(
+CHANGES: Mapping[Explanation, str] = MappingProxyType(
     {
-        "prior": "Only the shares of the classes seem to have changed",
-        "covariate": "The mix of {parts} has changed",
-        "local": "The mix of {parts} within a class has changed",
-        "outside": "The items are unlike the training items",
-        JOINT: "Only the shares of the labels and of their combinations seem to have changed",
+        Explanation.PRIOR: "Only the shares of the classes seem to have changed",
+        Explanation.COVARIATE: "The mix of {parts} has changed",
+        Explanation.LOCAL: "The mix of {parts} within a class has changed",
+        Explanation.OUTSIDE: "The items are unlike the training items",
+        Explanation.JOINT: (
+            "Only the shares of the labels and of their combinations seem to have changed"
+        ),
     }
 )
 """What each kind of shift means to SubclassSLD, and one to several labels; parts are topics of
 texts, or subgroups."""
-
-ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        PRIOR_SHIFT: "if only the shares of the classes changed",
-        COVARIATE_SHIFT: "if only the mix of items changed",
-        "prior and covariate shift": "if both changed",
-        "local shift": "if {parts} changed within a class",
-        BETWEEN_THE_TWO: "if something between the two holds",
-        NO_CHANGE: "if nothing changed",
-        RIGHT_POSTERIORS: "if your posteriors are right",
-        JOINT_SHIFT: "if only the shares of the labels and of their combinations changed",
-        LIKE_GROUPS: "if it differs as your own groups do",
-        LIKE_PERIODS: "if it changes as it did before",
-    }
-)
-"""The assumptions about what has changed, without technical terms."""
 
 SMALLEST_P = 1e-300
 """Smaller p-values are not told apart from 0."""
@@ -72,6 +31,9 @@ NOT_EXPLAINED = (
     "The new items differ from the training items in a way that changed shares of the classes "
     "cannot explain"
 )
+
+MEANING = "this holds only if labels still mean the same"
+"""What no items without labels can show, whatever else an answer rests on."""
 
 CLEAR = 0.01
 """A p-value above this is close to the level of the test, and words are chosen with care."""
@@ -91,9 +53,9 @@ class Explained:
     decide between two shares, if that is what the items leave open.
     """
 
-    decision: Decision
+    grounds: Grounds
     shift: Shift | None
-    assumptions: tuple[Assumption, ...]
+    alternatives: tuple[Alternative, ...]
     audit: Audited | None
     lead: str
     name: str
@@ -111,10 +73,16 @@ class Explained:
         """What a class is made of: topics of texts, or subgroups of other items."""
         return parts(topics=self.topics)
 
-    def share_if(self, name: str) -> str | None:
+    def share_if(self, assumption: Assumption) -> float | None:
         """The share of the lead under an assumption; None if it was not made."""
-        shares = [a.prevalence[self.lead] for a in self.assumptions if a.name == name]
-        return percent(shares[0]) if shares else None
+        alternatives = [a for a in self.alternatives if a.assumption is assumption]
+        shares = [alternative.prevalence[self.lead] for alternative in alternatives]
+        return shares[0] if shares else None
+
+    def text_if(self, assumption: Assumption) -> str:
+        """The same as it is shown."""
+        share = self.share_if(assumption)
+        return "not known" if share is None else percent(share)
 
 
 def shift_in_short(shift: Shift, of_a_class: str) -> str:
@@ -122,11 +90,6 @@ def shift_in_short(shift: Shift, of_a_class: str) -> str:
     if shift.kind in CHANGES:
         return CHANGES[shift.kind].format(parts=of_a_class)
     return NOT_EXPLAINED
-
-
-def parts(*, topics: bool) -> str:
-    """What a class is made of: topics of texts, or subgroups of other items."""
-    return "topics" if topics else "subgroups"
 
 
 def p_text(shift: Shift) -> str:
@@ -163,36 +126,36 @@ def verdict(about: Explained, no_estimate_reason: str, used: float | None) -> st
 
 def _what_changed(about: Explained) -> str:
     """What the tests say, in a sentence or two."""
-    shift, decision = about.shift, about.decision
+    shift, grounds = about.shift, about.grounds
     if shift is None:
         return "Not tested for changes beyond the shares of the classes."
-    if decision.rests_on == METHOD:
+    if grounds.rests_on is Assumption.METHOD:
         return _by_chosen_method(about, shift)
-    if shift.kind == ASSUMED:
+    if shift.kind is Explanation.ASSUMED:
         return "You declared that only the mix of items has changed, which no items can contradict."
     if shift.rejected:
         sentence = f"{NOT_EXPLAINED} ({p_text(shift)})."
         if about.declared:
             sentence += " This contradicts what you declared."
-        if shift.kind == UNLIKE or shift.auc is None or shift.explained is None:
+        if shift.kind is Explanation.UNLIKE or shift.auc is None or shift.explained is None:
             return sentence
         return (
             f"{sentence} These shares explain {shift.explained:.0%} of the difference; allowing "
             "for that, a classifier still tells new items from training items with an AUC of "
             f"{shift.auc:.2f} (0.5 is chance)."
         )
-    shares = _changed_shares(decision)
-    nothing = f"Nothing contradicts that only {shares} have changed"
-    if decision.reason == EVIDENCE and shift.p_doubles is not None:
+    shares = _changed_shares(grounds)
+    fits = f"The items fit a change of {shares} alone"
+    if grounds.reason is Reason.EVIDENCE and shift.p_doubles is not None:
         return (
-            f"{nothing}, and the usual changes in the mix of items would look different "
+            f"{fits}, and the usual changes in the mix of items would look different "
             f"(p = {shift.p_doubles:.2g})."
         )
-    if decision.reason == AGREEMENT:
-        return f"{nothing}; if only the mix of items has, the share is similar."
-    if decision.reason == DECLARED:
-        return f"{nothing}, as you declared."
-    return f"{nothing}, but with a changed mix of items the sample could look the same."
+    if grounds.reason is Reason.AGREEMENT:
+        return f"{fits}; if the mix of items changed instead, the share would be similar."
+    if grounds.reason is Reason.DECLARED:
+        return f"{fits}, as you declared."
+    return f"{fits}, but with a changed mix of items the sample could look the same."
 
 
 def _by_chosen_method(about: Explained, shift: Shift) -> str:
@@ -210,7 +173,7 @@ def _by_chosen_method(about: Explained, shift: Shift) -> str:
         # The sentence begins with the kind of change: "The mix of topics has changed".
         by_chance = "one sample in twenty looks like this by chance"
         return f"Perhaps {change[:1].lower()}{change[1:]} ({p_text(shift)}; {by_chance})."
-    if not any(assumption.refuted for assumption in about.assumptions):
+    if not any(alternative.refuted for alternative in about.alternatives):
         return (
             f"{change} ({p_text(shift)}), so perhaps none of the assumptions holds for this batch."
         )
@@ -218,41 +181,58 @@ def _by_chosen_method(about: Explained, shift: Shift) -> str:
 
 
 def basis(about: Explained) -> str:
-    """What the estimate rests on, in a sentence."""
-    audit, decision, shift = about.audit, about.decision, about.shift
-    if audit is not None and audit.progress is not None:
+    """What the estimate rests on, in a sentence; without labels, also on what labels mean."""
+    if about.audit is not None:
+        return _basis_of_audit(about.audit)
+    return f"{_basis_of_items(about)}. {MEANING[:1].upper()}{MEANING[1:]}"
+
+
+def _basis_of_audit(audit: Audited) -> str:
+    if audit.progress is not None:
         return (
             f"based on the labels of {audit.n_labelled} random items, for the share among the "
             "items of the sample; valid under any shift, and at every look"
         )
-    if audit is not None:
-        return f"based on the labels of {audit.n_labelled} random items; valid under any shift"
+    stands_on = f"based on the labels of {audit.n_labelled} random items"
+    if audit.n_skipped:
+        return (
+            f"{stands_on}; valid only if the {audit.n_skipped} left without a label are like these"
+        )
+    return f"{stands_on}; valid under any shift"
+
+
+def _basis_of_items(about: Explained) -> str:
+    grounds, shift = about.grounds, about.shift
     if about.untrained:
         return "assumes, as you declared, that your posteriors are right for these items"
-    if decision.rests_on == METHOD:
+    if grounds.rests_on is Assumption.METHOD:
         return _basis_of_method(about)
-    shares = _changed_shares(decision)
-    if decision.reason == EVIDENCE:
+    shares = _changed_shares(grounds)
+    if grounds.reason is Reason.EVIDENCE:
         return (
             f"assumes that only {shares} have changed; the items support that, "
             "since the usual changes in the mix of items would look different"
         )
-    if decision.reason == AGREEMENT:
+    if grounds.reason is Reason.AGREEMENT:
         either = (
             f"similar whether only {shares} or only the mix of items has changed; the interval "
-            "covers either case"
+            "covers either case, but no change of both at once"
         )
         learnt = f"; the estimate in it is learnt from the left-out groups of {about.groups!r}"
-        return either + (learnt if decision.rests_on == GROUPS else "")
-    if decision.reason == DECLARED:
-        meaning = MEANING[PRIOR if decision.rests_on == PRIOR else COVARIATE]
-        return f"assumes, as you declared, that {meaning}"
+        return either + (learnt if grounds.rests_on in LEARNT else "")
+    if grounds.reason is Reason.DECLARED:
+        return f"assumes, as you declared, that {_meant(grounds).meaning}"
     return _basis_of_range(about, shift)
 
 
-def _changed_shares(decision: Decision) -> str:
+def _meant(grounds: Grounds) -> Assumption:
+    """The simpler of two assumptions behind an estimate that may be between them."""
+    return Assumption.COVARIATE if grounds.rests_on is Assumption.COVARIATE else Assumption.PRIOR
+
+
+def _changed_shares(grounds: Grounds) -> str:
     """Whose shares have changed if nothing else has."""
-    if decision.rests_on == JOINT:
+    if grounds.rests_on is Assumption.JOINT:
         return "the shares of the labels and of their combinations"
     return "the shares of the classes"
 
@@ -272,25 +252,29 @@ def _learnt_from_groups(about: Explained) -> str:
 
 
 def _basis_of_range(about: Explained, shift: Shift | None) -> str:
-    decision = about.decision
-    if decision.rests_on == GROUPS:
+    grounds = about.grounds
+    if grounds.rests_on in LEARNT:
         return _learnt_from_groups(about)
+    if grounds.kind is Kind.EITHER:
+        return "nothing in the items can tell which of the two holds; labels can"
     group_errors = f", and errors as large as on your own {about.groups!r}" if about.groups else ""
     range_is = f"allows for more{group_errors}; it is not a confidence interval"
-    if decision.reason != REFUTED:
-        shares = about.share_if(JOINT_SHIFT if decision.rests_on == JOINT else PRIOR_SHIFT)
+    if grounds.reason is not Reason.REFUTED:
+        share = about.text_if(
+            Assumption.JOINT if grounds.rests_on is Assumption.JOINT else Assumption.PRIOR
+        )
         return (
             "the items cannot tell what has changed: "
-            f"{shares} if only {_changed_shares(decision)}, "
-            f"{about.share_if('covariate shift')} if only the mix of items. The range covers both "
-            f"and {range_is}"
+            f"{share} if only {_changed_shares(grounds)}, "
+            f"{about.text_if(Assumption.COVARIATE)} if only the mix of items. The range covers "
+            f"both and {range_is}"
         )
-    if shift is not None and shift.kind == IN_DOUBT:
+    if shift is not None and shift.kind is Explanation.IN_DOUBT:
         return (
             "assumes that only the shares of the classes have changed, which explains most of the "
             f"difference from training but not all of it. The range {range_is}"
         )
-    if shift is not None and shift.kind == UNLIKE:
+    if shift is not None and shift.kind is Explanation.UNLIKE:
         contrary = ", contrary to what you declared" if about.declared else ""
         return (
             "changed shares of the classes do not explain items that look like those of no "
@@ -300,9 +284,11 @@ def _basis_of_range(about: Explained, shift: Shift | None) -> str:
     why = f"{NOT_EXPLAINED[:1].lower()}{NOT_EXPLAINED[1:]}"
     if about.declared:
         why = f"contrary to what you declared, {why}"
-    rests_on = MEANING[COVARIATE if decision.rests_on == COVARIATE else PRIOR]
-    instead = " instead" if decision.rests_on == COVARIATE else ", perhaps within subgroups,"
-    return f"{why}. The estimate assumes{instead} that {rests_on}; the range {range_is}"
+    meaning = _meant(grounds).meaning
+    instead = (
+        " instead" if grounds.rests_on is Assumption.COVARIATE else ", perhaps within subgroups,"
+    )
+    return f"{why}. The estimate assumes{instead} that {meaning}; the range {range_is}"
 
 
 def _basis_of_method(about: Explained) -> str:
@@ -310,7 +296,7 @@ def _basis_of_method(about: Explained) -> str:
     if shift is None:
         more = f". {note[:1].upper()}{note[1:]}" if note else ""
         return f"rests on an untested assumption: {about.assumption}{more}"
-    if shift.kind == "outside" and shift.is_significant:
+    if shift.kind is Explanation.OUTSIDE and shift.is_significant:
         perhaps = "perhaps " if shift.p_value >= CLEAR else ""
         return (
             f"the items are {perhaps}unlike the training items: the range covers the estimates "
@@ -321,25 +307,27 @@ def _basis_of_method(about: Explained) -> str:
             f"assumes that only the shares of classes and {about.parts} have changed; the test of "
             "this batch alone doubts that, but among so many batches it may be chance"
         )
-    if about.assumptions and all(a.weight is None for a in about.assumptions):
+    if about.alternatives and all(a.weight is None for a in about.alternatives):
         contradicts = "contradict" if shift.rejected else "do not contradict"
         return f"assumes: {about.assumption}; the scores {contradicts} it"
     return f"assumes that only the shares of classes and {about.parts} have changed"
 
 
-def named_numbers(about: Sequence[Assumption], lead: str) -> str:
+def named_numbers(about: Sequence[Alternative], lead: str) -> str:
     """The share of a class if only the classes changed, and if only the mix of items did.
 
     Without labelled rows: if the posteriors are right.
 
-    >>> named_numbers([Assumption("covariate shift", "PCC", {"a": 0.25})], "a")
+    >>> named_numbers([Alternative(Assumption.COVARIATE, "PCC", {"a": 0.25})], "a")
     '25.0% if only the mix of items changed'
+    >>> named_numbers([Alternative(Assumption.PRIOR, "SLD", {"a": 1.0}, refuted=True)], "a")
+    ''
     """
-    names = (PRIOR_SHIFT, COVARIATE_SHIFT, RIGHT_POSTERIORS)
+    named = (Assumption.PRIOR, Assumption.POSTERIORS, Assumption.COVARIATE)
     return ", ".join(
-        f"{percent(assumption.prevalence[lead])} {ASSUMPTION_NAMES[assumption.name]}"
-        for assumption in sorted(about, key=lambda a: a.name, reverse=True)
-        if assumption.name in names
+        f"{percent(each.prevalence[lead])} {each.condition()}"
+        for each in sorted(about, key=lambda a: a.assumption, reverse=True)
+        if each.assumption in named and not each.refuted
     )
 
 
@@ -348,29 +336,25 @@ def _estimates(about: Explained, used: float | None, *, refuted: str) -> str:
 
     refuted: the word for assumptions that the items contradict.
     """
-    assumptions = about.assumptions
-    shares = [assumption.prevalence[about.lead] for assumption in assumptions]
+    alternatives = about.alternatives
+    shares = [alternative.prevalence[about.lead] for alternative in alternatives]
     counting = [
-        not assumption.refuted and used is not None and abs(share - used) < SAME
-        for assumption, share in zip(assumptions, shares, strict=True)
+        not alternative.refuted and used is not None and abs(share - used) < SAME
+        for alternative, share in zip(alternatives, shares, strict=True)
     ]
     texts = []
-    for assumption, share, counts in zip(assumptions, shares, counting, strict=True):
-        text = f"{_assumption_text(assumption.name, about.parts)} {percent(share)}"
+    for alternative, share, counts in zip(alternatives, shares, counting, strict=True):
+        text = f"{alternative.condition(about.parts)} {percent(share)}"
         if counts and sum(counting) == 1:
             text += " (used)"
-        if assumption.refuted:
+        if alternative.refuted:
             text += f" ({refuted})"
-        if assumption.for_comparison:
+        if alternative.for_comparison:
             text += " (for comparison)"
         texts.append(text)
-    weighted = any(assumption.weight is not None for assumption in assumptions)
+    weighted = any(alternative.weight is not None for alternative in alternatives)
     mean = ""
     if used is not None and sum(counting) != 1:
         how = ", their mean weighted by the evidence" if weighted and not any(counting) else ""
         mean = f"; used: {percent(used)}{how}"
     return f"Share of {shortened(about.name)!r} {'; '.join(texts)}{mean}."
-
-
-def _assumption_text(name: str, of_a_class: str) -> str:
-    return ASSUMPTION_NAMES.get(name, name).format(parts=of_a_class)

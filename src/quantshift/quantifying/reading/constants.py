@@ -1,7 +1,7 @@
 """Columns that were constant in training, where a sample has other values.
 
 Nothing can be learnt from such a column, so it is not used; and what another value of it changes
-about the items, a sample cannot show. So there is a warning, and nothing else.
+about the items, a sample cannot show. So that is found, and nothing else.
 """
 
 from collections import Counter, defaultdict
@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from quantshift.base.nouns import counted
-from quantshift.tables.columns.cell_names import shown
-from quantshift.tables.columns.kinds import names_of
+from quantshift.claims.findings import Finding
+from quantshift.quantifying.findings import SampleFindings
+from quantshift.tables.columns.cell_names import clipped, names_of
 from quantshift.tables.columns.spelling import known_spellings
-
-MOST_NAMED = 3
 
 MOST_COUNTED = 1000
 """Once a column has this many other values, only their rows are counted: it may hold ids."""
@@ -40,21 +38,18 @@ class ConstantReader:
             if len(self.others[name]) < MOST_COUNTED:
                 self.others[name].update(differing)
 
-    def warnings(self, table: str) -> Iterator[str]:
-        """A sentence about the columns that differ, those with the most such rows first."""
-        found = [(name, n_rows) for name, n_rows in self.differing_rows.most_common() if n_rows]
-        columns = [
-            f"{name!r} (always {shown(self.values[name])}; here "
-            f"{shown(_most_frequent(self.others[name]))}"
-            f"{' and others' if len(self.others[name]) > 1 else ''} in {counted(n_rows, 'row')})"
-            for name, n_rows in found[:MOST_NAMED]
-        ]
-        if columns:
-            more = len(found) - len(columns)
-            yield (
-                f"{table}: constant in training, so not used, and different here: "
-                f"{', '.join(columns)}{f' and {more:,} more' if more else ''}"
-            )
+    def findings(self, table: str) -> Iterator[Finding]:
+        """The columns that differ, those with the most such rows first."""
+        for name, n_rows in self.differing_rows.most_common():
+            if n_rows:
+                yield SampleFindings.NO_LONGER_CONSTANT.found(
+                    table=table,
+                    column=name,
+                    usual=clipped(self.values[name]),
+                    example=clipped(_most_frequent(self.others[name])),
+                    others=len(self.others[name]) > 1,
+                    n=n_rows,
+                )
 
 
 def _most_frequent(values: Counter[str]) -> str:

@@ -13,10 +13,11 @@ import polars as pl
 from scipy.special import bdtrc
 
 from quantshift.base.nouns import counted
-from quantshift.diagnosis.training_profile import LevelsProfile, TrainingProfile
+from quantshift.claims.findings import Finding
+from quantshift.measuring.columns.training_profile import LevelsProfile, TrainingProfile
 from quantshift.quantifying.columns import TableItems
-from quantshift.tables.columns.cell_names import shown
-from quantshift.tables.columns.kinds import names_of
+from quantshift.quantifying.findings import SampleFindings
+from quantshift.tables.columns.cell_names import names_of, shown
 from quantshift.tables.columns.spelling import known_spellings
 
 MOSTLY, MANY = 0.5, 0.25
@@ -27,8 +28,6 @@ HARDLY_ANY = 0.1
 
 BY_CHANCE = 0.001
 """In a small batch, unknown levels are a surprise if so many are less likely than this."""
-
-MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -56,12 +55,6 @@ def why_unknown(columns: Sequence[UnknownLevels]) -> str:
     """Why a batch with such columns cannot be estimated."""
     others = f", and {counted(len(columns) - 1, 'other column')} like it" if columns[1:] else ""
     return f"{columns[0].description}{others}; recode them as in training, or drop the column"
-
-
-def cure_of(columns: Sequence[UnknownLevels]) -> str:
-    """What to do about such columns."""
-    names = ", ".join(repr(column.column) for column in columns)
-    return f"Recode {names} as in training, or train without (`drop`)"
 
 
 @dataclass(eq=False)
@@ -125,19 +118,16 @@ class LevelReader:
             columns.append(levels)
         return replace(items, values=items.values.with_columns(columns)) if columns else items
 
-    def warnings(self, table: str) -> Iterator[str]:
-        """A note about levels that were matched."""
-        if not self.n_respelt:
-            return
-        pairs = [
-            f"{name}: {shown(written)} as {shown(usual)}"
-            for name, (written, usual) in self.respelt.items()
-        ]
-        more = f" and {len(pairs) - MOST_NAMED} more columns" if len(pairs) > MOST_NAMED else ""
-        yield (
-            f"{table}: {counted(self.n_respelt, 'value')} that differ from training only in case "
-            f"or blanks are taken as those of training ({'; '.join(pairs[:MOST_NAMED])}{more})"
-        )
+    def findings(self, table: str) -> Iterator[Finding]:
+        """A finding if levels were matched."""
+        if self.n_respelt:
+            spellings = (
+                f"{name}: {shown(written)} as {shown(usual)}"
+                for name, (written, usual) in self.respelt.items()
+            )
+            yield SampleFindings.RESPELT_LEVELS.found(
+                table=table, n=self.n_respelt, spellings=tuple(spellings)
+            )
 
     def mostly_unknown(self) -> dict[str, tuple[UnknownLevels, ...]]:
         """For each batch the columns whose levels are mostly unknown, the worst first."""

@@ -5,7 +5,7 @@ Memory does not grow with the tables: `reservoir` bounds the number of items.
 
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,40 +19,38 @@ from quantshift.answers.rows import (
     NOT_DRAWN,
     RAGGED,
     Rows,
-    row_warnings,
-    undecodable_warning,
+    rows_left_out,
+    undecodable_cells,
 )
-from quantshift.answers.words import some_names
-from quantshift.base.nouns import counted
+from quantshift.answers.words import shortened
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices
-from quantshift.diagnosis.sample_profile import SampleCells
-from quantshift.diagnosis.training_profile import TrainingProfile
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError, UserError
+from quantshift.items.items import Items
+from quantshift.measuring.columns.sample_profile import SampleCells
+from quantshift.measuring.columns.training_profile import TrainingProfile
 from quantshift.prevalence.weights import Weights, check_total
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifying.columns import NO_ITEMS, ItemColumns, TableItems, read_items
+from quantshift.quantifying.findings import SampleFindings
 from quantshift.quantifying.options import Grouping
 from quantshift.quantifying.reading.constants import ConstantReader
 from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
-from quantshift.quantifying.reading.reservoir import MOST_KEPT, MOST_OF_BATCH, Kept, Reservoir
 from quantshift.quantifying.training.model import Model
-from quantshift.tables.columns.cell_names import shown
+from quantshift.quantifying.training.reservoir import MOST_KEPT, MOST_OF_BATCH, Kept, Reservoir
+from quantshift.tables.columns.cell_names import clipped
 from quantshift.tables.columns.kinds import Column, odd_cells, wrong_kind
 from quantshift.tables.reading import OpenTable, Source, expanded, open_table
 
 if TYPE_CHECKING:
-    from quantshift.quantifying.rows.spool import RowSpool
+    from quantshift.quantifying.reading.spool import RowSpool
 
 MOST_COMPARED = 20_000
 """The most rows, over all batches, whose cells are compared with those of training."""
 
 FEWEST_COMPARED = 500
 """The fewest of these rows per table, if there are many tables."""
-
-MOST_NAMED = 10
-"""The most columns that a note names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +75,7 @@ class Pool:
     numbers: NDArray[np.int64]
     marks: NDArray[np.int64]
     rows: tuple[Rows, ...]
-    warnings: tuple[str, ...]
+    findings: tuple[Finding, ...]
     compared: dict[str, "Compared"]
     unknown: Mapping[str, tuple[UnknownLevels, ...]]
 
@@ -109,6 +107,9 @@ class ItemsToFind:
 
 
 NOTHING = ItemsToFind({})
+
+CLASSIFIED_AT_ONCE = 20_000
+"""Items whose features are made dense at once, if a classifier needs that."""
 
 
 def open_samples(sample: Source | Sequence[Source], *, lenient: bool = False) -> list[OpenTable]:
@@ -142,11 +143,12 @@ def read_pool(
     """Classify the items of all tables and put them into batches.
 
     weights: the column that says how many items a row stands for. spool: keeps the scores of all
-    rows, also of those that are not among the random part.
+    rows, also of those that are not among the random part. Without it, only these are classified.
     """
+    by_features = spool is None and model.scorer is not None
     read = _read_rows(
         tables,
-        _ItemMaker(model),
+        _ItemMaker(model, features_only=by_features),
         grouping,
         seed=seed,
         progress=progress,
@@ -154,7 +156,7 @@ def read_pool(
         to_find=to_find,
         spool=spool,
     )
-    return read.pool(model)
+    return read.classified_pool(model) if by_features else read.pool(model)
 
 
 def read_features(
@@ -192,7 +194,8 @@ class _ItemMaker:
     def items(self, rows: TableItems, table: OpenTable) -> Items:
         """The items of these rows; errors name the table."""
         if self.features_only:
-            features = self.model.preparation.transform(rows.values)
+            with _naming(table):
+                features = self.model.preparation.transform(rows.values)
             return Items(features=features, weights=rows.weights)
         return classified(self.model, rows.values, table, rows.weights)
 
@@ -223,12 +226,8 @@ def _read_rows(
         # Checked here, before a long table is read.
         model.check_columns(table.name, table.columns)
         table.require(columns.names)
-    reservoir = Reservoir(
-        Items(),
-        generator(seed, purpose="rows of the sample"),
-        most=MOST_KEPT,
-        most_each=MOST_OF_BATCH,
-    )
+    rng = generator(seed, purpose="rows of the sample")
+    reservoir = Reservoir(Items(), rng, most=MOST_KEPT, most_each=MOST_OF_BATCH)
     codes: dict[str, int] = {} if grouping else {title: i for i, title in enumerate(titles)}
     tallies = []
     compared = []
@@ -255,13 +254,15 @@ def _read_rows(
         raise DataError(
             f"{tables[0].name}: the table has a header and no rows; give a sample with items"
         )
-    for tally in tallies:
-        for name in tally.left_out_by_batch():
-            codes.setdefault(name, len(codes))
-    if not codes:
-        codes = {title: i for i, title in enumerate(titles)}
+    codes = _with_left_out(codes, tallies) or {title: i for i, title in enumerate(titles)}
     order = batches_in_order(codes) if grouping else titles
     return RowsRead(reservoir, codes, order, tallies, compared)
+
+
+def _with_left_out(codes: Mapping[str, int], tallies: "Sequence[_Tally]") -> dict[str, int]:
+    """The codes of all batches, also of those whose rows are all left out."""
+    left_out = (name for tally in tallies for name in tally.left_out_by_batch())
+    return {name: i for i, name in enumerate(dict.fromkeys([*codes, *left_out]))}
 
 
 def _different_titles(tables: Sequence[OpenTable]) -> list[str]:
@@ -298,15 +299,21 @@ class RowsRead:
     def classified_pool(self, model: Model) -> Pool:
         """The pool of items that were read as features, classified by a model."""
         pool = self.pool(model)
-        if not len(pool.items):
+        n_items = len(pool.items)
+        if not n_items:
             return pool
-        return replace(pool, items=model.items_of(pool.items.features, pool.items.weights))
+        blocks = [
+            pool.items.take(np.arange(start, min(start + CLASSIFIED_AT_ONCE, n_items)))
+            for start in range(0, n_items, CLASSIFIED_AT_ONCE)
+        ]
+        parts = [model.items_of(block.features, block.weights) for block in blocks]
+        return replace(pool, items=Items.joined(parts))
 
 
 def unused_columns(
     tables: Sequence[OpenTable], model: Model, others: Sequence[str | None]
-) -> Iterator[str]:
-    """Notes about columns of the samples that training does not have, and about labels in them.
+) -> Iterator[Finding]:
+    """Columns of the samples that training does not have, and labels in them.
 
     others: columns that have a use of their own.
     """
@@ -322,11 +329,12 @@ def unused_columns(
         if unused:
             tables_with[unused].append(title_of(table))
     for unused, titles in tables_with.items():
-        names = some_names(unused, most=MOST_NAMED)
-        yield f"{_tables_text(titles)}: not used: {names} (not in the training table)"
+        columns_unused = tuple(map(shortened, unused))
+        yield SampleFindings.UNUSED_COLUMNS.found(
+            table=_tables_text(titles), columns=columns_unused
+        )
     if labelled:
-        # Without the name of the column, so that several labels say it once.
-        yield f"{_tables_text(labelled)}: the labels were ignored"
+        yield SampleFindings.LABELS_IGNORED.found(table=_tables_text(labelled))
 
 
 def _tables_text(titles: Sequence[str]) -> str:
@@ -363,12 +371,9 @@ def _pool(
             batch = kept.values.weights[members[code]]
             if len(batch):
                 check_total(batch, f"the weights of {name}")
-    warnings = [warning for tally in tallies for warning in tally.warnings()]
+    findings = [finding for tally in tallies for finding in tally.findings()]
     if len(kept) < sizes.sum():
-        warnings.append(
-            f"of {sizes.sum():,} items {len(kept):,} were used, drawn at random from the largest "
-            "batches; more would hardly make the estimates more precise"
-        )
+        findings.append(SampleFindings.RANDOM_PART.found(n=len(kept), n_items=int(sizes.sum())))
     left_out: Counter[str] = Counter()
     for tally in tallies:
         left_out.update(tally.left_out_by_batch())
@@ -385,7 +390,7 @@ def _pool(
             )
             for tally in tallies
         ),
-        warnings=tuple(warnings),
+        findings=tuple(findings),
         compared=compared,
         unknown={
             batch: columns
@@ -399,8 +404,15 @@ def classified(
     model: Model, values: pl.DataFrame, table: OpenTable, weights: Weights | None = None
 ) -> Items:
     """What the quantifier uses of the items; errors name the table."""
-    try:
+    with _naming(table):
         return model.items(values, weights)
+
+
+@contextmanager
+def _naming(table: OpenTable) -> Iterator[None]:
+    """Errors about the data name the table."""
+    try:
+        yield
     except DataError as error:
         raise DataError(f"{table.name}: {error}") from error
 
@@ -507,18 +519,16 @@ class _Tally:
             left_out[NOT_DRAWN] = self.used - used
         return Rows(self.table.name, read, used, left_out)
 
-    def warnings(self) -> Iterator[str]:
-        yield from (f"{self.table.name}: {note}" for note in self.table.notes)
-        yield from row_warnings(self.rows(defaultdict(lambda: 1.0)))
-        yield from undecodable_warning(self.table.name, self.undecodable)
-        yield from self.levels.warnings(self.table.name)
-        yield from self.constants.warnings(self.table.name)
+    def findings(self) -> Iterator[Finding]:
+        yield from (finding.in_table(self.table.name) for finding in self.table.findings)
+        yield from rows_left_out(self.rows(defaultdict(lambda: 1.0)))
+        yield from undecodable_cells(self.table.name, self.undecodable)
+        yield from self.levels.findings(self.table.name)
+        yield from self.constants.findings(self.table.name)
         for name, n in self.odd.items():
             row, cell = self.first_odd[name]
-            yield (
-                f"{self.table.name}: column {name!r}: {counted(n, 'cell')} "
-                f"{'does' if n == 1 else 'do'} not fit what it holds in training "
-                f"(row {row}: {shown(cell)}) and {'is' if n == 1 else 'are'} treated as missing"
+            yield SampleFindings.ODD_CELLS.found(
+                table=self.table.name, column=name, n=n, row=row, example=clipped(cell)
             )
 
     def _names(self, groups: pl.Series) -> list[str]:

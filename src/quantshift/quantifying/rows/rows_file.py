@@ -1,27 +1,30 @@
 """The file with a line for every row, written part by part and put in place when it is complete.
 
 Its columns: batch; row, the number in its table; the columns that are copied; for each class (of
-two, only the positive one) the probability as trained and, by `quantify`, corrected; how far it was
+two, only the positive one) the probability as trained and, by `quantify`, corrected and, where the
+items cannot tell which holds, if there was prior and if there was covariate shift; how far it was
 corrected, from 0 to 1; the predicted class; the cluster of similar rows, if the method has them;
 and a flag for rows that are unlike training.
 """
 
-import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from quantshift.adapting.correction import Correction
+from quantshift.base.storage.csv_text import frame_csv
 from quantshift.base.storage.files import check_output, flush, head, temporary_path, write_errors
 from quantshift.base.types import Posteriors
-from quantshift.quantifying.rows.spool import KEPT, POSTERIOR, RowSpool
-from quantshift.tables.spreadsheet_cells import escaped
+from quantshift.claims import Assumption
+from quantshift.measuring.adapting.correction import Correction
+from quantshift.quantifying.reading.spool import KEPT, POSTERIOR, RowSpool
+from quantshift.tables.files.spreadsheet_cells import escaped, escaped_column
 
 UNLIKE = "unlike training"
 """The flag of a row that is farther from the centre of its cluster than most of training."""
@@ -30,9 +33,10 @@ FARTHEST = 0.99
 """The share of training rows that are nearer."""
 
 DECIMALS = 6
+ASSUMPTIONS = (Assumption.PRIOR, Assumption.COVARIATE)
+NOWHERE: Mapping[str, Any] = MappingProxyType({})
 LAST = ("predicted", "cluster", "flag")
 _HEADER = re.compile(rb"batch,row,[^\r\n]*,predicted,cluster,flag\r?\n")
-_MAYBE_HARMFUL = r"(?:^|[;\t\r\n])['\" ]*[=+\-@\t\r\n＝＋－＠]"
 
 
 def is_rows_file(path: Path) -> bool:
@@ -52,15 +56,17 @@ def write_rows(
     path: str | Path,
     *,
     corrections: Mapping[str, Correction] | None = None,
+    either: Mapping[str, tuple[Correction, Correction]] = NOWHERE,
     inputs: Iterable[Any] = (),
     overwrite: bool = False,
 ) -> None:
     """Write all rows of the spool.
 
     corrections: of the posteriors of each batch; None: a file without corrected probabilities.
+    either: under prior and under covariate shift, for batches of which either may hold.
     """
     final = check_rows_file(path, inputs=list(inputs), overwrite=overwrite)
-    lines = RowLines.of(spool, corrections)
+    lines = RowLines.of(spool, corrections, either)
     temporary = temporary_path(final.parent)
     with write_errors(final):
         try:
@@ -88,30 +94,40 @@ class RowLines:
     classes: tuple[str, ...]
     shown: tuple[int, ...]
     corrections: Mapping[str, Correction] | None
+    either: Mapping[str, tuple[Correction, Correction]]
 
     @classmethod
-    def of(cls, spool: RowSpool, corrections: Mapping[str, Correction] | None) -> "RowLines":
+    def of(
+        cls,
+        spool: RowSpool,
+        corrections: Mapping[str, Correction] | None,
+        either: Mapping[str, tuple[Correction, Correction]] = NOWHERE,
+    ) -> "RowLines":
         """For the model of the spool; with two classes, columns of the positive one are enough."""
         model = spool.model
         codes = tuple(range(len(model.classes)))
         if len(codes) == 2 and corrections is not None:
             codes = (model.classes.index(model.headline),)
-        return cls(spool.kept, model.classes, codes, corrections)
+        return cls(spool.kept, model.classes, codes, corrections, either)
 
     def header(self) -> bytes:
         """The line of column names."""
-        return _as_csv(pl.DataFrame({name: [] for name in self._names()}), header=True)
+        return frame_csv(pl.DataFrame({name: [] for name in self._names()}))
 
     def of_chunk(self, frame: pl.DataFrame) -> bytes:
         """The lines of a chunk."""
         raw = frame.select([POSTERIOR.format(k) for k in range(len(self.classes))]).to_numpy()
-        corrected, strength = self._corrected(frame["batch"].cast(pl.String), raw)
+        batches = frame["batch"].cast(pl.String)
+        corrected, strength = self._corrected(batches, raw)
+        under = self._under(batches, raw)
         columns: list[Any] = [frame["batch"].cast(pl.String), frame["row"]]
         columns += [frame[KEPT.format(i)] for i in range(len(self.copied))]
         for k in self.shown:
             columns.append(raw[:, k].round(DECIMALS))
             if self.corrections is not None:
                 columns.append(corrected[:, k].round(DECIMALS))
+            for posteriors in under:
+                columns.append(pl.Series(posteriors[:, k].round(DECIMALS)).fill_nan(None))
         if self.corrections is not None:
             columns.append(strength)
         labels = pl.Series(list(self.classes), dtype=pl.String)
@@ -122,8 +138,8 @@ class RowLines:
         flags = [UNLIKE if far else None for far in (novelty >= FARTHEST).tolist()]
         columns.append(pl.Series(flags, dtype=pl.String))
         pairs = zip(self._names(), columns, strict=True)
-        safe = {name: _safe(pl.Series(name, column)) for name, column in pairs}
-        return _as_csv(pl.DataFrame(safe), header=False)
+        safe = {name: escaped_column(pl.Series(name, column)) for name, column in pairs}
+        return frame_csv(pl.DataFrame(safe), header=False)
 
     def _corrected(self, batches: pl.Series, raw: Posteriors) -> tuple[Posteriors, Any]:
         """Corrected posteriors, and how far each was corrected."""
@@ -134,6 +150,17 @@ class RowLines:
                 corrected[rows] = correction(raw[rows])
                 strength[rows] = correction.strength
         return corrected, strength.round(2)
+
+    def _under(self, batches: pl.Series, raw: Posteriors) -> list[Posteriors]:
+        """Posteriors under either assumption; NaN in batches of which it is known which holds."""
+        if not self.either:
+            return []
+        both = [np.full_like(raw, np.nan) for _ in ASSUMPTIONS]
+        for name, corrections in self.either.items():
+            rows = np.flatnonzero((batches == name).to_numpy())
+            for posteriors, correction in zip(both, corrections, strict=True):
+                posteriors[rows] = correction(raw[rows])
+        return both
 
     def _names(self) -> list[str]:
         """Names of the columns; those of the table that have a name of ours are renamed."""
@@ -150,24 +177,7 @@ class RowLines:
             yield escaped(f"probability {self.classes[k]}")
             if self.corrections is not None:
                 yield escaped(f"corrected {self.classes[k]}")
+            if self.either:
+                yield from (escaped(f"if {each} {self.classes[k]}") for each in ASSUMPTIONS)
         if self.corrections is not None:
             yield "correction"
-
-
-def _safe(column: pl.Series) -> pl.Series:
-    """The column; texts that a spreadsheet would take for formulas are escaped."""
-    if column.dtype in (pl.Date, pl.Datetime, pl.Categorical):
-        column = column.cast(pl.String)
-    if column.dtype != pl.String:
-        return column
-    harmful = column.str.contains(_MAYBE_HARMFUL).fill_null(False)
-    if not harmful.any():
-        return column
-    cells = {cell: escaped(cell) for cell in column.filter(harmful).unique().to_list()}
-    return column.replace(cells)
-
-
-def _as_csv(frame: pl.DataFrame, *, header: bool) -> bytes:
-    text = io.BytesIO()
-    frame.write_csv(text, include_header=header)
-    return text.getvalue()

@@ -10,19 +10,15 @@ can write to the folder can plant a model that gives any answer.
 import io
 import json
 import os
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import numpy as np
 import polars as pl
-import sklearn
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-import quantshift
 from quantshift.base.forks import TABLE_THREADS
 from quantshift.base.storage.files import (
     check_new_folder,
@@ -34,14 +30,15 @@ from quantshift.base.storage.files import (
 )
 from quantshift.base.storage.integrity import SEAL, checksum, record_checksum, sealed, unsealed
 from quantshift.base.storage.plain_json import parse_json
-from quantshift.diagnosis.training_profile import TrainingProfile
 from quantshift.errors import DataError, UserError
+from quantshift.measuring.columns.training_profile import TrainingProfile
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.quantifiers.base.saving import dumped, loaded, series, versions
 from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.kinds import Column
 from quantshift.tables.preparation import TablePreparation
 
-FORMAT = 5
+FORMAT = 1
 DESCRIPTION, NUMBERS = "model.json", "model.skops"
 MOST_DESCRIPTION, MOST_NUMBERS = 1 << 26, 1 << 33
 """The most bytes that are read from each file: far more than a model has."""
@@ -58,21 +55,14 @@ PARTS = {
 }
 """The parts of a model that are among the numbers; everything else is in the description."""
 
-_VERSIONS = {"quantshift": quantshift.__version__, "scikit-learn": sklearn.__version__}
+_VERSIONS = versions()
 
-TRUSTED_PACKAGES = (
-    "quantshift.quantifiers.",
-    "quantshift.classify.",
+TRUSTED = (
     "quantshift.tables.preparation.",
-)
-TRUSTED_TYPES = (
-    "numpy.dtype",
     "quantshift.tables.columns.kinds.Column",
     "quantshift.quantifying.training.classifiers.OnDense",
-    "sklearn.tree._tree.Tree",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 )
-"""Parts of scikit-learn's and our estimators that skops does not trust by default."""
+"""Parts of models beside those of quantifiers."""
 
 _Described: type[BaseModel] = create_model(  # type: ignore[call-overload]
     "Description",
@@ -105,7 +95,7 @@ def check_model_place(folder: str | Path, *, inputs: Iterable[object] = ()) -> N
 
 def check_savable(estimator: object) -> None:
     """Raise an error if the estimator has parts that cannot be saved."""
-    _dumped(estimator)
+    dumped(estimator, trusted=TRUSTED)
 
 
 def save_model(model: Model, folder: str | Path) -> None:
@@ -113,6 +103,11 @@ def save_model(model: Model, folder: str | Path) -> None:
 
     Other files in that folder are kept.
     """
+    if not isinstance(model, Model):
+        raise UserError(
+            f"save_model takes what `train` returned, got {type(model).__name__}; a fitted "
+            "quantifier is written by `quantshift.save`"
+        )
     path = Path(folder)
     check_model_place(path)
     described = {
@@ -123,7 +118,7 @@ def save_model(model: Model, folder: str | Path) -> None:
     parts = {name: getattr(model, name) for name in PARTS}
     if model.profile is not None:
         parts["profile"] = np.frombuffer(model.profile.to_bytes(), np.uint8)
-    numbers = _dumped({**parts, "description": record_checksum(described)})
+    numbers = dumped({**parts, "description": record_checksum(described)}, trusted=TRUSTED)
     content = {
         "format": FORMAT,
         **_VERSIONS,
@@ -149,7 +144,7 @@ def load_model(folder: str | Path) -> Model:
         raise DataError(f"{path}: {NUMBERS} is missing; train the model again")
     if checksum(numbers) != content.pop("sha256", None):
         raise DataError(f"{path}: {NUMBERS} has been changed or damaged; train the model again")
-    versions = {package: content.pop(package) for package in _VERSIONS}
+    writers = ", ".join(f"{package} {content.pop(package)}" for package in _VERSIONS)
     try:
         described = dict(_Described.model_validate_json(json.dumps(content)))
     except ValidationError as error:
@@ -158,7 +153,13 @@ def load_model(folder: str | Path) -> Model:
         raise DataError(
             f"{path}: {DESCRIPTION}: {location}: {first['msg'].lower()}; train the model again"
         ) from error
-    parts = _trusted(path, numbers, versions)
+    parts = loaded(
+        f"{path}: {NUMBERS}",
+        numbers,
+        what="model",
+        again=f"(written by {writers}); train the model again",
+        trusted=TRUSTED,
+    )
     if parts.pop("description", None) != record_checksum(content):
         raise DataError(
             f"{path}: {DESCRIPTION} and {NUMBERS} belong to different models; train the model again"
@@ -193,7 +194,7 @@ def _description(path: Path) -> dict[str, Any]:
     if number != FORMAT:
         raise DataError(
             f"{path}: the model has format {str(number)[:20]}, but this version reads format "
-            f"{FORMAT}; train it again"
+            f"{FORMAT}; upgrade quantshift"
         )
     try:
         content = unsealed({"format": FORMAT, **content})
@@ -203,7 +204,7 @@ def _description(path: Path) -> dict[str, Any]:
     # The code that wrote the numbers defines their meaning; other versions could misread them.
     for package, installed in _VERSIONS.items():
         made_with = str(content.get(package))
-        if _series(made_with) != _series(installed):
+        if series(made_with) != series(installed):
             raise DataError(
                 f"{path}: made with {package} {made_with[:20]}, but {installed} is installed; "
                 "train the model again"
@@ -239,11 +240,6 @@ def _read(path: Path, name: str, most: int) -> bytes | None:
         return None
 
 
-def _series(version: str) -> list[str]:
-    """Major and minor version: bug fixes (the third number) do not change what is stored."""
-    return version.split(".")[:2]
-
-
 def _plain(value: Any) -> Any:
     """Dataclasses, mappings and tuples as JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
@@ -251,52 +247,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
-
-
-def _dumped(parts: object) -> bytes:
-    numbers: bytes = _skops().dumps(parts)
-    foreign = _foreign(_skops().get_untrusted_types(data=numbers))
-    if foreign:
-        raise UserError(
-            f"{foreign[0]} cannot be saved: a model can only hold parts of scikit-learn and "
-            "quantshift; train again for each sample, or use another classifier or method",
-            arguments=["classifier", "method"],
-        )
-    return numbers
-
-
-def _foreign(names: Iterable[str]) -> list[str]:
-    return [
-        name
-        for name in names
-        if name not in TRUSTED_TYPES and not name.startswith(TRUSTED_PACKAGES)
-    ]
-
-
-def _trusted(path: Path, numbers: bytes, versions: Mapping[str, str]) -> dict[str, Any]:
-    """The parts stored in the numbers; foreign types are neither built nor unpacked."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(numbers)) as archive:
-            # Our files are not compressed, so that a small file cannot expand in memory.
-            if sum(member.file_size for member in archive.infolist()) > len(numbers):
-                raise DataError(
-                    f"{path}: {NUMBERS} is compressed, which a quantshift model never is"
-                )
-        types = _skops().get_untrusted_types(data=numbers)
-        foreign = _foreign(types)
-        if foreign:
-            raise DataError(
-                f"{path}: {NUMBERS} holds {foreign[0]}, which a quantshift model never does"
-            )
-        parts = _skops().loads(numbers, trusted=types)
-    except DataError:
-        raise
-    except Exception as error:  # Damaged content can make skops raise anything.
-        writers = ", ".join(f"{package} {version}" for package, version in versions.items())
-        raise DataError(
-            f"{path}: cannot be read by this version (written by {writers}); train the model again"
-        ) from error
-    return dict(parts) if isinstance(parts, dict) else {}
 
 
 def _tried(path: Path, described: Mapping[str, Any], parts: Mapping[str, Any]) -> Model:
@@ -353,8 +303,3 @@ def _of_one_row(model: Model) -> tuple[int, ...]:
     values = pl.DataFrame({name: [cell] for name in model.columns.content})
     shape: tuple[int, ...] = model.posteriors(model.items(values)).shape
     return shape
-
-
-def _skops() -> Any:
-    # Imported here because it takes half a second, and only saving and loading need it.
-    return import_module("skops.io")

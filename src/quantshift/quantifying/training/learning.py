@@ -9,14 +9,14 @@ import polars as pl
 
 from quantshift.base.nouns import counted, listed
 from quantshift.base.types import Codes, Indices
+from quantshift.claims.findings import Finding
 from quantshift.classify.folds import grouped_folds
 from quantshift.errors import DataError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.base.guarding import COLUMNS, SIGNAL, AbstractGuarded
-from quantshift.quantifying.columns import Columns, TableItems
+from quantshift.quantifying.columns import Columns, LeftOutColumn, TableItems, UsedColumn
+from quantshift.quantifying.findings import TrainingFindings
 from quantshift.quantifying.options import AUTO, ColumnOptions, TrainingOptions
-from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
-from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import LOGISTIC, make_classifier, make_rivals
 from quantshift.quantifying.training.copies import copies
@@ -27,7 +27,7 @@ from quantshift.quantifying.training.methods import (
     SCORING,
     method_class,
 )
-from quantshift.quantifying.training.model import given_posteriors
+from quantshift.quantifying.training.model import GIVEN_POSTERIORS, given_posteriors
 from quantshift.tables.columns.kinds import CATEGORY, DATE, NUMBER, TEXT, TRUTH, Column
 from quantshift.tables.preparation import NoWordsError, TablePreparation
 from quantshift.tables.reading import OpenTable
@@ -50,16 +50,21 @@ def n_folds(codes: Codes) -> int:
     return max(FEWEST_FOLDS, min(folds, MOST_FOLDS, int(np.bincount(codes).min())))
 
 
+def most_folds_of_rivals(n_items: int) -> int:
+    """The most folds if several classifiers are tried on so many items."""
+    return FEW_FOLDS if n_items >= MANY_ITEMS else MORE_FOLDS
+
+
 @dataclass(frozen=True, eq=False)
 class LearntModel:
-    """What is learnt from the items of a table. notes: what looks suspicious, in sentences."""
+    """What is learnt from the items of a table. findings: what looks suspicious."""
 
     columns: Columns
     preparation: TablePreparation | None
     scorer: AbstractQuantifier | None
     base: AbstractClassifying
     quantifier: AbstractQuantifier
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
     classifier: str
 
 
@@ -106,10 +111,12 @@ def _learn_posteriors(data: Labelled) -> LearntModel:
     """Learn from posteriors of the user's own model."""
     codes, method, seed = data.codes, data.training.method, data.training.seed
     posteriors = given_posteriors(data.items.values, data.columns, data.classes)
-    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(posteriors, codes, weights=data.items.weights)
+    base = IF_PRIOR_SHIFT(random_state=seed).fit_posteriors(
+        posteriors, codes, sample_weight=data.items.weights
+    )
     quantifier = method_class(method, POSTERIORS)().fit_items(base.held_out_, base.held_out_codes_)
-    notes = tuple(training_warnings.doubt_about_posteriors(posteriors, codes))
-    return LearntModel(data.columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
+    findings = tuple(training_warnings.doubt_about_posteriors(posteriors, codes))
+    return LearntModel(data.columns, None, None, base, quantifier, findings, GIVEN_POSTERIORS)
 
 
 def _learn_columns(data: Labelled, *, doubting: bool) -> LearntModel:
@@ -118,38 +125,33 @@ def _learn_columns(data: Labelled, *, doubting: bool) -> LearntModel:
     prepared = data.prepared or prepare(table, data.columns, data.options, items.values)
     columns, preparation, X = prepared.columns, prepared.preparation, prepared.X
     twins = copies(items.values, columns.features, codes)
-    notes: list[str] = []
+    findings: list[Finding] = []
     folds: Any = n_folds(codes)
     if twins is not None:
         folds = _folds_of_copies(table, twins, codes, seed)
         n_copies = len(twins) - len(np.unique(twins))
-        duplicates = "is a copy of another" if n_copies == 1 else "are copies of others"
-        notes.append(
-            f"{n_copies:,} of {len(twins):,} training rows {duplicates}; copies share a fold, so "
-            "that none counts as unseen. Intervals count them as different rows, and are too "
-            "narrow if there are many: leave the copies out"
-        )
+        findings.append(TrainingFindings.COPIED_ROWS.found(n=n_copies, n_rows=len(twins)))
     cls: Any = method_class(data.training.method, FEATURES)
     if doubting:
-        notes += training_warnings.doubts_about_columns(X, preparation, codes, seed=seed)
+        findings += training_warnings.doubts_about_columns(X, preparation, codes, seed=seed)
     if issubclass(cls, AbstractGuarded):
         rivals = make_rivals(classifier, preparation, int(codes.max()) + 1, seed)
         if twins is None and len(rivals) > 1:
-            folds = min(folds, FEW_FOLDS if len(codes) >= MANY_ITEMS else MORE_FOLDS)
+            folds = min(folds, most_folds_of_rivals(len(codes)))
         guarded = cls(
             mode=SIGNAL if columns.text else COLUMNS,
             classifiers=list(rivals.values()),
             cv=folds,
-            seed=seed,
+            random_state=seed,
         ).fit(X, codes, items.weights)
         best = list(rivals)[guarded.chosen_]
         return LearntModel(
-            columns, preparation, guarded, guarded.plain_, guarded, tuple(notes), best
+            columns, preparation, guarded, guarded.plain_, guarded, tuple(findings), best
         )
     learner = make_classifier(classifier, preparation, seed)
     scorer, base, quantifier = _fitted(cls, learner, X, data, folds)
     name = LOGISTIC if classifier == AUTO else classifier
-    return LearntModel(columns, preparation, scorer, base, quantifier, tuple(notes), name)
+    return LearntModel(columns, preparation, scorer, base, quantifier, tuple(findings), name)
 
 
 def _fitted(
@@ -160,10 +162,10 @@ def _fitted(
     sees_both = {"posteriors", "features"} <= cls.tags.sees
     # A method that also uses features computes its own items. The others share posteriors.
     scoring: Any = cls if sees_both else SCORING
-    scorer = scoring(learner, cv=folds, seed=seed).fit(X, codes, items.weights)
+    scorer = scoring(learner, cv=folds, random_state=seed).fit(X, codes, items.weights)
     held_out, held_out_codes = scorer.held_out_, scorer.held_out_codes_
-    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(
-        scorer.held_out_posteriors_, held_out_codes, weights=held_out.weights
+    base = IF_PRIOR_SHIFT(random_state=seed).fit_posteriors(
+        scorer.held_out_posteriors_, held_out_codes, sample_weight=held_out.weights
     )
     quantifier = scorer
     if not sees_both:

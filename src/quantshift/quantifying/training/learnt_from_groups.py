@@ -33,9 +33,9 @@ from scipy.optimize import nnls
 from scipy.special import stdtrit
 
 from quantshift.base.types import Prevalences, Reals
-from quantshift.quantifiers.base.guarding import DECLARED, EVIDENCE, NO_EVIDENCE, REFUTED
+from quantshift.claims import Reason
 from quantshift.quantifiers.baselines import BASELINE
-from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.quantifying.group_errors import GroupErrors
 
 PENALTY = 0.02
 """On the squared weights of what is not PCC, in squared shares."""
@@ -134,17 +134,17 @@ class GroupLesson:
         mixed = np.maximum(mixed, 0.0)
         return np.asarray(mixed / mixed.sum())
 
-    def applies(self, shares: GroupShares, reason: str) -> bool:
+    def applies(self, shares: GroupShares, reason: Reason) -> bool:
         """Whether the groups say anything about a sample. reason: for the kind of its answer.
 
         Not about an interval in time; and not against the evidence in the items unless the groups
         show that the default errs all the same.
         """
-        if self.in_time or reason == REFUTED:
-            return reason in (REFUTED, NO_EVIDENCE)
-        if reason == DECLARED or shares.apart > self.apart:
+        if self.in_time or reason is Reason.REFUTED:
+            return reason in (Reason.REFUTED, Reason.NO_EVIDENCE)
+        if reason is Reason.DECLARED or shares.apart > self.apart:
             return False
-        return reason != EVIDENCE or self.from_default > 0
+        return reason is not Reason.EVIDENCE or self.from_default > 0
 
     def limits(
         self, estimate: Prevalences, level: float, n_items: int, low: Reals, high: Reals
@@ -203,7 +203,7 @@ def left_out_answers(
         shares = GroupShares(*by_method)
         lesson = GroupLesson.of(replace(groups, groups=others), covariate, prior)
         if lesson is not None and not lesson.applies(
-            shares, REFUTED if group.refuted else NO_EVIDENCE
+            shares, Reason.REFUTED if group.refuted else Reason.NO_EVIDENCE
         ):
             lesson = None
         estimate = shares.default if lesson is None else lesson.estimate(shares)

@@ -15,7 +15,7 @@ kept aside this showed no gain (`benchmarks/left_out_groups.py`).
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -23,25 +23,27 @@ from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import NO_GROUP
 from quantshift.answers.shares import by_class
-from quantshift.base.nouns import counted
 from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Posteriors, Prevalences
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError
+from quantshift.items.items import Items
 from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.guarding import AbstractGuarded
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.columns import TableItems
-from quantshift.quantifying.options import AUTO
-from quantshift.quantifying.training.group_errors import (
+from quantshift.quantifying.findings import GroupFindings
+from quantshift.quantifying.group_errors import (
     FORWARD,
     LEAVE_ONE_OUT,
     GroupErrors,
     LeftOutGroup,
     is_year,
 )
+from quantshift.quantifying.options import AUTO
+from quantshift.quantifying.training.groups import Groups, Side, Survey
 from quantshift.quantifying.training.learning import Labelled, LearntModel, learn
 from quantshift.quantifying.training.methods import (
     FEATURES,
@@ -51,7 +53,6 @@ from quantshift.quantifying.training.methods import (
     method_class,
 )
 from quantshift.quantifying.training.model import given_posteriors
-from quantshift.shifts.groups import GroupShift, Side
 
 SMALLEST = 30
 """The fewest rows of a group that is estimated by itself."""
@@ -74,53 +75,55 @@ CHUNKS = (2 * ENOUGH_PERIODS, ENOUGH_PERIODS)
 
 def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupErrors:
     """The errors of the methods on every group of the column, which they were not trained on."""
-    names, notes = data.items.groups, []
-    in_time = _in_time(names)
+    names = data.items.groups
+    findings: list[Finding] = []
+    in_time = _are_dates(names)
     if data.options.time is not None and not in_time:
+        # Numbers, years among them, are periods only if they are said to be.
         _check_periods(data, column, names)
         in_time = True
     design = FORWARD if in_time else LEAVE_ONE_OUT
     if NO_GROUP in names:
         n = int((names == NO_GROUP).sum())
-        notes.append(f"{counted(n, 'row')} without a group {'is' if n == 1 else 'are'} not used")
+        findings.append(GroupFindings.ROWS_WITHOUT_GROUP.found(n=n))
     if design == LEAVE_ONE_OUT:
         names, pooled = _pooled(names)
-        notes += pooled
-    protocol = _protocol(data, column, names, design)
-    survey = protocol.survey
-    assert survey is not None
+        findings += pooled
+    folds = _folds(data, column, names, design)
+    survey = folds.survey
     if survey.too_small:
-        notes.append(f"not estimated, with fewer than {SMALLEST} rows: {_some(survey.too_small)}")
+        too_small = tuple(survey.too_small)
+        findings.append(GroupFindings.GROUPS_TOO_SMALL.found(fewest=SMALLEST, groups=too_small))
     if survey.untrained:
-        n = len(survey.untrained)
-        notes.append(f"{counted(n, 'training set')} without rows of every class left out")
+        findings.append(GroupFindings.SETS_WITHOUT_A_CLASS.found(n=len(survey.untrained)))
     sizes = dict(zip(*np.unique(names.to_numpy(), return_counts=True), strict=True))
-    sides, notes_on_sizes = _evaluated(survey.sides, survey.names, sizes, design)
-    notes += notes_on_sizes
+    sides, chosen = _evaluated(survey.sides, survey.names, sizes, design)
+    findings += chosen
     estimated = []
-    categories = names.to_numpy()
     for done, side in enumerate(sides):
         progress("leaving out groups", done, len(sides))
-        train = protocol.training_set({"group_train": side.name}, data.codes, categories)
-        (test,) = protocol.samples(data.codes, categories, train=train.coordinates)
         name = survey.names[side.tests[0]]
-        rows = _at_most(test.indices, data.training.seed, name)
+        train = folds.trained(side, data.training.seed)
+        rows = _at_most(folds.estimated(side), data.training.seed, name)
         try:
-            estimated.append(_estimated(data, name, train.indices, rows))
+            estimated.append(_estimated(data, name, train, rows))
         except DataError as error:
-            notes.append(f"{name}: no model could be trained without it ({error})")
+            findings.append(
+                GroupFindings.GROUP_NOT_LEARNT_WITHOUT.found(group=name, error=str(error))
+            )
     if not estimated:
-        raise DataError(f"{data.table.name}: column {column!r}: {'; '.join(notes)}")
+        why = "; ".join(finding.sentence for finding in findings)
+        raise DataError(f"{data.table.name}: column {column!r}: {why}")
     if any(MOST_ROWS in (group.n_trained, group.n_items) for group in estimated):
-        notes.append(f"each model is trained on, and estimates, at most {MOST_ROWS:,} random rows")
+        findings.append(GroupFindings.ROWS_OF_GROUPS_DRAWN.found(most=MOST_ROWS))
     return GroupErrors(
         column=column,
         design=design,
-        every=protocol.every,
+        every=folds.every,
         method=method_class(data.training.method, _input_kind(data)).__name__,
         groups=tuple(estimated),
         errors={m: float(np.mean([g.errors[m] for g in estimated])) for m in estimated[0].errors},
-        notes=tuple(notes),
+        findings=tuple(findings),
     )
 
 
@@ -136,10 +139,10 @@ def reach(groups: GroupErrors, method: str, level: float) -> NDArray[np.float64]
     return np.asarray(np.sort(errors, axis=0)[rank - 1])
 
 
-def _in_time(names: pl.Series) -> bool:
-    """Whether the groups are dates or years."""
+def _are_dates(names: pl.Series) -> bool:
+    """Whether the groups are dates."""
     values = [name for name in names.unique().to_list() if name != NO_GROUP]
-    return bool(values) and (all(map(_is_date, values)) or all(map(is_year, values)))
+    return bool(values) and all(map(_is_date, values))
 
 
 def _check_periods(data: Labelled, column: str, names: pl.Series) -> None:
@@ -163,36 +166,53 @@ def _is_date(name: str) -> bool:
     return True
 
 
-def _pooled(names: pl.Series) -> tuple[pl.Series, list[str]]:
+def _pooled(names: pl.Series) -> tuple[pl.Series, list[Finding]]:
     """Small groups pooled into one, so that they are used for training and estimated too."""
     sizes = names.filter(names != NO_GROUP).value_counts()
     small = sizes.filter(pl.col("count") < SMALLEST)
     if len(small) < 2 or small["count"].sum() < SMALLEST:
         return names, []
     pooled = names.replace(small[names.name].to_list(), [POOLED] * len(small))
-    return pooled, [f"{len(small):,} groups of fewer than {SMALLEST} rows are pooled as {POOLED}"]
+    found = GroupFindings.GROUPS_POOLED.found(n=len(small), fewest=SMALLEST, name=POOLED)
+    return pooled, [found]
 
 
-def _protocol(data: Labelled, column: str, names: pl.Series, design: str) -> GroupShift:
-    """The protocol with its groups; dates are grouped by a period that suits them."""
-    best: GroupShift | None = None
+@dataclass(frozen=True, eq=False)
+class _Folds:
+    """Groups by a division of the values, which of them train, and which are estimated."""
+
+    every: str
+    groups: Groups
+    survey: Survey
+
+    def trained(self, side: Side, seed: int) -> Indices:
+        """The rows to train on, or some of them."""
+        rows = self._rows(side.train)
+        if len(rows) <= MOST_ROWS:
+            return rows
+        rng = generator(seed, shift="groups", side="train", group_train=side.name, train_repeat=0)
+        return np.sort(rng.choice(rows, MOST_ROWS, replace=False))
+
+    def estimated(self, side: Side) -> Indices:
+        """The rows of the group that is left out."""
+        return self._rows(side.tests[:1])
+
+    def _rows(self, positions: Sequence[int]) -> Indices:
+        return self.groups.rows([self.survey.names[k] for k in positions])
+
+
+def _folds(data: Labelled, column: str, names: pl.Series, design: str) -> _Folds:
+    """The groups; dates are grouped by a period that suits them."""
+    best: _Folds | None = None
     for every, chunks in _divisions(names, design):
-        tried = GroupShift(
-            by=column,
-            design=design,  # type: ignore[arg-type]
-            every=every,  # type: ignore[arg-type]
-            chunks=chunks,
-            smallest=SMALLEST,
-            train_size=MOST_ROWS,
-            seed=data.training.seed,
-        )
+        groups = Groups.of(names.to_numpy(), every=every, chunks=chunks)
         try:
-            tried = tried.surveyed(data.codes, names.to_numpy())
+            survey = groups.survey(data.codes, len(data.classes), design=design, smallest=SMALLEST)
         except DataError:
             continue
-        if best is None or len(_names(tried)) > len(_names(best)):
-            best = tried
-        if len(_names(best)) >= ENOUGH_PERIODS:
+        if best is None or len(survey.names) > len(best.survey.names):
+            best = _Folds(every, groups, survey)
+        if len(best.survey.names) >= ENOUGH_PERIODS:
             break
     if best is None:
         raise DataError(
@@ -213,21 +233,18 @@ def _divisions(names: pl.Series, design: str) -> list[tuple[str, int | None]]:
     return [("", None), *(("", chunks) for chunks in CHUNKS)]
 
 
-def _names(protocol: GroupShift) -> tuple[str, ...]:
-    return () if protocol.survey is None else protocol.survey.names
-
-
 def _evaluated(
     sides: Sequence[Side], names: Sequence[str], sizes: Mapping[str, int], design: str
-) -> tuple[Sequence[Side], list[str]]:
-    """The sides to evaluate, at most MOST_GROUPS, and a note if there are more."""
+) -> tuple[Sequence[Side], list[Finding]]:
+    """The sides to evaluate, at most MOST_GROUPS, and a finding if there are more."""
     if len(sides) <= MOST_GROUPS:
         return sides, []
     if design == FORWARD:
-        return sides[-MOST_GROUPS:], [f"the last {MOST_GROUPS} of {len(sides)} are estimated"]
+        last = GroupFindings.LAST_PERIODS.found(n=MOST_GROUPS, n_groups=len(sides))
+        return sides[-MOST_GROUPS:], [last]
     largest = sorted(sides, key=lambda side: -sizes[names[side.tests[0]]])[:MOST_GROUPS]
     evaluated = [side for side in sides if side in largest]
-    return evaluated, [f"the {MOST_GROUPS} largest of {len(sides)} groups are left out in turn"]
+    return evaluated, [GroupFindings.LARGEST_GROUPS.found(n=MOST_GROUPS, n_groups=len(sides))]
 
 
 def _at_most(rows: Indices, seed: int, name: str) -> Indices:
@@ -248,20 +265,20 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
         posteriors = given_posteriors(group.values, learnt.columns, data.classes)
         shares = {
             **_of_posteriors(learnt, posteriors, weights),
-            type(learnt.base).__name__: learnt.base.aggregate(posteriors, weights=weights),
+            type(learnt.base).__name__: learnt.base.aggregate(posteriors, sample_weight=weights),
         }
     else:
         guarded = learnt.quantifier
         assert isinstance(guarded, AbstractGuarded)
         items = replace(guarded.items(learnt.preparation.transform(group.values)), weights=weights)
-        (grounds,) = guarded.grounds(guarded.estimate_items(items))
-        refuted = bool(grounds.refuted)
+        (found,) = guarded.examined(guarded.estimate_items(items))
+        refuted = bool(found.refuted)
         shares = {
             **_of_posteriors(learnt, _scores(guarded, items), weights),
-            IF_COVARIATE_SHIFT.__name__: grounds.covariate,
-            type(guarded.plain_).__name__: grounds.prior,
-            type(guarded.unguarded_).__name__: grounds.mixed,
-            type(guarded).__name__: grounds.estimate,
+            IF_COVARIATE_SHIFT.__name__: found.covariate,
+            type(guarded.plain_).__name__: found.prior,
+            type(guarded.unguarded_).__name__: found.mixed,
+            type(guarded).__name__: found.estimate,
         }
     chosen = method_class(data.training.method, _input_kind(data))
     if data.training.method != AUTO and not issubclass(chosen, AbstractGuarded):
@@ -302,8 +319,8 @@ def _of_posteriors(
     held_out = base.held_out_posteriors_, base.held_out_codes_
     shares = {BASELINE: np.asarray(base.prior_)}
     for method in ON_GROUPS:
-        fitted = method().fit_posteriors(*held_out, weights=base.held_out_.weights)
-        shares[method.__name__] = fitted.aggregate(posteriors, weights=weights)
+        fitted = method().fit_posteriors(*held_out, sample_weight=base.held_out_.weights)
+        shares[method.__name__] = fitted.aggregate(posteriors, sample_weight=weights)
     return shares
 
 
@@ -315,8 +332,3 @@ def _scores(guarded: AbstractGuarded, items: Items) -> Posteriors:
 
 def _input_kind(data: Labelled) -> str:
     return POSTERIORS if data.options.posteriors else FEATURES
-
-
-def _some(names: Sequence[str], most: int = 5) -> str:
-    text = ", ".join(names[:most])
-    return f"{text} and {len(names) - most:,} more" if len(names) > most else text

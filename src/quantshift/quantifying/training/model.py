@@ -1,6 +1,6 @@
 """A trained model: preparation, classifier, quantifier, and a summary of its training."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,22 +8,24 @@ import numpy as np
 import polars as pl
 
 from quantshift.answers.rows import Rows
-from quantshift.answers.words import class_names, headline_class
+from quantshift.answers.show.notebook import MOST_ROWS
+from quantshift.answers.text import column_names
+from quantshift.answers.words import class_names, headline_class, shortened
 from quantshift.base.forks import uses_tables
+from quantshift.base.nouns import percent
 from quantshift.base.types import Codes, Flags, Posteriors
+from quantshift.claims.findings import Finding
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.diagnosis.training_profile import POSTERIOR, TrainingProfile
 from quantshift.errors import DataError, UserError
+from quantshift.items.items import Items
+from quantshift.measuring.columns.training_profile import POSTERIOR, TrainingProfile
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.base.guarding import AbstractGuarded
-from quantshift.quantifiers.base.items import Items
-from quantshift.quantifying.columns import Columns
+from quantshift.quantifying.columns import Columns, LeftOutColumn, UsedColumn
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
+from quantshift.quantifying.group_errors import GroupErrors
 from quantshift.quantifying.options import AUTO, ColumnOptions
-from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
-from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
-from quantshift.quantifying.training.group_errors import GroupErrors
 from quantshift.quantifying.training.methods import (
     CHOSEN,
     DEFAULTS,
@@ -32,10 +34,12 @@ from quantshift.quantifying.training.methods import (
     POSTERIORS,
     name_of,
 )
-from quantshift.tables.chunks import nearest_column
 from quantshift.tables.columns.kinds import CATEGORY, DATE
+from quantshift.tables.files.chunks import nearest_column
 from quantshift.tables.formats.frames import given_frame, plain_frame
-from quantshift.tables.reading import Source
+
+GIVEN_POSTERIORS = "given posteriors"
+"""The name of the classifier where posteriors of the user's own model are given."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ class Training:
     """What a model was trained on, in plain numbers.
 
     rows: how many rows of the table were used; counts: labelled rows of each class. accuracy: of
-    the classifier on items it had not seen (None without training). notes: what looks suspicious in
-    the table, in sentences.
+    the classifier on items it had not seen (None without training). findings: what looks suspicious
+    in the table.
     """
 
     rows: Rows
@@ -53,7 +57,7 @@ class Training:
     accuracy: float | None
     seed: int
     undecodable: int = 0
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def source(self) -> str:
@@ -74,6 +78,8 @@ class Model:
         posteriors (it may be the quantifier itself); both None if posteriors are given.
     quantifier: turns items into estimates; base: a simple quantifier on the posteriors alone, for
         comparison.
+    method_is_declared: whether the user has named the method, and so declared what it assumes;
+        reason: why it is used, in words.
     positive: the class whose share is shown first, if one was named.
     profile: counts of the cells of the training columns, with which a sample is compared; no rows.
     groups: errors of the methods on groups left out of training, if a column of groups was named.
@@ -88,6 +94,7 @@ class Model:
     quantifier: AbstractQuantifier
     method: str
     reason: str
+    method_is_declared: bool
     training: Training
     positive: str | None = None
     profile: TrainingProfile | None = None
@@ -115,19 +122,14 @@ class Model:
         return self.quantifier if isinstance(self.quantifier, AbstractGuarded) else None
 
     @property
-    def was_chosen(self) -> bool:
-        """Whether the user has named the method, and so declared what it assumes."""
-        return self.reason == CHOSEN
-
-    @property
     def takes_posteriors_as_they_are(self) -> bool:
         """Whether neither labelled items nor the user say anything about the posteriors."""
-        return not self.is_trained and not self.was_chosen
+        return not self.is_trained and not self.method_is_declared
 
     @property
     def tests_itself(self) -> bool:
         """Whether the items decide what may be claimed: the default methods do, others do not."""
-        is_default = self.is_trained and self.scorer is None and not self.was_chosen
+        is_default = self.is_trained and self.scorer is None and not self.method_is_declared
         return self.guard is not None or (
             is_default and isinstance(self.quantifier, DEFAULTS[POSTERIORS].method)
         )
@@ -170,7 +172,7 @@ class Model:
         if self.guard is not None:
             items = replace(items, posteriors=self.guard.unguarded_items(items).posteriors)
         sees = self.quantifier.tags.sees
-        if "posteriors" not in sees and "features" in sees:
+        if "posteriors" not in sees and "features" in sees and self.scorer is not self.quantifier:
             items = replace(items, features=self.quantifier.items(X).features)
         # Keep equal weights too: they may be equal in this part of a table but not in another.
         return replace(items, weights=weights)
@@ -203,19 +205,7 @@ class Model:
 
     def __repr__(self) -> str:
         """What it was trained on, and how, in a few lines."""
-        from quantshift.quantifying.output.summaries import model_lines
-
-        return "\n".join(model_lines(self))
-
-
-def given_model(model: Model | Source) -> Model:
-    """The model itself, or the one in a folder."""
-    if isinstance(model, Model):
-        return model
-    # Imported here because the validation of a model's description is slow to import.
-    from quantshift.quantifying.training.folder import load_model
-
-    return load_model(model)
+        return "\n".join(_lines(self))
 
 
 def without_training(
@@ -246,6 +236,7 @@ def without_training(
         quantifier=counting,
         method=type(counting).__name__,
         reason=NOTHING_TO_ADJUST_WITH if method == AUTO else CHOSEN,
+        method_is_declared=method != AUTO,
         training=Training(Rows("", 0, 0, {}), {}, GIVEN_POSTERIORS, None, 0),
     )
 
@@ -268,11 +259,17 @@ def given_posteriors(frame: pl.DataFrame, columns: Columns, classes: Sequence[st
 def column_order(names: Sequence[str], classes: Sequence[str]) -> list[int]:
     """The column of each class: the one whose name ends in it, otherwise in the given order.
 
+    A single column is for the second of two classes, whatever its name ends in.
+
     >>> column_order(["p_pos", "p_neg"], ["neg", "pos"])
     [1, 0]
     >>> column_order(["a", "b"], ["neg", "pos"])
     [0, 1]
+    >>> column_order(["p_invalid"], ["valid", "invalid"])
+    [0, 1]
     """
+    if len(names) == 1:
+        return [0, 1]
     matches = [[i for i, n in enumerate(names) if n.lower().endswith(c.lower())] for c in classes]
     if all(len(match) == 1 for match in matches) and len({m[0] for m in matches}) == len(names):
         return [match[0] for match in matches]
@@ -289,3 +286,37 @@ def posterior_columns(options: ColumnOptions, left_out: Sequence[LeftOutColumn])
         used=tuple(UsedColumn(name, POSTERIOR, "as given") for name in options.posteriors),
         left_out=tuple(left_out),
     )
+
+
+def accuracy_text(classifier: str, accuracy: float) -> str:
+    """How accurate the classifier is on labelled rows that it was not trained on.
+
+    >>> accuracy_text("logistic", 0.8475)
+    'logistic: cross-validated accuracy 84.8%'
+    """
+    how = "accuracy" if classifier == GIVEN_POSTERIORS else "cross-validated accuracy"
+    return f"{classifier}: {how} {percent(accuracy)}"
+
+
+def _lines(model: Model) -> Iterator[str]:
+    """What a model was trained on, and how."""
+    training, columns = model.training, model.columns
+    if model.is_trained:
+        counts = ", ".join(
+            f"{shortened(model.names[label])} {n:,}"
+            for label, n in list(training.counts.items())[:MOST_ROWS]
+        )
+        more = ", ..." if len(training.counts) > MOST_ROWS else ""
+        yield (
+            f"Model of {shortened(columns.label or '')!r}, trained on {training.n_items:,} rows of "
+            f"{shortened(training.source)} ({counts}{more})"
+        )
+    else:
+        yield f"Model without training, of {len(model.classes):,} classes"
+    left_out = f"; {len(columns.left_out):,} left out" if columns.left_out else ""
+    yield f"Columns  {len(columns.content):,} used: {column_names(columns.content)}{left_out}"
+    accuracy = training.accuracy
+    how = "" if accuracy is None else f"; {accuracy_text(training.classifier, accuracy)}"
+    yield f"Method   {model.method}{how}"
+    if model.groups is not None:
+        yield f"Groups   {len(model.groups.groups):,} of {shortened(model.groups.column)!r}"

@@ -6,9 +6,9 @@ from quantshift.base.progress import OnProgress
 from quantshift.errors import UserError
 from quantshift.quantifying.options import AUTO, Grouping, ModelRecipe, Sources
 from quantshift.quantifying.training.methods import name_of
-from quantshift.quantifying.training.model import Model, given_model, without_training
+from quantshift.quantifying.training.model import Model, without_training
 from quantshift.quantifying.training.train import train_on_table
-from quantshift.tables.reading import OpenTable, open_table
+from quantshift.tables.reading import OpenTable, Source, open_table
 
 
 def model_for(
@@ -46,6 +46,16 @@ def model_for(
     )
 
 
+def given_model(model: Model | Source) -> Model:
+    """The model itself, or the one in a folder."""
+    if isinstance(model, Model):
+        return model
+    # Imported here because the validation of a model's description is slow to import.
+    from quantshift.quantifying.training.folder import load_model
+
+    return load_model(model)
+
+
 def tied_to_batches(
     recipe: ModelRecipe, samples: Sequence[OpenTable], shared: Sequence[str]
 ) -> tuple[str, ...]:
@@ -56,7 +66,7 @@ def tied_to_batches(
     if not all(recipe.by in sample.columns for sample in samples):
         return ()
     # Imported here because most calls have no batches.
-    from quantshift.quantifying.reading.tied import tied_columns
+    from quantshift.quantifying.training.tied import tied_columns
 
     nested = {name for sample in samples for name in sample.nested}
     unused = {*options.label_columns, *nested, *options.drop}

@@ -19,9 +19,11 @@ from quantshift.base.nouns import counted
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
+from quantshift.base.threads import in_one_thread
 from quantshift.base.types import Codes
-from quantshift.diagnosis.training_profile import POSTERIOR, training_profile
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.measuring.columns.training_profile import POSTERIOR, training_profile
 from quantshift.prevalence.weights import check_total
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from quantshift.quantifiers.base.guarding import AbstractGuarded
@@ -29,9 +31,11 @@ from quantshift.quantifying.columns import (
     NO_ITEMS,
     Columns,
     ItemColumns,
+    LeftOutColumn,
     TableItems,
     candidates,
     empty_rows,
+    parts,
     read_items,
     total,
 )
@@ -43,9 +47,6 @@ from quantshift.quantifying.options import (
     ModelRecipe,
     TrainingOptions,
 )
-from quantshift.quantifying.output.result import LeftOutColumn
-from quantshift.quantifying.output.verdicts import parts
-from quantshift.quantifying.reading.reservoir import Reservoir
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import check_classifier
 from quantshift.quantifying.training.learning import Labelled, learn
@@ -60,7 +61,14 @@ from quantshift.quantifying.training.model import (
     Training,
     posterior_columns,
 )
-from quantshift.tables.columns.kinds import CONSTANT, Column, choose, names_of, text_column
+from quantshift.quantifying.training.reservoir import Reservoir
+from quantshift.tables.columns.cell_names import names_of
+from quantshift.tables.columns.kinds import (
+    CONSTANT,
+    Column,
+    choose,
+    text_column,
+)
 from quantshift.tables.columns.spelling import mistyped, usual_spellings
 from quantshift.tables.reading import OpenTable, Source, open_table
 
@@ -123,6 +131,7 @@ def train(
     return train_from(source, recipe, progress or silent)
 
 
+@in_one_thread
 @uses_tables
 def train_from(
     source: Source | Sequence[Source], recipe: ModelRecipe, progress: OnProgress = silent
@@ -153,9 +162,13 @@ def train_on_table(
 
 
 def model_from(
-    data: Labelled, rows: Rows, notes: list[str], recipe: ModelRecipe, progress: OnProgress
+    data: Labelled,
+    rows: Rows,
+    findings: Sequence[Finding],
+    recipe: ModelRecipe,
+    progress: OnProgress,
 ) -> Model:
-    """A model from labelled items. rows: of the table; notes: about it, in sentences."""
+    """A model from labelled items. rows: of the table; findings: about it."""
     options, training = data.options, recipe.training
     input_kind = POSTERIORS if options.posteriors else FEATURES
     progress(f"training on {counted(len(data.codes), 'row')}", 0, 0)
@@ -163,7 +176,7 @@ def model_from(
     base = learnt.base
     is_right = base.held_out_posteriors_.argmax(axis=1) == base.held_out_codes_
     accuracy = float(np.average(is_right, weights=base.held_out_.weights))
-    notes = [*notes, *learnt.notes, *training_warnings.doubt_about_accuracy(accuracy)]
+    doubt = training_warnings.doubt_about_accuracy(accuracy)
     groups = None
     if options.left_out_by is not None:
         # Imported here because most calls have no groups.
@@ -180,6 +193,7 @@ def model_from(
         quantifier=learnt.quantifier,
         method=type(learnt.quantifier).__name__,
         reason=reason.format(parts=parts(topics=bool(learnt.columns.text))),
+        method_is_declared=training.method != AUTO,
         training=Training(
             rows=rows,
             counts=dict(zip(data.classes, np.bincount(data.codes).tolist(), strict=True)),
@@ -187,7 +201,7 @@ def model_from(
             accuracy=accuracy,
             seed=training.seed,
             undecodable=data.items.undecodable,
-            notes=tuple(notes),
+            findings=(*findings, *learnt.findings, *doubt),
         ),
         positive=options.positive,
         groups=groups,
@@ -219,8 +233,8 @@ def _labelled(
     offered: set[str] | None,
     tied: Sequence[str],
     progress: OnProgress,
-) -> tuple[Labelled, Rows, list[str]]:
-    """The labelled items, what became of the rows, and what is odd about them, in sentences."""
+) -> tuple[Labelled, Rows, list[Finding]]:
+    """The labelled items, what became of the rows, and what is odd about them."""
     options, seed = recipe.columns, recipe.training.seed
     assert options.label is not None
     names, left_out = candidates(options, table, by=recipe.by, offered=offered, tied=tied)
@@ -245,15 +259,16 @@ def _labelled(
     )
     usual = usual_spellings(counts, preferred)
     items = replace(items, labels=items.labels.replace(usual))
-    notes = [*table.notes, *training_warnings.doubts_about_labels(items.label_forms, counts, usual)]
+    doubts = training_warnings.doubts_about_labels(items.label_forms, counts, usual)
+    findings = [*table.findings, *doubts]
     if options.posteriors:
         columns = posterior_columns(options, left_out)
     else:
         items, columns = with_content(table, items, options, left_out)
-        notes += training_warnings.decimal_comma_notes(columns.features)
+        findings += training_warnings.decimal_commas(columns.features)
     classes, codes = _encoded(table, options.label, items.labels, options.positive)
     data = Labelled(table, columns, options, recipe.training, classes, items, codes)
-    return data, rows_of(table, items), notes
+    return data, rows_of(table, items), findings
 
 
 def with_content(
@@ -265,7 +280,7 @@ def with_content(
     """The items that are not empty, and the columns that they are made of."""
     if options.time is not None and not (options.text or options.features):
         # Imported here because most calls have no times.
-        from quantshift.quantifying.reading.tied import rising_columns
+        from quantshift.quantifying.training.tied import rising_columns
 
         rising = rising_columns(items.values, items.groups)
         reason = f"rises with {options.time!r}: new rows are always beyond its range"

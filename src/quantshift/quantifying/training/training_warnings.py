@@ -1,4 +1,4 @@
-"""Sentences about what looks suspicious in a training table, or too good to be true."""
+"""What looks suspicious in a training table, or too good to be true."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,17 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from sklearn.base import clone
 
-from quantshift.base.nouns import counted
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors
+from quantshift.claims.findings import Finding
 from quantshift.classify.folds import stratified_folds
+from quantshift.quantifying.findings import TrainingFindings
 from quantshift.tables.columns.kinds import NUMBER, TEXT, Column
-from quantshift.tables.columns.spelling import (
-    merged_notes,
-    mistyped_notes,
-    placeholder_notes,
-    synonym_notes,
-)
+from quantshift.tables.columns.spelling import odd_labels, respelt_labels
 from quantshift.tables.preparation import TablePreparation
 
 TOO_GOOD = 0.9995
@@ -29,16 +25,13 @@ accuracy, and at most the second share of the errors made by always predicting t
 MOST_EASY = 0.5
 """If a larger share of the columns do so, the classes are simply easy to separate."""
 
-MOST_NAMED = 6
-"""The most columns that a note names."""
-
 TRIED_ROWS, TRIED_FOLDS, LEAVES = 2_000, 3, 32
 """Rows, folds and size of the trees with which single columns are tested."""
 
 
 def doubts_about_labels(
     forms: Mapping[str, int], counts: Mapping[str, int], usual: Mapping[str, str]
-) -> Iterator[str]:
+) -> Iterator[Finding]:
     """Labels that are taken as one class, and labels that look mistyped or mean that there is none.
 
     forms: how often each label is written in each way; counts: of the labels without surrounding
@@ -49,55 +42,39 @@ def doubts_about_labels(
         name = usual.get(form.strip(), form.strip())
         if form != name and name in counts:
             merged[form] = name
-    yield from merged_notes(forms, merged)
+    yield from respelt_labels(forms, merged)
     classes: Counter[str] = Counter()
     for name, n in counts.items():
         classes[usual.get(name, name)] += n
-    yield from mistyped_notes(classes)
-    yield from placeholder_notes(classes)
-    yield from synonym_notes(classes)
+    yield from odd_labels(classes)
 
 
-def decimal_comma_notes(columns: Sequence[Column]) -> Iterator[str]:
-    """A note about columns of numbers with a decimal comma."""
-    names = [column.name for column in columns if column.kind == NUMBER and column.format]
+def decimal_commas(columns: Sequence[Column]) -> Iterator[Finding]:
+    """Columns of numbers with a decimal comma."""
+    names = tuple(column.name for column in columns if column.kind == NUMBER and column.format)
     if names:
-        more = ", ..." if len(names) > MOST_NAMED else ""
-        listed = ", ".join(map(repr, names[:MOST_NAMED])) + more
-        yield (
-            f"{counted(len(names), 'column')} with decimal commas ({listed}) "
-            f"{'is' if len(names) == 1 else 'are'} read as numbers: 34,3 is 34.3"
-        )
+        yield TrainingFindings.DECIMAL_COMMAS.found(n=len(names), columns=names)
 
 
-def doubt_about_accuracy(accuracy: float) -> Iterator[str]:
+def doubt_about_accuracy(accuracy: float) -> Iterator[Finding]:
     """An accuracy that is too high to be real."""
     if accuracy >= TOO_GOOD:
-        yield (
-            "the cross-validated accuracy of the classifier is 100.0%, which is too good to be "
-            "true: is the label hidden in a column, or are there copies of rows?"
-        )
+        yield TrainingFindings.TOO_ACCURATE.found(accuracy=accuracy)
 
 
-def doubt_about_posteriors(posteriors: Posteriors, codes: Codes) -> Iterator[str]:
+def doubt_about_posteriors(posteriors: Posteriors, codes: Codes) -> Iterator[Finding]:
     """Posteriors that are all 0 or 1."""
     if not np.isin(posteriors, (0.0, 1.0)).all():
         return
     if (posteriors.argmax(axis=1) == codes).all():
-        yield (
-            "all posteriors are 0 or 1, and all are correct: were these rows used to train your "
-            "model? Give posteriors of rows it has not seen"
-        )
+        yield TrainingFindings.PERFECT_POSTERIORS.found()
     else:
-        yield (
-            "all posteriors are 0 or 1, like hard predictions: if your model gives probabilities, "
-            "use those"
-        )
+        yield TrainingFindings.HARD_POSTERIORS.found()
 
 
 def doubts_about_columns(
     matrix: object, preparation: TablePreparation, codes: Codes, *, seed: int
-) -> Iterator[str]:
+) -> Iterator[Finding]:
     """Columns that give the label away on their own, while others do not."""
     columns = [i for i, column in enumerate(preparation.columns) if column.kind != TEXT]
     if len(preparation.columns) < 2:
@@ -119,10 +96,7 @@ def doubts_about_columns(
     if not revealing or len(revealing) > max(1, MOST_EASY * len(preparation.columns)):
         return
     for name in revealing:
-        yield (
-            f"column {name!r} alone gives the label away; if it is known only after the label, or "
-            "derived from it, drop it"
-        )
+        yield TrainingFindings.REVEALING_COLUMN.found(column=name)
 
 
 def _errors(X: object, codes: Codes, folds: Indices, seed: int) -> float:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quantshift.base.types import Posteriors, Reals
-from quantshift.quantifiers.base.items import Items
+from quantshift.items.items import Items
 from quantshift.sketches.cells.score import WIDE, Cells
 
 Marginal = tuple[Cells, Cells]

@@ -13,9 +13,10 @@ from quantshift.base.dask_cluster import (
     unlogged,
 )
 from quantshift.errors import UserError
-from quantshift.sketches.counting.making import Counter, ScoreColumns, count_file, stored_rows
+from quantshift.sketches.counting.counter import Counter, ScoreColumns
+from quantshift.sketches.counting.table_rows import count_file, stored_rows
 from quantshift.sketches.sketch_table import Sketch
-from quantshift.tables.places import is_piped
+from quantshift.tables.files.places import is_piped
 from quantshift.tables.reading import Progress, Source
 
 PART_ROWS = 4_000_000

@@ -32,9 +32,9 @@ from quantshift.sketches.about import (
 from quantshift.sketches.cells import joint as joint_cells
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
-from quantshift.sketches.cells.widths import most_narrow
-from quantshift.sketches.counting.making import ScoreColumns
+from quantshift.sketches.counting.counter import Counter, ScoreColumns
 from quantshift.sketches.sketch_table import Sketch, counted_by_query
+from quantshift.sketches.widths import most_narrow
 from quantshift.tables.formats.databases import table_of
 from quantshift.tables.formats.table_format import Database
 
@@ -102,8 +102,6 @@ def counts_in_database(database: Database, url: str, columns: ScoreColumns) -> S
     """Count in the database of a URL; only the counts travel."""
     counts = database.query(url, query(DIALECTS[database.dialect], table_of(url), columns))
     if not counts.height:
-        from quantshift.sketches.counting.making import Counter
-
         return Counter(columns).sketch()
     return counted_by_query(counts, public_url(url))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from quantshift.sketches.about import CELL, COUNT, About
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.score import NARROW, WIDE, WIDTHS, Cells
-from quantshift.sketches.cells.widths import width_for
+from quantshift.sketches.widths import width_for
 
 WIDTH = WIDE.end - cells.OUTSIDE
 """Wide cells of a score, with those of rows that are left out."""

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from quantshift.base.types import Codes, Posteriors, Reals
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError
 from quantshift.labelling.sheets.filled import (
-    BIASED,
+    count_gaps,
     place_in_order,
-    require_no_gaps,
     without_labels,
 )
 from quantshift.labelling.sheets.sheet_columns import PLACE
@@ -21,14 +21,19 @@ from quantshift.quantifying.training.model import Model
 from quantshift.sketches.about import CELL
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
-from quantshift.sketches.counting.making import ScoreColumns, score_rows, scored_cells
+from quantshift.sketches.counting.counter import ScoreColumns, scored_cells
 from quantshift.sketches.counting.source_columns import key_texts
+from quantshift.sketches.counting.table_rows import score_rows
 from quantshift.sketches.estimating.batches import OwnBatch, batch_name
+from quantshift.sketches.findings import SketchFindings
 from quantshift.sketches.sketch_table import Sketch
 from quantshift.tables.reading import Source, files_of, open_table
 
 MOST_EXPANDED = 1 << 22
 """Items of a batch that are written out one by one for an audit with many looks."""
+
+AUDIT = "the audit"
+"""What messages call the table of labelled items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +124,12 @@ def audited_items(
     column_names: Mapping[str, str],
     *,
     sequential: bool = False,
-) -> tuple[dict[str, AuditedItems], list[str]]:
-    """The labelled items of each batch, and warnings of other rows.
+) -> tuple[dict[str, AuditedItems], int, list[Finding]]:
+    """The labelled items of each batch, how many rows have no label, and findings about other rows.
 
     column_names: the names of the columns `label` and `batch`, if they differ. sequential: the
     items are in the order of labelling, which the column `place` has; rows without a label may then
-    still be labelled later.
+    still be labelled later, and do not count.
     """
     columns = _audit_columns(counted, column_names, sequential=sequential)
     files = files_of(audit)
@@ -147,14 +152,15 @@ def audited_items(
             "the audit has no row with a label and a score; fill in the column "
             f"{columns.label!r}, and run this again"
         )
-    warnings = []
+    findings: list[Finding] = []
     if sequential:
-        require_no_gaps("the audit", places_taken)
-    elif n_unlabelled:
-        warnings.append(without_labels("the audit", n_unlabelled))
+        count_gaps(AUDIT, places_taken, sequential=True)
+        n_unlabelled = 0
+    if n_unlabelled:
+        findings.append(without_labels(AUDIT, n_unlabelled))
     if n_unscored := len(places_taken) - len(labelled):
-        warnings.append(f"the audit: labels without a usable score are not used: {n_unscored:,}")
-    return _by_batch(labelled[place] for place in sorted(labelled)), warnings
+        findings.append(SketchFindings.UNSCORED_LABELS.found(table=AUDIT, n=n_unscored))
+    return _by_batch(labelled[place] for place in sorted(labelled)), n_unlabelled, findings
 
 
 class _AuditedRow(NamedTuple):
@@ -220,17 +226,14 @@ def _by_batch(items: Iterable[tuple[str, Posteriors, int]]) -> dict[str, Audited
 
 def uncounted_items(
     audited: Mapping[str, AuditedItems], batches: Mapping[str, OwnBatch]
-) -> list[str]:
-    """A warning of labelled items that cannot be among those that the batches have counted."""
+) -> list[Finding]:
+    """Labelled items that cannot be among those that the batches have counted."""
     matched = {name: items for name, items in audited.items() if name in batches}
     n = sum(items.uncounted(batches[name]) for name, items in matched.items())
     if not n:
         return []
     n_items = sum(len(items.codes) for items in matched.values())
-    return [
-        f"the audit: {n:,} of {n_items:,} items have scores that their batch does not have, or not "
-        f"as often; if they are of another model, of other items, or labelled twice, {BIASED}"
-    ]
+    return [SketchFindings.UNCOUNTED_ITEMS.found(table=AUDIT, n=n, n_items=n_items)]
 
 
 def _require_places(files: Sequence[Source]) -> None:
@@ -244,7 +247,7 @@ def _require_places(files: Sequence[Source]) -> None:
 
 
 def _checked_place(cell: str | None, taken: Container[int]) -> int:
-    place = place_in_order("the audit", cell)
+    place = place_in_order(AUDIT, cell)
     if place in taken:
         raise DataError(f"the audit: place {place} is labelled twice; number the items from 1")
     return place

@@ -6,45 +6,52 @@ from functools import cached_property
 
 import numpy as np
 
-from quantshift.answers.kinds import RANGE
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import by_class
 from quantshift.base.progress import OnProgress
-from quantshift.intervals.prediction import PrevalenceInterval
-from quantshift.quantifiers.base.estimator import AbstractClassifying
-from quantshift.quantifiers.base.guarding import AGREEMENT
-from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED
-from quantshift.quantifiers.likelihood.posterior_grounds import UNKNOWN_AUC
-from quantshift.quantifying.estimating.decision import (
-    Decision,
-    Evidence,
+from quantshift.base.types import Reals
+from quantshift.claims import (
+    AGREEING_SCORES,
+    Alternative,
+    Assumption,
+    Facts,
+    Kind,
+    Reason,
+    shares_by_assumption,
     spread,
 )
+from quantshift.claims.findings import Finding
+from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.quantifiers.base.guarding import NORMAL
+from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED, half_width
+from quantshift.quantifiers.likelihood.examined_posteriors import UNKNOWN_AUC
+from quantshift.quantifiers.likelihood.two_intervals import agreed
+from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.estimating.evidence import (
     ALL_ALIKE,
+    FAR_SURER,
     NO_BETTER_THAN_CHANCE,
     adjusted,
     wider_for_features,
 )
 from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
-from quantshift.quantifying.options import EstimationOptions
-from quantshift.quantifying.output.result import (
-    COVARIATE_SHIFT,
-    PRIOR_SHIFT,
-    RIGHT_POSTERIORS,
-    Assumption,
-    Batch,
-    LeftOutColumn,
-    Shift,
+from quantshift.quantifying.estimating.summary import training_findings
+from quantshift.quantifying.estimating.unlabelled import (
+    Evidence,
+    facts_of_chosen_method,
+    facts_without_training,
 )
+from quantshift.quantifying.options import AUTO, EstimationOptions
+from quantshift.quantifying.result import Batch, Shift
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
-from quantshift.quantifying.training.summary import training_warnings
-from quantshift.sketches.estimating.audit import AuditedItems, uncounted_items
+from quantshift.sketches.estimating.audit import AUDIT, AuditedItems, uncounted_items
 from quantshift.sketches.estimating.batches import OwnBatch, batches_of, grouped, left_out_rows
 from quantshift.sketches.estimating.counts import point_estimates
 from quantshift.sketches.estimating.intervals import CountIntervals
 from quantshift.sketches.estimating.mixture_tests import MixtureTests
+from quantshift.sketches.findings import SketchFindings
 from quantshift.sketches.sketch_table import Sketch
 
 
@@ -66,7 +73,8 @@ class CountSample(AbstractSample):
     batches: Mapping[str, OwnBatch]
     audited: Mapping[str, AuditedItems]
     sequential: bool
-    notes: tuple[str, ...] = ()
+    n_skipped: int = 0
+    about_audit: tuple[Finding, ...] = ()
 
     @classmethod
     def of(
@@ -82,16 +90,28 @@ class CountSample(AbstractSample):
         return cls(model, None, sketch, source, order, trained, batches, {}, False)
 
     def with_audit(
-        self, audited: Mapping[str, AuditedItems], notes: Sequence[str], *, sequential: bool
+        self,
+        audited: Mapping[str, AuditedItems],
+        n_skipped: int,
+        findings: Sequence[Finding],
+        *,
+        sequential: bool,
     ) -> "CountSample":
-        """The same with labelled items; notes: about the audit."""
-        unknown = sorted(set(audited) - set(self.batches))
-        notes = [*notes, *uncounted_items(audited, self.batches)]
+        """The same with labelled items.
+
+        n_skipped: rows without a label; findings: about the audit.
+        """
+        unknown = tuple(sorted(set(audited) - set(self.batches)))
+        about_audit = [*findings, *uncounted_items(audited, self.batches)]
         if unknown:
-            notes.append(
-                f"the audit has labels of batches that are not in the sketch: {unknown[0]!r}"
-            )
-        return replace(self, audited=audited, sequential=sequential, notes=tuple(notes))
+            about_audit.append(SketchFindings.UNKNOWN_BATCHES.found(table=AUDIT, batches=unknown))
+        return replace(
+            self,
+            audited=audited,
+            n_skipped=n_skipped,
+            sequential=sequential,
+            about_audit=tuple(about_audit),
+        )
 
     def sizes(self) -> Mapping[str, int]:
         """How many items each batch has, in the order of the batches."""
@@ -157,7 +177,13 @@ class CountSample(AbstractSample):
                 labelled.among(batch) if self.sequential else labelled.beside(batch)
             )
         return ScoredBatch(
-            name, posteriors, batch.n_items, self.left_out(name), labelled=codes, counts=counts
+            name,
+            posteriors,
+            batch.n_items,
+            self.left_out(name),
+            labelled=codes,
+            counts=counts,
+            n_skipped=self.n_skipped,
         )
 
     def completed(self, batch: Batch, evidence: Evidence) -> Batch:
@@ -169,10 +195,10 @@ class CountSample(AbstractSample):
         n_rows, left_out = self.sketch.n_rows, self.sketch.left_out
         return (Rows(self.source, n_rows, n_rows - sum(left_out.values()), left_out),)
 
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings about training and about the audit."""
-        about_training = training_warnings(self.model) if self.model.is_trained else []
-        return (*about_training, *self.notes)
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about training and about the audit."""
+        about_training = training_findings(self.model) if self.model.is_trained else []
+        return (*about_training, *self.about_audit)
 
     def left_out_columns(self) -> Sequence[LeftOutColumn]:
         """A sketch has no columns but those of scores."""
@@ -190,38 +216,64 @@ def _evidence(
 ) -> Evidence:
     """What the counts of a batch say.
 
-    Without features nothing is evidence for label shift (see `posterior_grounds`), so that the
+    Without features nothing is evidence for label shift (see `examined_posteriors`), so that the
     default method gives an interval only if the assumptions agree.
     """
-    no_estimate_reason = ALL_ALIKE if alike else ""
+    no_estimate_reason = ""
+    if alike:
+        no_estimate_reason = ALL_ALIKE if np.ptp(batch.posteriors, axis=0).max() == 0 else FAR_SURER
     if model.is_trained and not interval.informative.any():
         no_estimate_reason = no_estimate_reason or NO_BETTER_THAN_CHANCE
-    assumptions = _assumptions(model, batch, interval)
+    alternatives = _alternatives(model, batch, interval)
     assumed = options.declared.assumption
-    spanning = _spanning(interval, assumptions, model)
+    spanning = _spanning(interval, alternatives)
     in_range = _widened_for_features(spanning, batch, UNKNOWN_AUC)
-    decision = Decision.of_chosen_method(shift)
+    either = _either(interval, alternatives, batch)
+    facts = facts_of_chosen_method(shift)
     if model.takes_posteriors_as_they_are:
-        decision = Decision.without_training(assumed)
+        facts = facts_without_training(assumed)
     elif model.tests_itself:
-        decision = Decision.of_scores(
-            assumed,
+        facts = Facts(
+            Assumption.PRIOR,
+            declared=None if assumed == AUTO else Assumption(assumed),
             refuted=shift is not None and shift.is_significant,
-            apart=spread(assumptions),
-            width=float((in_range.high - in_range.low).max()),
+            apart=spread(alternatives),
+            agreeing=AGREEING_SCORES,
+            allowed=float(in_range.width.max()),
+            length=None if either is None else float((either[2] - either[1]).sum(axis=0).max()),
+            n_items=batch.n_items,
         )
-    evidence = Evidence(interval, assumptions, shift, decision)
+    possible = np.array([in_range.low, in_range.high]) if model.tests_itself else None
+    evidence = Evidence(interval, alternatives, shift, facts, possible=possible, either=either)
     if no_estimate_reason:
         return evidence.refused(no_estimate_reason)
-    if decision.kind == RANGE:
+    grounds = evidence.grounds
+    if grounds.kind is Kind.EITHER and either is not None:
+        interval = replace(interval, low=either[1].min(axis=0), high=either[2].max(axis=0))
+    elif grounds.kind.is_range:
         interval = in_range if model.is_trained else _anything(interval)
-    elif decision.reason == AGREEMENT:
+    elif grounds.reason is Reason.AGREEMENT:
         interval = _widened_for_features(spanning, batch, NOT_SEPARATED)
-    return replace(
-        evidence,
-        interval=interval,
-        decision=decision.with_limits(interval.low, interval.high),
-    )
+        if either is not None:
+            prior, covariate = either[0]
+            error = (evidence.interval.high - evidence.interval.low) / (2 * NORMAL)
+            by_prior = prior[np.newaxis], error[np.newaxis]
+            interval = replace(interval, prevalence=agreed(by_prior, covariate[np.newaxis])[0])
+    return replace(evidence, interval=interval)
+
+
+def _either(
+    interval: PrevalenceInterval, alternatives: Sequence[Alternative], batch: OwnBatch
+) -> Reals | None:
+    """The estimates under prior and under covariate shift with their limits; see `Evidence`."""
+    shares = shares_by_assumption(alternatives)
+    if not {Assumption.PRIOR, Assumption.COVARIATE} <= shares.keys():
+        return None
+    covariate = shares[Assumption.COVARIATE]
+    h = half_width(covariate[np.newaxis], np.array([UNKNOWN_AUC]), np.array([batch.n_items]))[0]
+    low = np.stack([interval.low, np.maximum(covariate - h, 0.0)])
+    high = np.stack([interval.high, np.minimum(covariate + h, 1.0)])
+    return np.stack([np.stack([shares[Assumption.PRIOR], covariate]), low, high])
 
 
 def _anything(interval: PrevalenceInterval) -> PrevalenceInterval:
@@ -242,42 +294,42 @@ def _widened_for_features(
     return replace(interval, low=low[0], high=high[0])
 
 
-def _assumptions(
+def _alternatives(
     model: Model, batch: OwnBatch, interval: PrevalenceInterval
-) -> tuple[Assumption, ...]:
+) -> tuple[Alternative, ...]:
     """The method's own estimate, and those of two methods that stand for kinds of shift."""
     posteriors, counts = batch.posteriors, batch.counts
     counted = counts @ posteriors / counts.sum()
     if not model.is_trained:
-        return (Assumption(RIGHT_POSTERIORS, model.method, by_class(model.classes, counted)),)
+        return (Alternative(Assumption.POSTERIORS, model.method, by_class(model.classes, counted)),)
     prior = interval.prevalence
     if model.quantifier is not model.base:
         prior = point_estimates(model.base, batch.sample)[0]
     estimates = {
-        type(model.base).__name__: (PRIOR_SHIFT, prior),
-        IF_COVARIATE_SHIFT.__name__: (COVARIATE_SHIFT, counted),
+        type(model.base).__name__: (Assumption.PRIOR, prior),
+        IF_COVARIATE_SHIFT.__name__: (Assumption.COVARIATE, counted),
     }
     if model.method not in estimates:
         estimates = {
-            model.method: (f"as {model.method} assumes", interval.prevalence),
+            model.method: (Assumption.METHOD, interval.prevalence),
             **estimates,
         }
     return tuple(
-        Assumption(
-            name,
+        Alternative(
+            assumption,
             method,
             by_class(model.classes, p),
             for_comparison=method != model.method,
         )
-        for method, (name, p) in estimates.items()
+        for method, (assumption, p) in estimates.items()
     )
 
 
 def _spanning(
-    interval: PrevalenceInterval, assumptions: Sequence[Assumption], model: Model
+    interval: PrevalenceInterval, alternatives: Sequence[Alternative]
 ) -> PrevalenceInterval:
     """Limits that hold the estimates under all assumptions, none of which is confirmed."""
-    points = np.array([[a.prevalence[label] for label in model.classes] for a in assumptions])
+    points = np.array([each.shares for each in alternatives])
     return replace(
         interval,
         low=np.minimum(interval.low, points.min(axis=0)),

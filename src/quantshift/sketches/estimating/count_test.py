@@ -122,7 +122,7 @@ def mixture_p_value(
     # Shares sum to one: the last group, and the last class, add nothing.
     F, y = shares[:, :-1], observed[:-1]
     design, goal = (F[:-1] - F[-1]).T, y - F[-1]
-    p, statistic = np.clip(p_hat, 0.0, 1.0), 0.0
+    p, statistic = p_hat, 0.0
     for _ in range(ROUNDS):
         mixed = p @ shares
         covariance = _covariance(mixed) / n_items + sum(
@@ -134,7 +134,7 @@ def mixture_p_value(
         )
         residuals = goal - design @ free
         statistic = float(residuals @ inverse @ residuals)
-        p = np.clip(np.append(free, 1 - free.sum()), 0.0, 1.0)
+        p = np.maximum(np.append(free, 1 - free.sum()), 0.0)
         p = p / p.sum()
     return float(stats.chi2.sf(statistic, degrees))
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.base.types import Codes, Posteriors, Prevalences, Reals
+from quantshift.items.items import Items
 from quantshift.quantifiers.base.estimator import AbstractClassifying, CombinesMembers
-from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.tags import Reading, Tags, tags_for_reading
 from quantshift.sketches.cells.items import JointCounts
 from quantshift.sketches.cells.score import WIDE
@@ -162,7 +162,7 @@ def count_estimates(
         sample_counts = counts[start : start + step]
         items, sample_counts = _as_counts(posteriors, sample_counts)
         pool = np.broadcast_to(items, (len(sample_counts), *items.shape))
-        p_hat[start : start + step] = quantifier.aggregate(pool, weights=sample_counts)
+        p_hat[start : start + step] = quantifier.aggregate(pool, sample_weight=sample_counts)
     return p_hat
 
 

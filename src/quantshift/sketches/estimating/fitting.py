@@ -19,13 +19,8 @@ from quantshift.quantifying.training.methods import (
     name_of,
     reason_for,
 )
-from quantshift.quantifying.training.model import (
-    Model,
-    Training,
-    column_order,
-    given_model,
-    posterior_columns,
-)
+from quantshift.quantifying.training.model import Model, Training, column_order, posterior_columns
+from quantshift.quantifying.training.recipe import given_model
 from quantshift.quantifying.training.train import MOST_TRAINING
 from quantshift.sketches.about import COUNT, LABEL
 from quantshift.sketches.estimating.counts import why_not_from_counts
@@ -77,7 +72,7 @@ def trained_model(
     usable = training.usable().filter(pl.col(LABEL).is_not_null())
     classes = _classes(usable[LABEL], source, training.about.n_classes, positive)
     names = training.about.classes
-    order = column_order(names, classes) if len(names) > 1 else list(range(len(classes)))
+    order = column_order(names, classes)
     cls: Any = method_class(method, POSTERIORS)
     _check_posteriors_suffice(cls)
     posteriors = training.posteriors_of(usable)[:, order]
@@ -85,7 +80,7 @@ def trained_model(
     counts = usable[COUNT].to_numpy()
     rows, drawn = _training_rows(counts, seed)
     repeated, repeated_codes = posteriors[rows], codes[rows]
-    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(
+    base = IF_PRIOR_SHIFT(random_state=seed).fit_posteriors(
         repeated, repeated_codes, classes=range(len(classes))
     )
     quantifier = base
@@ -108,6 +103,7 @@ def trained_model(
         quantifier=quantifier,
         method=cls.__name__,
         reason=reason_for(method, POSTERIORS),
+        method_is_declared=method != AUTO,
         training=Training(
             rows=Rows(source, training.n_rows, len(rows), left_out),
             counts={label: int(counts[codes == code].sum()) for code, label in enumerate(classes)},

@@ -36,13 +36,13 @@ from quantshift.intervals.engine import (
     check_replicates,
     in_steps,
 )
-from quantshift.intervals.information import FEWEST, IMPOSSIBLE, told_apart
+from quantshift.intervals.information import FEWEST, IMPOSSIBLE, far_surer, told_apart
 from quantshift.intervals.limits import inner, stretched
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.intervals.targets import ITEMS, POPULATION
+from quantshift.items.items import Items
 from quantshift.prevalence.simplex import whole_counts
 from quantshift.quantifiers.base.estimator import AbstractClassifying
-from quantshift.quantifiers.base.items import Items
 from quantshift.sketches.about import MOST_VALUES
 from quantshift.sketches.cells.joint import JointCells
 from quantshift.sketches.cells.score import WIDE
@@ -235,7 +235,7 @@ class CountDraws(AbstractDrawer):
                 used = counts > 0
                 items = Items(group.posteriors[used], weights=counts[used])
                 values = self.quantifier.draws(
-                    items, [np.arange(len(items))], self.n_bootstrap, seed=self.seed
+                    items, [np.arange(len(items))], self.n_bootstrap, random_state=self.seed
                 )
                 if values is None:
                     return None
@@ -366,9 +366,16 @@ class CountDraws(AbstractDrawer):
             drawn[i].append(own)
 
     def _alike(self, posteriors: Reals, counts: Reals) -> bool:
-        """Whether all items are in one cell, though training items of no class would be."""
+        """Whether all items are in one cell, though training items of no class would be.
+
+        Or whether most of them are far surer than any training item.
+        """
+        if self.training is None:
+            return False
+        if far_surer(posteriors, self.training.posteriors, counts):
+            return True
         occupied = np.flatnonzero(counts)
-        if len(occupied) != 1 or self.training is None:
+        if len(occupied) != 1:
             return False
         like = _alike_cells(self.training.posteriors, posteriors[occupied])
         sizes = self.training.counts.sum(axis=1)

@@ -9,11 +9,12 @@ from quantshift.answers.options import PRECISION
 from quantshift.base.forks import uses_tables
 from quantshift.base.options import suggests_arguments, taken
 from quantshift.base.progress import OnProgress, silent
+from quantshift.base.threads import in_one_thread
+from quantshift.claims import Assumption
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.intervals.targets import ITEMS
-from quantshift.quantifiers.base.guarding import COVARIATE
 from quantshift.quantifying.declaration import Declaration
-from quantshift.quantifying.estimating.job import estimate_sample
+from quantshift.quantifying.estimating.estimation import estimate_sample
 from quantshift.quantifying.options import (
     AUTO,
     AuditOptions,
@@ -24,7 +25,7 @@ from quantshift.quantifying.options import (
     Sources,
     TrainingOptions,
 )
-from quantshift.quantifying.output.result import Quantification
+from quantshift.quantifying.output.quantification import Quantification
 from quantshift.quantifying.training.model import Model, column_order, without_training
 from quantshift.sketches.estimating.audit import audited_items
 from quantshift.sketches.estimating.count_sample import CountSample
@@ -96,6 +97,7 @@ def quantify_sketch(
     return quantify_counts(request, SketchSources(sample, train_sketch), progress or silent)
 
 
+@in_one_thread
 @uses_tables
 def quantify_counts(
     request: Request, sketches: SketchSources, progress: OnProgress = silent
@@ -127,18 +129,18 @@ def quantify_counts(
         where = _source_name(sketches.train_sketch, "the training sketch")
         fitted = trained_model(trained, where, positive, method, seed)
     options = request.estimation_with(fitted.declared)
-    if options.declared.assumption == COVARIATE:
+    if options.declared.assumption == Assumption.COVARIATE:
         raise UserError(
             "for a sketch only prior shift can be assumed; under covariate shift the method is PCC",
             arguments=["method"],
         )
     check_conditions(request.conditions, fitted)
-    order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
+    order = column_order(names, fitted.classes)
     batches = CountSample.of(counted, source, fitted, order, trained)
     audit = request.audit
     if audit.audit is not None:
         columns = {"label": request.columns.label, "batch": request.batches.by}
-        labelled, warnings = audited_items(
+        labelled, n_skipped, findings = audited_items(
             audit.audit,
             counted,
             fitted,
@@ -146,7 +148,7 @@ def quantify_counts(
             {name: column for name, column in columns.items() if column is not None},
             sequential=audit.sequential,
         )
-        batches = batches.with_audit(labelled, warnings, sequential=audit.sequential)
+        batches = batches.with_audit(labelled, n_skipped, findings, sequential=audit.sequential)
     return estimate_sample(batches, options, audit, seed, progress)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from quantshift.base.types import Codes, Reals
+from quantshift.claims import Explanation
 from quantshift.intervals.prediction import PrevalenceInterval
-from quantshift.quantifying.estimating.evidence import OUTSIDE
-from quantshift.quantifying.output.result import TEST_LEVEL, Shift
+from quantshift.quantifying.result import TEST_LEVEL, Shift
 from quantshift.quantifying.training.model import Model
 from quantshift.sketches.about import BY, CELL, COUNT, LABEL
 from quantshift.sketches.estimating.batches import OwnBatch
@@ -91,7 +91,7 @@ class MixtureTests:
         if p_value is None:
             return None
         rejected = p_value < TEST_LEVEL
-        kind = OUTSIDE if rejected else "prior"
+        kind = Explanation.OUTSIDE if rejected else Explanation.PRIOR
         return Shift(rejected, kind, max(p_value, P_FLOOR), p_floor=P_FLOOR)
 
     def _places(self, predictions: Predictions, keys: Sequence[Key]) -> Codes:

@@ -1,106 +1,97 @@
-"""Single cells as texts, numbers and names, and how messages show them.
+"""Columns as names, texts and numbers; single values of Python as cells, and in messages.
 
-They are what polars makes of whole columns (`kinds.names_of` and its casts), so that one file gives
-the same names to `judge`, which works on cells, and to commands that work on frames.
+polars is imported when a column is there, so that the options of a command do not wait for it.
 """
 
 import datetime
 import json
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Cell: TypeAlias = str | int | float | bool | None
 """A value of a table; None where it is missing."""
 
-Made = TypeVar("Made")
-
 LARGEST_WHOLE = 2**53
 """The largest integer up to which floats represent all integers."""
-
-BLANKS = (
-    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
-    "\u200a\u2028\u2029\u202f\u205f\u3000"
-)
-"""White space in the sense of Unicode; Python's own also has four control characters."""
-
-FIXED_EXPONENT = -5
-"""The smallest exponent of floats that are written without one."""
 
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A finite number, as most programs write it."""
 
-_WHOLE = re.compile(r"([+-]?\d+)\.0*")
-_NUMBER = re.compile(
-    r"[+-]?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?|inf|infinity|nan)",
-    re.IGNORECASE,
-)
+_WHOLE = r"^([+-]?\d+)\.0*$"
 
 
-def mapped(cells: Sequence[Cell], function: Callable[[Any], Made]) -> list[Made]:
-    """The function of each cell, called once for equal ones; the cells have one type."""
-    results = {cell: function(cell) for cell in set(cells)}
-    return [results[cell] for cell in cells]
-
-
-def text_of(cell: Cell) -> str | None:
-    """A cell as text.
-
-    >>> text_of(True), text_of(7), text_of(1e-7), text_of(0.00001), text_of(None)
-    ('true', '7', '1e-7', '0.00001', None)
-    """
-    if cell is None or isinstance(cell, str):
-        return cell
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    return _float_text(cell) if isinstance(cell, float) else str(cell)
-
-
-def _float_text(number: float) -> str:
-    if number != number:
-        return "NaN"
-    text = repr(number)
-    digits, has_small, exponent = text.partition("e-")
-    if not has_small:
-        return text
-    if -int(exponent) < FIXED_EXPONENT:
-        return f"{digits}e-{int(exponent)}"
-    n_digits = len(digits.lstrip("-").replace(".", ""))
-    return f"{number:.{int(exponent) + n_digits - 1}f}"
-
-
-def number_of(cell: Cell) -> float | None:
-    """A cell as a number, which may be infinite or NaN; None if it is not a number.
-
-    >>> number_of("1e3"), number_of(True), number_of("1_000"), number_of(" 7")
-    (1000.0, 1.0, None, None)
-    """
-    if isinstance(cell, str):
-        return float(cell) if _NUMBER.fullmatch(cell) else None
-    return None if cell is None else float(cell)
-
-
-def names_of_cells(cells: Sequence[Cell]) -> list[str | None]:
+def names_of(column: "pl.Series") -> "pl.Series":
     """The values as names: integers without a decimal point, strings without surrounding blanks.
 
-    >>> names_of_cells(["1.0", " 1 ", "a", "", None]), names_of_cells([1.0, 2.5])
-    (['1', '1', 'a', None, None], ['1', '2.5'])
+    >>> import polars as pl
+    >>> names_of(pl.Series(["1.0", " 1 ", "a", None])).to_list()
+    ['1', '1', 'a', None]
+    >>> names_of(pl.Series([1.0, 2.5])).to_list()
+    ['1', '2.5']
     """
-    return mapped(cells, _name)
+    import polars as pl
+
+    if column.dtype.is_float():
+        is_whole = (column.abs() <= LARGEST_WHOLE) & (column == column.round())
+        whole_ones = column.set(~is_whole.fill_null(False), None).cast(pl.Int64)
+        names = whole_ones.cast(pl.String).fill_null(column.fill_nan(None).cast(pl.String))
+        return names.rename(column.name)
+    # One expression: each step by itself would start polars' engine again.
+    words = pl.all().str.strip_chars().str.replace(_WHOLE, "${1}")
+    return as_texts(column).to_frame().select(words.replace("", None)).to_series()
 
 
-def _name(cell: Cell) -> str | None:
-    if isinstance(cell, float):
-        if cell != cell:
-            return None
-        is_whole = abs(cell) <= LARGEST_WHOLE and cell.is_integer()
-        return str(int(cell)) if is_whole else _float_text(cell)
-    text = text_of(cell)
-    if text is None:
+def names_of_texts(texts: Sequence[str | None]) -> list[str | None]:
+    """The names in the cells of a file without types."""
+    import polars as pl
+
+    return names_of(pl.Series(texts, dtype=pl.String)).to_list()
+
+
+def as_texts(column: "pl.Series") -> "pl.Series":
+    """The cells as texts; lists and objects as Python prints them."""
+    import polars as pl
+
+    if column.dtype.is_nested():
+        return pl.Series(column.name, [_printed(v) for v in column.to_list()], dtype=pl.String)
+    return column.cast(pl.String)
+
+
+def _printed(value: object) -> str | None:
+    if value is None:
         return None
-    text = text.strip(BLANKS)
-    whole = _WHOLE.fullmatch(text)
-    return (whole[1] if whole else text) or None
+    plain = getattr(value, "tolist", None) or getattr(value, "to_list", None)
+    return str(value if plain is None else plain())
+
+
+def as_numbers(column: "pl.Series") -> "pl.Series":
+    """The cells as numbers, which may be infinite or NaN; null for those that are not numbers.
+
+    >>> import polars as pl
+    >>> as_numbers(pl.Series(["1e3", " 7", "1_000", None])).to_list()
+    [1000.0, 7.0, None, None]
+    """
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return column.str.strip_chars().cast(pl.Float64, strict=False)
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return column.cast(pl.Float64)
+    # Dates are not numbers, whatever a file of another format would hold.
+    return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
+
+
+def number_of(text: str) -> float | None:
+    """The finite number that a text is; None for any other.
+
+    >>> number_of("1e3"), number_of("1_000"), number_of(" 7")
+    (1000.0, None, None)
+    """
+    return float(text) if DECIMAL.fullmatch(text) else None
 
 
 def cell_of(value: Any) -> Cell:
@@ -134,5 +125,10 @@ def text_of_value(value: Any) -> str:
 
 def shown(cell: object) -> str:
     """A cell as messages show it."""
+    return repr(clipped(cell))
+
+
+def clipped(cell: object) -> str:
+    """The text of a cell, cut where it is long."""
     text = str(cell)
-    return repr(text if len(text) <= 30 else text[:30] + "...")
+    return text if len(text) <= 30 else text[:30] + "..."

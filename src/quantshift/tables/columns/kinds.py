@@ -12,12 +12,17 @@ are used by their parts (`dates`).
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 import polars.selectors as cs
 
 from quantshift.errors import DataError
-from quantshift.tables.columns.cell_names import LARGEST_WHOLE, shown
+from quantshift.tables.columns.cell_names import (
+    LARGEST_WHOLE,
+    as_numbers,
+    as_texts,
+    names_of,
+    shown,
+)
 from quantshift.tables.columns.dates import (
     date_format,
     moments,
@@ -32,7 +37,6 @@ from quantshift.tables.columns.decimal_commas import (
     is_comma_number,
 )
 from quantshift.tables.columns.ids import FEWEST_DISTINCT, why_names_are_ids, why_numbers_are_ids
-from quantshift.tables.columns.labels import MISSING_LABELS
 from quantshift.tables.columns.odd_numbers import form_of, why_not_numbers
 from quantshift.tables.columns.spelling import is_number
 
@@ -62,8 +66,6 @@ RARE = 10
 
 DIGITS_OF_FLOATS = 15
 """The number of digits up to which different integers are different floats."""
-
-_WHOLE = r"^([+-]?\d+)\.0*$"
 
 
 @dataclass(frozen=True)
@@ -239,45 +241,9 @@ def as_kind(column: pl.Series, feature: Column) -> pl.Series:
     return _finite(_as_numbers(column, feature.format))
 
 
-def names_of(column: pl.Series) -> pl.Series:
-    """The values as names: integers without a decimal point, strings without surrounding blanks.
-
-    >>> names_of(pl.Series(["1.0", " 1 ", "a", None])).to_list()
-    ['1', '1', 'a', None]
-    >>> names_of(pl.Series([1.0, 2.5])).to_list()
-    ['1', '2.5']
-    """
-    if column.dtype.is_float():
-        is_whole = (column.abs() <= LARGEST_WHOLE) & (column == column.round())
-        whole_ones = column.set(~is_whole.fill_null(False), None).cast(pl.Int64)
-        names = whole_ones.cast(pl.String).fill_null(column.fill_nan(None).cast(pl.String))
-        return names.rename(column.name)
-    if column.dtype.is_nested():
-        return pl.Series(column.name, [_json(v) for v in column.to_list()], dtype=pl.String)
-    words = column.cast(pl.String).str.strip_chars()
-    words = words.str.replace(_WHOLE, "${1}")
-    return words.set(words == "", None)
-
-
-def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
-    """Labels as strings, independent of the file format; null if missing.
-
-    >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
-    ['1', '1', 'yes', None, None]
-    """
-    if column.dtype == pl.Boolean:
-        names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
-    else:
-        names = names_of(column)
-    missing_names = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
-    return names.set(names.is_in(missing_names).fill_null(False), None)
-
-
 def as_words(column: pl.Series) -> pl.Series:
     """The cells as texts; a missing one is empty."""
-    if column.dtype.is_nested():
-        return pl.Series(column.name, [_json(v) for v in column.to_list()]).fill_null("")
-    return column.cast(pl.String).fill_null("")
+    return as_texts(column).fill_null("")
 
 
 def whole(column: pl.Series) -> pl.Series:
@@ -443,12 +409,9 @@ def _as_numbers(column: pl.Series, format_: str | None) -> pl.Series:
         return column.dt.total_seconds(fractional=True)
     if column.dtype == pl.String and format_ is not None:
         return comma_numbers(column, format_)
-    if column.dtype == pl.String:
-        return column.str.strip_chars().cast(pl.Float64, strict=False)
-    if column.dtype.is_numeric():
-        return column.cast(pl.Float64)
-    # Truth values and dates are not numbers, whatever a file of another format would hold.
-    return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
+    if column.dtype == pl.Boolean:
+        return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
+    return as_numbers(column)
 
 
 def _finite(numbers: pl.Series) -> pl.Series:
@@ -478,10 +441,3 @@ def _numbers(frame: pl.DataFrame, features: Sequence[Column]) -> dict[str, pl.Se
         for column, gaps, unread in zip(finite.get_columns(), before, after, strict=True)
         if gaps == unread
     }
-
-
-def _json(value: object) -> str | None:
-    if value is None:
-        return None
-    plain = value.tolist() if isinstance(value, np.ndarray) else value
-    return str(plain.to_list() if isinstance(plain, pl.Series) else plain)

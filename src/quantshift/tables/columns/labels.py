@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quantshift.errors import DataError
-from quantshift.tables.columns.cell_names import Cell, cell_of, names_of_cells, shown
+from quantshift.tables.columns.cell_names import cell_of, names_of, shown
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MISSING_LABELS = ("NA", "N/A", "n/a", "NaN", "NULL", "null", "None", "nan")
 """Cells that mean no label, in addition to empty ones."""
@@ -20,29 +23,33 @@ USUAL_SEPARATORS = (";", "|", ",", "/", "+", "\t", "\n")
 """Looked for in cells that never contain the separator that was given."""
 
 
-def labels_of_cells(
-    cells: Sequence[Cell], missing: Sequence[str] | None = None
-) -> list[str | None]:
-    """Labels as strings, independent of the file format; None if missing.
+def label_names(column: "pl.Series", missing: Sequence[str] | None = None) -> "pl.Series":
+    """Labels as strings, independent of the file format; null if missing.
 
-    >>> labels_of_cells(["1.0", "1", " yes", "NA", ""]), labels_of_cells([True, None])
-    (['1', '1', 'yes', None, None], ['True', None])
+    >>> import polars as pl
+    >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
+    ['1', '1', 'yes', None, None]
     """
-    left_out = set(MISSING_LABELS if missing is None else (m.strip() for m in missing))
-    if any(isinstance(cell, bool) for cell in cells):
-        names = [None if cell is None else str(cell) for cell in cells]
+    import polars as pl
+
+    if column.dtype == pl.Boolean:
+        names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
     else:
-        names = names_of_cells(cells)
-    return [None if name in left_out else name for name in names]
+        names = names_of(column)
+    missing_names = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
+    return names.replace(missing_names, None) if missing_names else names
 
 
 def label_name(value: Any) -> str | None:
-    """One label as `labels_of_cells` writes it.
+    """One label as `label_names` writes it.
 
     >>> label_name(1.0), label_name("N/A")
     ('1', None)
     """
-    return labels_of_cells([cell_of(value)])[0]
+    import polars as pl
+
+    name: str | None = label_names(pl.Series([cell_of(value)]))[0]
+    return name
 
 
 def no_truth_value(where: str, cell: object, arguments: Sequence[str]) -> DataError:

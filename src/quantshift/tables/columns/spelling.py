@@ -5,6 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
+from quantshift.claims.findings import Finding
+from quantshift.tables.columns.findings import TableFindings
+
 RARELY = 0.02
 """The largest share of the labels that one which looks mistyped may have."""
 
@@ -107,30 +110,28 @@ def alike(names: Iterable[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def merged_notes(
-    counts: Mapping[str, int], usual: Mapping[str, str], what: str = "label"
-) -> Iterator[str]:
-    """A note about labels that are taken as one class. usual: the spelling used for each.
+def respelt_labels(
+    counts: Mapping[str, int],
+    usual: Mapping[str, str],
+    code: TableFindings = TableFindings.RESPELT_LABELS,
+) -> Iterator[Finding]:
+    """A finding if labels are taken as one class. usual: the spelling used for each.
 
-    what: what to call them, if they are not labels.
+    code: that of what they are, if they are not labels.
 
-    >>> print(*merged_notes({"pass": 80, "Pass": 1, "fail": 20}, {"Pass": "pass"}))
-    1 label that differs only in case or blanks is treated as another: 'Pass' (1) as 'pass'
+    >>> (found,) = respelt_labels({"pass": 80, "Pass": 1, "fail": 20}, {"Pass": "pass"})
+    >>> found.sentence
+    "1 label that differs only in case or blanks is treated as another: 'Pass' (1) as 'pass'"
     """
     if not usual:
         return
     by_class = defaultdict(list)
     for form, name in sorted(usual.items()):
         by_class[name].append(f"{as_written(form)} ({counts[form]:,})")
-    n = sum(counts[form] for form in usual)
-    they = f"{what} that differs" if n == 1 else f"{what}s that differ"
-    spellings = "; ".join(
-        f"{', '.join(forms)} as {as_written(name)}" for name, forms in by_class.items()
-    )
-    treated = "is treated as another" if n == 1 else "are treated as one"
+    spellings = (f"{', '.join(forms)} as {as_written(name)}" for name, forms in by_class.items())
     is_unseen = any(as_seen(form) != form or as_seen(name) != name for form, name in usual.items())
-    unseen = " or in characters that cannot be seen" if is_unseen else ""
-    yield f"{n:,} {they} only in case or blanks{unseen} {treated}: {spellings}"
+    n = sum(counts[form] for form in usual)
+    yield code.found(n=n, unseen=is_unseen, spellings=tuple(spellings))
 
 
 def as_written(name: str) -> str:
@@ -142,37 +143,35 @@ def as_written(name: str) -> str:
     return repr(name) if unicodedata.is_normalized("NFC", name) else ascii(name)
 
 
-def mistyped_notes(counts: Mapping[str, int]) -> Iterator[str]:
-    """A note about each label that looks mistyped."""
-    total = sum(counts.values())
+def mistyped_labels(counts: Mapping[str, int]) -> Iterator[Finding]:
+    """A finding for each label that looks mistyped."""
+    n_labels = sum(counts.values())
     for odd, name in mistyped(counts).items():
-        yield (
-            f"the label {odd!r} ({counts[odd]:,} of {total:,}) looks like {name!r} and counts as a "
-            "class of its own: correct it, or leave it out as missing"
+        yield TableFindings.MISTYPED_LABEL.found(
+            label=odd, n=counts[odd], n_labels=n_labels, usual=name
         )
 
 
-def placeholder_notes(counts: Mapping[str, int]) -> Iterator[str]:
-    """A note about each label that usually stands for none; '-' beside '+' is a label.
+def placeholder_labels(counts: Mapping[str, int]) -> Iterator[Finding]:
+    """A finding for each label that usually stands for none; '-' beside '+' is a label.
 
-    >>> print(*placeholder_notes({"-": 80, "pass": 20}), *placeholder_notes({"-": 80, "+": 20}))
-    the label '-' (80 of 100) counts as a class: if it means no label, leave it out as missing
+    >>> [found.numbers["label"] for found in placeholder_labels({"-": 80, "pass": 20})]
+    ['-']
+    >>> list(placeholder_labels({"-": 80, "+": 20}))
+    []
     """
-    total = sum(counts.values())
+    n_labels = sum(counts.values())
     for name, n in counts.items():
         if spelling_key(name) in PLACEHOLDERS and not (name == "-" and "+" in counts):
-            yield (
-                f"the label {name!r} ({n:,} of {total:,}) counts as a class: if it means no label, "
-                "leave it out as missing"
-            )
+            yield TableFindings.PLACEHOLDER_LABEL.found(label=name, n=n, n_labels=n_labels)
 
 
-def synonym_notes(counts: Mapping[str, int]) -> Iterator[str]:
-    """A note about labels that probably mean the same, as where tables of two sources were joined.
+def synonymous_labels(counts: Mapping[str, int]) -> Iterator[Finding]:
+    """Labels that probably mean the same, as where tables of two sources were joined.
 
-    >>> print(*synonym_notes({"1": 80, "0": 90, "true": 20}), *synonym_notes({"1": 8, "2": 9}))
-    the labels '1' (80) and 'true' (20) count as 2 classes; if they mean the same, write them alike
-    >>> list(synonym_notes({"2024001": 80, "2024002": 90}))
+    >>> [found.numbers["labels"] for found in synonymous_labels({"1": 80, "0": 90, "true": 20})]
+    [{'1': 80, 'true': 20}]
+    >>> list(synonymous_labels({"2024001": 80, "2024002": 90}))
     []
     """
     alike = defaultdict(list)
@@ -182,11 +181,15 @@ def synonym_notes(counts: Mapping[str, int]) -> Iterator[str]:
         alike[SAME_MEANING.get(key, key)].append(name)
     for names in alike.values():
         if len(names) > 1:
-            *first, last = (f"{name!r} ({counts[name]:,})" for name in names)
-            yield (
-                f"the labels {', '.join(first)} and {last} count as {len(names)} classes; if they "
-                "mean the same, write them alike"
-            )
+            labels = {name: counts[name] for name in names}
+            yield TableFindings.SYNONYMOUS_LABELS.found(n=len(names), labels=labels)
+
+
+def odd_labels(counts: Mapping[str, int]) -> Iterator[Finding]:
+    """Labels that look mistyped, that mean that there is none, or that mean the same as others."""
+    yield from mistyped_labels(counts)
+    yield from placeholder_labels(counts)
+    yield from synonymous_labels(counts)
 
 
 def is_number(name: str) -> bool:

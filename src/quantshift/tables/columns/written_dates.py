@@ -5,7 +5,6 @@ Whether 03/04/2026 is in March or in April is decided by all cells together.
 
 import datetime
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,16 +17,6 @@ ISO = "YYYY-MM-DD"
 DAY_FIRST, MONTH_FIRST = "%d/%m/%Y", "%m/%d/%Y"
 OTHER_FORMATS = ("%Y/%m/%d", DAY_FIRST, MONTH_FIRST, "%d.%m.%Y")
 """Formats of dates other than that of ISO 8601."""
-
-_PARTS = {
-    "%Y": r"\s*\+?(?P<year>[0-9]{4})",
-    "%m": r"\s*(?P<month>[0-9]{1,2})",
-    "%d": r"\s*(?P<day>[0-9]{1,2})",
-}
-_PATTERNS = {
-    format_: re.compile(re.sub("%[Ymd]", lambda part: _PARTS[part[0]], format_.replace(".", r"\.")))
-    for format_ in OTHER_FORMATS
-}
 
 
 @dataclass(frozen=True)
@@ -93,12 +82,20 @@ def date_formats(parts: Iterable[tuple[int, Sequence[Any]]]) -> DateFormats:
 def dates_in(cells: Iterable[Any], format_: str) -> dict[Any, datetime.date | None]:
     """The date of each different cell, in their order; None if it is not one in this format."""
     values = dict.fromkeys(cell for cell in cells if cell is not None)
-    return {
-        value: _written_date(value, format_)
-        if format_ != ISO and isinstance(value, str)
-        else _iso_date(value)
-        for value in values
-    }
+    texts = [] if format_ == ISO else [value for value in values if isinstance(value, str)]
+    written = _written_dates(texts, format_)
+    return {v: written[v] if v in written else _iso_date(v) for v in values}
+
+
+def _written_dates(texts: Sequence[str], format_: str) -> dict[str, datetime.date | None]:
+    if not texts:
+        return {}
+    import polars as pl
+
+    words = pl.Series(texts, dtype=pl.String).str.strip_chars()
+    dates = words.str.to_date(format_, strict=False).to_list()
+    pairs = zip(texts, dates, strict=True)
+    return {text: date if date and date.year >= FIRST_YEAR else None for text, date in pairs}
 
 
 def first_wrong(cells: Sequence[Any], dates: Mapping[Any, datetime.date | None]) -> int | None:
@@ -106,16 +103,6 @@ def first_wrong(cells: Sequence[Any], dates: Mapping[Any, datetime.date | None])
     # Different cells are in the order in which they occur.
     wrong = next((value for value, date in dates.items() if date is None and value == value), None)
     return None if wrong is None else cells.index(wrong)
-
-
-def _written_date(text: str, format_: str) -> datetime.date | None:
-    match = _PATTERNS[format_].fullmatch(text.strip())
-    if match is None or int(match["year"]) < FIRST_YEAR:
-        return None
-    try:
-        return datetime.date(int(match["year"]), int(match["month"]), int(match["day"]))
-    except ValueError:
-        return None
 
 
 def _iso_date(value: Any) -> datetime.date | None:

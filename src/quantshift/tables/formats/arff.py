@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quantshift.errors import DataError
-from quantshift.tables.cells import ListedCells
-from quantshift.tables.chunks import ROWS, Chunk, OpenTable
-from quantshift.tables.columns.cell_names import Cell, mapped, number_of
+from quantshift.tables.columns.cell_names import Cell, as_numbers
+from quantshift.tables.files.chunks import ROWS, Chunk, OpenTable
+from quantshift.tables.files.quotes import BYTE_ORDER_MARK
 from quantshift.tables.formats.table_format import TableFile, TableFormat
 from quantshift.tables.formats.values import typed_cells
-from quantshift.tables.quotes import BYTE_ORDER_MARK
 
 MISSING = "?"
 COMMENT = "%"
@@ -170,12 +169,16 @@ class _Block:
         types = {attribute.name: attribute.type for attribute in attributes.values()}
         cells = {a.name: self._column(a, columns[p], p) for p, a in attributes.items()}
         n_undecodable = sum(row.was_undecodable for row in self._rows)
-        return Chunk(first, ListedCells(cells, types), n_undecodable)
+        import polars as pl
+
+        return Chunk(first, pl.DataFrame(cells, schema=types), n_undecodable)
 
     def _column(self, attribute: Attribute, cells: list[str | None], position: int) -> list[Cell]:
         values: Sequence[Cell] = cells
         if attribute.is_number:
-            values = mapped(cells, number_of)
+            import polars as pl
+
+            values = as_numbers(pl.Series(cells, dtype=pl.String)).to_list()
             wrong = [i for i, cell in enumerate(cells) if cell is not None and values[i] is None]
             expected = NO_NUMBER
         elif attribute.levels is not None:

@@ -8,10 +8,11 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from quantshift.base.storage.csv_text import csv_text
 from quantshift.errors import DataError
-from quantshift.tables.cells import AbstractCells, FrameCells
-from quantshift.tables.chunks import (
+from quantshift.tables.files.chunks import (
     ROWS,
     Chunk,
     Frame,
@@ -19,10 +20,13 @@ from quantshift.tables.chunks import (
     Progress,
     check_names,
 )
+from quantshift.tables.files.places import Spool
+from quantshift.tables.files.quotes import BYTE_ORDER_MARK, check_quotes, line_by_line
 from quantshift.tables.formats.csv_rows import BLOCK_BYTES, Layout, csv_blocks
 from quantshift.tables.formats.table_format import Rows, TableFile, TableFormat
-from quantshift.tables.places import Spool
-from quantshift.tables.quotes import BYTE_ORDER_MARK, check_quotes, line_by_line
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TABBED = ".tsv"
 """The ending of files whose cells are separated by tabs."""
@@ -48,9 +52,9 @@ def _open(file: TableFile) -> OpenTable:
             for block in blocks:
                 ragged = block.ragged
                 # If only ragged rows are left, an empty chunk reports them.
-                n_rows = max(len(block.cells), 1) if ragged else len(block.cells)
+                n_rows = max(len(block.columns), 1) if ragged else len(block.columns)
                 for start in range(0, n_rows, ROWS):
-                    part = block.cells.slice(start, ROWS)
+                    part = block.columns.slice(start, ROWS)
                     where = _first_ragged(file, layout) if ragged and not located else ""
                     yield Chunk(first, part, _undecodable(file, part), ragged, where)
                     located = located or ragged > 0
@@ -69,13 +73,13 @@ def _frame(file: TableFile, without: Sequence[str], progress: Progress) -> Frame
     names = [name for name in layout.names if name not in set(without)]
     parts, ragged, size = [], 0, file.path.stat().st_size
     for block in csv_blocks(file, layout, names):
-        parts.append(block.cells.frame())
+        parts.append(block.columns)
         ragged += block.ragged
         if progress is not None:
             progress(Path(file.name).name, block.bytes_read, size)
     frame = pl.concat(parts).rechunk()
     where = _first_ragged(file, layout) if ragged else ""
-    return Frame(file.name, frame, _undecodable(file, FrameCells(frame)), ragged, where)
+    return Frame(file.name, frame, _undecodable(file, frame), ragged, where)
 
 
 def _line_by_line(file: TableFile) -> TableFile:
@@ -109,12 +113,11 @@ def _first_ragged(file: TableFile, layout: Layout) -> str:
     return ""
 
 
-def _undecodable(file: TableFile, cells: AbstractCells) -> int:
+def _undecodable(file: TableFile, texts: "pl.DataFrame") -> int:
     """The number of cells in which bytes were replaced."""
     if not file.has_replacements:
         return 0
-    texts = (text for name in cells.names for text in cells.values(name))
-    return sum(isinstance(text, str) and UNREADABLE in text for text in texts)
+    return sum(int(text.str.contains(UNREADABLE, literal=True).sum()) for text in texts)
 
 
 def _beginning(file: TableFile) -> bytes:
@@ -176,10 +179,7 @@ def _first_row(name: str, start: bytes, delimiter: str) -> tuple[str, ...]:
 
 
 def _written(ending: str, header: Sequence[str], rows: Rows) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t" if ending == TABBED else ",")
-    writer.writerows([header, *rows])
-    return text.getvalue().encode()
+    return csv_text([header, *rows], delimiter="\t" if ending == TABBED else ",").encode()
 
 
 CSV = TableFormat(

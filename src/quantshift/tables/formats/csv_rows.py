@@ -1,24 +1,16 @@
-"""The rows of a CSV file whose quotes have been checked, in blocks of texts.
+"""The rows of a CSV file whose quotes have been checked, in blocks of texts, parsed by Arrow."""
 
-Arrow parses them where it and polars are installed. Python's own parser, several times slower,
-gives the same rows where they are not.
-"""
-
-import csv
-import io
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quantshift.base.arrow import installed_arrow
-from quantshift.errors import DataError
-from quantshift.tables.broken_files import LONGEST_ROW, TOO_LONG
-from quantshift.tables.cells import AbstractCells, FrameCells, ListedCells
-from quantshift.tables.chunks import ROWS
+from quantshift.tables.files.broken_files import LONGEST_ROW
 from quantshift.tables.formats.table_format import TableFile
-from quantshift.tables.formats.values import text_cells
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BLOCK_BYTES = LONGEST_ROW
 """The size of the blocks that Arrow parses."""
@@ -47,18 +39,14 @@ class Block(NamedTuple):
     bytes_read: how many bytes of the file have been read so far.
     """
 
-    cells: AbstractCells
+    columns: "pl.DataFrame"
     ragged: int
     bytes_read: int
 
 
 def csv_blocks(file: TableFile, layout: Layout, requested: Sequence[str]) -> Generator[Block]:
     """The blocks of the requested columns; the last has no rows."""
-    parsed = _python_blocks if installed_arrow() is None else _arrow_blocks
-    yield from parsed(file, layout, requested)
-
-
-def _arrow_blocks(file: TableFile, layout: Layout, requested: Sequence[str]) -> Generator[Block]:
+    import polars as pl
     import pyarrow as pa
 
     from quantshift.tables.formats.frames import polars_frame, without_gaps
@@ -78,8 +66,9 @@ def _arrow_blocks(file: TableFile, layout: Layout, requested: Sequence[str]) -> 
     ):
         for batch in batches:
             counted, ragged = ragged, 0
-            yield Block(FrameCells(without_gaps(polars_frame(batch))), counted, raw.tell())
-    yield Block(_no_rows(requested), ragged, file.path.stat().st_size)
+            yield Block(without_gaps(polars_frame(batch)), counted, raw.tell())
+    no_rows = pl.DataFrame(schema=dict.fromkeys(requested, pl.String))
+    yield Block(no_rows, ragged, file.path.stat().st_size)
 
 
 def _batches(
@@ -128,52 +117,3 @@ def _released_by_threads(function: Callable[[Any], str]) -> Iterator[None]:
             if sys.getrefcount(function) <= references_before:
                 break
             time.sleep(0.001)
-
-
-def _python_blocks(file: TableFile, layout: Layout, requested: Sequence[str]) -> Generator[Block]:
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
-    positions = [layout.names.index(name) for name in requested]
-    rows: list[list[str]] = []
-    ragged = 0
-    with file.lines() as raw:
-        text = io.TextIOWrapper(raw, "utf-8-sig", newline="")
-        try:
-            for row in _after_header(csv.reader(text, delimiter=layout.delimiter), layout):
-                if sum(map(len, row)) > LONGEST_ROW:  # other libraries may have raised the limit
-                    raise csv.Error
-                if len(row) == len(layout.names):
-                    rows.append(row)
-                else:
-                    ragged += 1
-                if len(rows) == ROWS:
-                    yield Block(_cells_of(rows, requested, positions), ragged, raw.tell())
-                    rows, ragged = [], 0
-        except csv.Error as error:  # a cell that is too large
-            raise DataError(f"{file.name}: {TOO_LONG}") from error
-        if rows:
-            yield Block(_cells_of(rows, requested, positions), ragged, raw.tell())
-            ragged = 0
-    yield Block(_no_rows(requested), ragged, file.path.stat().st_size)
-
-
-def _after_header(rows: Iterator[list[str]], layout: Layout) -> Iterator[list[str]]:
-    next((row for row in rows if row), None)
-    for row in rows:
-        if row:
-            yield row
-        elif layout.empty_lines is not None:
-            yield [""]
-
-
-def _cells_of(
-    rows: Sequence[list[str]], requested: Sequence[str], positions: Sequence[int]
-) -> ListedCells:
-    columns = {
-        name: text_cells([row[position] for row in rows])
-        for name, position in zip(requested, positions, strict=True)
-    }
-    return ListedCells(columns, dict.fromkeys(requested, str))
-
-
-def _no_rows(requested: Sequence[str]) -> ListedCells:
-    return ListedCells({name: [] for name in requested}, dict.fromkeys(requested, str))

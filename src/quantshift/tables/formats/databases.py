@@ -3,6 +3,9 @@
 Both drivers support Arrow, so that columns arrive with their types and in batches. The driver for
 PostgreSQL is ADBC's, which needs no other packages and reads several times faster than drivers that
 create Python objects for every row.
+
+A column of a type that Arrow has no counterpart for, or hands over as the bytes that the database
+stores (PostgreSQL's interval, uuid or inet), is read as the text that the database shows.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -12,11 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-from quantshift.base.imports import extra_needed
 from quantshift.credentials import public_url, without_credentials
 from quantshift.errors import DataError, UserError
-from quantshift.tables.cells import FrameCells
-from quantshift.tables.chunks import Chunk, OpenTable, check_names
+from quantshift.tables.files.chunks import Chunk, OpenTable, check_names
 from quantshift.tables.formats.table_format import Database
 
 if TYPE_CHECKING:
@@ -39,18 +40,18 @@ def table_of(url: str) -> str:
 def _open(batches: Batches, url: str) -> OpenTable:
     """The table of a URL, to be read in chunks."""
     name, table = public_url(url), table_of(url)
-    schema = _schema(batches, url)
+    schema, selected = _columns(batches, url)
     frames = _frames()
     types, nested = frames.arrow_types(schema)
 
     def read(requested: Sequence[str]) -> Generator[Chunk]:
-        columns = ", ".join(map(_quoted, requested))
         first = 1
-        with batches(url, f"SELECT {columns} FROM {table}") as reader:
+        query = f"SELECT {', '.join(selected[column] for column in requested)} FROM {table}"
+        with batches(url, query) as reader:
             for batch in reader:
                 if len(batch):
                     frame = frames.plain_frame(frames.polars_frame(batch)).select(requested)
-                    yield Chunk(first, FrameCells(frame))
+                    yield Chunk(first, frame)
                     first += len(batch)
 
     return OpenTable(name, tuple(schema.names), types, read, nested)
@@ -58,15 +59,16 @@ def _open(batches: Batches, url: str) -> OpenTable:
 
 def _frames() -> Any:
     """The module that makes frames of the batches."""
-    with extra_needed("tables in databases", "warehouse"):
-        from quantshift.tables.formats import frames
+    # Imported late, with polars, because most tables are in files.
+    from quantshift.tables.formats import frames
+
     return frames
 
 
 def _types(batches: Batches, url: str) -> "dict[str, pl.DataType]":
     import pyarrow as pa
 
-    schema = _schema(batches, url)
+    schema, _ = _columns(batches, url)
     # PostgreSQL's numbers of any precision, for instance, arrive as text.
     types = [
         field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
@@ -83,11 +85,37 @@ def _query(batches: Batches, url: str, query: str) -> "pl.DataFrame":
     return frame
 
 
-def _schema(batches: Batches, url: str) -> Any:
-    with batches(url, f"SELECT * FROM {table_of(url)} LIMIT 0") as reader:
+def _columns(batches: Batches, url: str) -> tuple[Any, dict[str, str]]:
+    """The schema of a table as it is read, and how each of its columns is selected."""
+    table = table_of(url)
+    with batches(url, f"SELECT * FROM {table} LIMIT 0") as reader:
         schema = reader.schema
     check_names(public_url(url), schema.names)
-    return schema
+    selected = {field.name: _selected(field) for field in schema}
+    if any(expression != _quoted(name) for name, expression in selected.items()):
+        with batches(url, f"SELECT {', '.join(selected.values())} FROM {table} LIMIT 0") as reader:
+            schema = reader.schema
+    return schema, selected
+
+
+def _selected(field: Any) -> str:
+    """A column in a query, as text where Arrow cannot take it."""
+    name = _quoted(field.name)
+    if (field.metadata or {}).get(b"POSTGRESQL:type") == b"money":
+        # Arrives as a number of cents.
+        return f"CAST({name} AS numeric) AS {name}"
+    return name if _is_taken(field.type) else f"CAST({name} AS varchar) AS {name}"
+
+
+def _is_taken(kind: Any) -> bool:
+    """Whether cells of an Arrow type are those of the database."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return bool(pa.types.is_string(kind.storage_type))
+    if pa.types.is_interval(kind) or pa.types.is_union(kind):
+        return False
+    return all(_is_taken(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def _quoted(name: str) -> str:

@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 import polars.selectors as cs
+import pyarrow as pa
 
-from quantshift.base.imports import extra_needed
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError, UserError
-from quantshift.tables.cells import CellType, FrameCells
-from quantshift.tables.chunks import MISSING, ROWS, Chunk, OpenTable, check_names
+from quantshift.tables.files.chunks import MISSING, ROWS, CellType, Chunk, OpenTable, check_names
 from quantshift.tables.formats.values import (
     check_is_frame,
     column_type,
@@ -37,8 +37,6 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
         check_names(name, names)
         source = source.set_axis(names, axis=1)
     check_is_frame(source, name)
-    with extra_needed("data frames of other libraries than polars"):
-        import pyarrow as pa
     try:
         table = pa.table(source)
         check_names(name, table.schema.names)
@@ -66,18 +64,18 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
     return frame.select(cs.exclude(cs.matches(r"^__index_level_\d+__$")))
 
 
-def frame_table(name: str, frame: pl.DataFrame, notes: tuple[str, ...] = ()) -> OpenTable:
+def frame_table(name: str, frame: pl.DataFrame, findings: tuple[Finding, ...] = ()) -> OpenTable:
     """The table of a frame in memory."""
 
     def read(requested: Sequence[str]) -> Generator[Chunk]:
         first = 1
         for part in frame.select(requested).iter_slices(ROWS):
-            yield Chunk(first, FrameCells(plain_frame(part)))
+            yield Chunk(first, plain_frame(part))
             first += len(part)
 
     nested = frozenset(frame.select(cs.nested() | cs.object()).columns)
     types = {key: cell_type(kind) for key, kind in plain_frame(frame.clear()).schema.items()}
-    return OpenTable(name, tuple(frame.columns), types, read, nested, notes)
+    return OpenTable(name, tuple(frame.columns), types, read, nested, findings)
 
 
 def _mixed(column: Any) -> pl.Series:
@@ -111,10 +109,10 @@ def cell_type(kind: pl.DataType) -> CellType:
 
 def arrow_types(schema: Any) -> tuple[dict[str, CellType], frozenset[str]]:
     """The types of an Arrow schema's columns in chunks, and the columns that are nested."""
-    import pyarrow as pa
-
-    empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
-    types = {column.columns[0]: cell_type(plain_frame(column).dtypes[0]) for column in empty}
+    types: dict[str, CellType] = {}
+    for field in schema:
+        empty = plain_frame(polars_frame(pa.table([[]], schema=pa.schema([field]))))
+        types |= {name: cell_type(kind) for name, kind in empty.schema.items()}
     nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
     return types, nested
 
@@ -144,8 +142,6 @@ def _check_descriptions(schema: Any) -> None:
 
 
 def _damaged() -> Exception:
-    import pyarrow as pa
-
     return pa.ArrowInvalid("the description of its columns is damaged")  # type: ignore[no-any-return]
 
 

@@ -4,32 +4,53 @@ The columns are the union of the keys.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError
-from quantshift.tables.cells import ListedCells
-from quantshift.tables.chunks import ROWS, Chunk, OpenTable
-from quantshift.tables.formats.evaluations import evaluation_layout
+from quantshift.tables.files.chunks import ROWS, Chunk, OpenTable
+from quantshift.tables.files.quotes import BYTE_ORDER_MARK
+from quantshift.tables.formats.evaluations import ReadRow, evaluation_layout
 from quantshift.tables.formats.table_format import TableFile, TableFormat
 from quantshift.tables.formats.values import column_type, kind_of_value, typed_cells
-from quantshift.tables.quotes import BYTE_ORDER_MARK
 
-Objects = Callable[[], Iterator[tuple[dict[str, Any], bool]]]
-"""The rows of a table, each with whether it had bytes that are not UTF-8."""
+if TYPE_CHECKING:
+    import polars as pl
+
+Objects = Callable[[], Iterator[ReadRow]]
+"""The rows of a table, which are read again for each pass."""
 
 
 def _open(file: TableFile) -> OpenTable:
     """The table of a file of lines, or of a document whose layout is known."""
-    rows = _document_rows(file)
-    if rows is not None:
-        return table_of_objects(file.name, lambda: ((row, False) for row in rows))
-    return table_of_objects(file.name, lambda: _lines(file))
+    results = _results(file)
+    if results is None:
+        return table_of_objects(file.name, lambda: _lines(file), identity=_identity_of_lines(file))
+    rows = results.rows
+    return table_of_objects(file.name, lambda: iter(rows), results.findings, results.identity)
 
 
-def _document_rows(file: TableFile) -> list[dict[str, Any]] | None:
-    """The rows of a single document: the results of an evaluation tool, or a list of such rows.
+class _Results(NamedTuple):
+    """The results of an evaluation tool; findings, identity: see `OpenTable`."""
+
+    rows: list[ReadRow]
+    findings: tuple[Finding, ...]
+    identity: tuple[str, ...]
+
+
+def _identity_of_lines(file: TableFile) -> tuple[str, ...]:
+    """The columns that say which lines are about one item, if an evaluation tool wrote them."""
+    with file.lines() as lines:
+        first = next((line for line in lines if line.strip()), b"")
+    layout = evaluation_layout(_parsed(first))
+    return () if layout is None else layout.identity
+
+
+def _results(file: TableFile) -> _Results | None:
+    """The rows of a single document of an evaluation tool, or of a list of them.
 
     None for any other file, which is read line by line.
     """
@@ -42,12 +63,19 @@ def _document_rows(file: TableFile) -> list[dict[str, Any]] | None:
     if document is None:
         with file.lines() as lines:
             document = _parsed(lines.read())
-    if isinstance(document, list):
-        layouts = [evaluation_layout(each) for each in document]
-        if layouts and all(layouts):
-            return [row for each in document for row in _rows_of_line(each)]
-    layout = evaluation_layout(document)
-    return None if layout is None else list(layout.rows(document))
+    documents = document if isinstance(document, list) else [document]
+    layouts = [evaluation_layout(each) for each in documents]
+    known = [layout for layout in layouts if layout is not None]
+    if not known or len(known) < len(layouts):
+        return None
+    rows: list[ReadRow] = []
+    findings: list[Finding] = []
+    for number, (layout, each) in enumerate(zip(known, documents, strict=True), start=1):
+        where = f"{file.name}: document {number}" if len(known) > 1 else file.name
+        of_document = list(layout.rows(where, each))
+        rows += of_document
+        findings += layout.findings(each, len(of_document))
+    return _Results(rows, tuple(findings), known[0].identity)
 
 
 def _parsed(content: bytes) -> Any:
@@ -58,13 +86,13 @@ def _parsed(content: bytes) -> Any:
         return None
 
 
-def _rows_of_line(record: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows_of_line(where: str, record: dict[str, Any]) -> Iterator[ReadRow]:
     """A line as it is, or as the rows of an evaluation tool."""
     layout = evaluation_layout(record)
-    return [record] if layout is None else list(layout.rows(record))
+    return iter([ReadRow(record)]) if layout is None else layout.rows(where, record)
 
 
-def _lines(file: TableFile) -> Iterator[tuple[dict[str, Any], bool]]:
+def _lines(file: TableFile) -> Iterator[ReadRow]:
     with file.lines() as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
@@ -82,26 +110,35 @@ def _lines(file: TableFile) -> Iterator[tuple[dict[str, Any], bool]]:
                 ) from error
             if not isinstance(record, dict):
                 raise DataError(f"{file.name}: line {number} is not a JSON object{_hint(text)}")
-            for row in _rows_of_line(record):
-                yield row, was_undecodable
+            for row in _rows_of_line(f"{file.name}: line {number}", record):
+                yield row._replace(was_undecodable=was_undecodable)
 
 
-def table_of_objects(name: str, objects: Objects) -> OpenTable:
+def table_of_objects(
+    name: str,
+    objects: Objects,
+    findings: tuple[Finding, ...] = (),
+    identity: tuple[str, ...] = (),
+) -> OpenTable:
     """The table of rows that are read again for each pass.
 
-    A column has the type that all its values share.
+    A column has the type that all its values share. findings, identity: see `OpenTable`.
     """
     # All rows are scanned first, because a key or a type may turn up late.
     kinds: dict[str, set[type]] = {}
-    for record, _ in objects():
+    remarks = Counter[Finding]()
+    for record, remark, _ in objects():
         for key, value in record.items():
             kinds.setdefault(key, set()).add(kind_of_value(value))
+        if remark is not None:
+            remarks[remark] += 1
+    findings += tuple(r.with_numbers(n=n) for r, n in remarks.items())
     types = {key: column_type(kinds[key]) for key in kinds}
 
     def read(requested: Sequence[str]) -> Generator[Chunk]:
         rows: list[dict[str, Any]] = []
         first, undecodable = 1, 0
-        for record, was_undecodable in objects():
+        for record, _, was_undecodable in objects():
             rows.append(record)
             undecodable += was_undecodable
             if len(rows) == ROWS:
@@ -111,7 +148,8 @@ def table_of_objects(name: str, objects: Objects) -> OpenTable:
             yield Chunk(first, _cells(rows, requested, types), undecodable)
 
     nested = frozenset(key for key in kinds if kinds[key] & {dict, list})
-    return OpenTable(name, tuple(kinds), types, read, nested)
+    known = tuple(column for column in identity if column in kinds)
+    return OpenTable(name, tuple(kinds), types, read, nested, findings, known)
 
 
 class _DoubledKeyError(Exception):
@@ -144,11 +182,13 @@ def _hint(text: str) -> str:
 
 def _cells(
     rows: Sequence[Mapping[str, Any]], requested: Sequence[str], types: Mapping[str, type]
-) -> ListedCells:
+) -> "pl.DataFrame":
+    import polars as pl
+
     columns = {
         name: typed_cells([row.get(name) for row in rows], types[name]) for name in requested
     }
-    return ListedCells(columns, types)
+    return pl.DataFrame(columns, schema={name: types[name] for name in requested})
 
 
 def _recognises(_: Path, start: bytes) -> bool:

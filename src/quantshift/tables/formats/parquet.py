@@ -5,9 +5,7 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quantshift.base.imports import extra_needed
-from quantshift.tables.cells import FrameCells
-from quantshift.tables.chunks import ROWS, Chunk, Frame, OpenTable, Progress, check_names
+from quantshift.tables.files.chunks import ROWS, Chunk, Frame, OpenTable, Progress, check_names
 from quantshift.tables.formats.table_format import Rows, StoredRows, TableFile, TableFormat
 
 if TYPE_CHECKING:
@@ -17,10 +15,10 @@ if TYPE_CHECKING:
 def _libraries() -> tuple[Any, Any]:
     """The reader of Parquet files, and the module that makes frames of its batches."""
     # Imported late, because most tables are not Parquet files.
-    with extra_needed("Parquet files", "parquet"):
-        from pyarrow.parquet import ParquetFile
+    from pyarrow.parquet import ParquetFile
 
-        from quantshift.tables.formats import frames
+    from quantshift.tables.formats import frames
+
     return ParquetFile, frames
 
 
@@ -34,7 +32,7 @@ def _open(file: TableFile) -> OpenTable:
         with ParquetFile(file.path) as parquet:
             for batch in parquet.iter_batches(ROWS, columns=list(requested), use_threads=False):
                 frame = frames.plain_frame(frames.polars_frame(batch)).select(requested)
-                yield Chunk(first, FrameCells(frame))
+                yield Chunk(first, frame)
                 first += len(batch)
 
     types, nested = frames.arrow_types(schema)
@@ -67,8 +65,8 @@ def _stored(path: Path) -> StoredRows:
 
 
 def _written(_: str, header: Sequence[str], rows: Rows) -> bytes:
-    with extra_needed("Parquet files", "parquet"):
-        import polars as pl
+    import polars as pl
+
     data = io.BytesIO()
     schema = dict.fromkeys(header, pl.String)
     pl.DataFrame(rows, schema=schema, orient="row").write_parquet(data)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from quantshift.base.arrow import installed_arrow
-from quantshift.tables.chunks import Frame, OpenTable, Progress
-from quantshift.tables.places import Spool
+from quantshift.tables.files.chunks import Frame, OpenTable, Progress
+from quantshift.tables.files.places import Spool
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,23 +65,18 @@ class TableFormat:
         """The file as one frame, without some of its columns."""
         if self.frame is not None:
             return self.frame(file, without, progress)
-        import polars as pl
-
         from quantshift.tables.formats.frames import without_gaps
 
         table = self.open(file)
         names = [name for name in table.columns if name not in set(without)]
         chunks = list(table.chunks(names))
-        types: dict[str, Any] = {name: table.types[name] for name in names}
         return Frame(
             file.name,
-            without_gaps(
-                pl.concat([pl.DataFrame(schema=types), *(chunk.columns for chunk in chunks)])
-            ),
+            without_gaps(table.joined(chunks, names)),
             sum(chunk.undecodable for chunk in chunks),
             sum(chunk.ragged for chunk in chunks),
             next((chunk.first_ragged for chunk in chunks if chunk.first_ragged), ""),
-            table.notes,
+            table.findings,
         )
 
 
@@ -107,11 +101,10 @@ class TableFile:
 
     def open(self) -> Any:
         """The uncompressed bytes."""
-        arrow = installed_arrow()
-        if arrow is None:
-            return self.lines()
+        import pyarrow as pa
+
         # Arrow's file, because its threads could not read a Python file while Python exits.
-        return arrow.input_stream(str(self.path), compression="gzip" if self.compressed else None)
+        return pa.input_stream(str(self.path), compression="gzip" if self.compressed else None)
 
     def lines(self) -> Any:
         """A Python file, for iteration over its lines."""

@@ -1,4 +1,4 @@
-"""Tables of Python's values: of JSON, of arrays, and of pandas where polars is not installed."""
+"""Tables of Python's values: of JSON and of arrays."""
 
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from quantshift.errors import UserError
-from quantshift.tables.cells import ListedCells
-from quantshift.tables.chunks import MISSING, ROWS, Chunk, OpenTable, check_names
-from quantshift.tables.columns.cell_names import BLANKS, Cell, cell_of, text_of_value
+from quantshift.tables.columns.cell_names import Cell, cell_of, text_of_value
+from quantshift.tables.files.chunks import MISSING, ROWS, Chunk, OpenTable
 
 
 def kind_of_value(value: Any) -> type:
@@ -36,7 +35,7 @@ def typed_cells(values: Sequence[Any], type_: type) -> list[Cell]:
 
 def text_cells(cells: Sequence[str | None]) -> list[Cell]:
     """The cells of a file without types; None for those that are missing values."""
-    return [None if cell is None or cell.strip(BLANKS) in MISSING else cell for cell in cells]
+    return [None if cell is None or cell.strip() in MISSING else cell for cell in cells]
 
 
 def table_of_values(name: str, columns: Mapping[str, Sequence[Any]]) -> OpenTable:
@@ -48,9 +47,11 @@ def table_of_values(name: str, columns: Mapping[str, Sequence[Any]]) -> OpenTabl
     )
 
     def read(requested: Sequence[str]) -> Generator[Chunk]:
-        cells = ListedCells({key: converted[key] for key in requested}, types)
-        for start in range(0, len(cells), ROWS):
-            yield Chunk(1 + start, cells.slice(start, ROWS))
+        import polars as pl
+
+        frame = pl.DataFrame(converted, schema=types)
+        for start in range(0, len(frame), ROWS):
+            yield Chunk(1 + start, frame.select(requested).slice(start, ROWS))
 
     return OpenTable(name, tuple(columns), types, read, nested)
 
@@ -59,14 +60,6 @@ def is_pandas(source: Any) -> bool:
     """Whether this is a frame of pandas."""
     has_rows = hasattr(source, "iloc") and hasattr(source, "columns")
     return has_rows and not isinstance(source, type)
-
-
-def pandas_table(name: str, frame: Any) -> OpenTable:
-    """The table of a frame of pandas."""
-    names = [str(column) for column in frame.columns]
-    check_names(name, names)
-    columns = (frame.iloc[:, i] for i in range(len(names)))
-    return table_of_values(name, dict(zip(names, map(pandas_values, columns), strict=True)))
 
 
 def pandas_values(column: Any) -> list[Any]:

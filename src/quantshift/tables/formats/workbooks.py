@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
+from quantshift.base.storage.archives import check_members, member_bytes
+from quantshift.claims.findings import Finding
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.tables.chunks import Frame, OpenTable, Progress, check_names
+from quantshift.tables.columns.findings import TableFindings
+from quantshift.tables.files.chunks import Frame, OpenTable, Progress, check_names
 from quantshift.tables.formats.table_format import TableFile, TableFormat
 
 if TYPE_CHECKING:
@@ -73,10 +75,10 @@ class Extent:
 
 @dataclass(frozen=True, eq=False)
 class SheetTable:
-    """The table of a workbook. notes: which sheets with data were not read."""
+    """The table of a workbook. findings: which sheets with data were not read."""
 
     frame: "pl.DataFrame"
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 def sheet_table(file: TableFile) -> SheetTable:
@@ -112,8 +114,8 @@ def sheet_table(file: TableFile) -> SheetTable:
             )
             names = header.to_polars().row(0)
             check_names(file.name, [name for name in names if name is not None])
-    notes = () if file.sheet else tuple(_hidden_notes(filled))
-    return SheetTable(_without_empty_rows(frame), notes)
+    findings = () if file.sheet else tuple(_hidden_sheets(filled))
+    return SheetTable(_without_empty_rows(frame), findings)
 
 
 def _cells(content: bytes, sheet: Sheet, as_text: Sequence[str] = ()) -> "pl.DataFrame":
@@ -147,10 +149,10 @@ def _with_truths(frame: "pl.DataFrame", content: bytes, sheet: Sheet) -> "pl.Dat
     return frame.with_columns(mixed)
 
 
-def _hidden_notes(filled: Sequence[Sheet]) -> Iterator[str]:
+def _hidden_sheets(filled: Sequence[Sheet]) -> Iterator[Finding]:
     for sheet in filled:
         if not sheet.is_visible:
-            yield f"the hidden sheet {sheet.name!r} was not read"
+            yield TableFindings.HIDDEN_SHEET.found(sheet=sheet.name)
 
 
 def _chosen(file: TableFile, sheets: Sequence[Sheet], filled: Sequence[Sheet]) -> Sheet:
@@ -191,6 +193,7 @@ def _without_empty_rows(frame: "pl.DataFrame") -> "pl.DataFrame":
 def _sheets_of_archive(file: TableFile) -> tuple[list[Sheet], dict[str, Extent]]:
     """The sheets of an .xlsx file, and their extents."""
     with zipfile.ZipFile(file.path) as archive:
+        check_members(archive)
         if "xl/workbook.xml" not in archive.namelist():
             raise DataError(f"{file.name}: not an .xlsx workbook; save it as .xlsx or CSV")
         targets = {
@@ -212,7 +215,9 @@ def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> list[Any]:
     """The elements of a part of the archive that have this tag."""
     if archive.getinfo(part).file_size > LONGEST_PART:
         raise DataError(f"its list of sheets is longer than {LONGEST_PART >> 20} MB")
-    root = ElementTree.fromstring(archive.read(part))
+    from xml.etree import ElementTree
+
+    root = ElementTree.fromstring(member_bytes(archive, part))
     return [element for element in root.iter() if element.tag.rpartition("}")[2] == tag]
 
 
@@ -277,12 +282,13 @@ def _explained(name: str) -> Iterator[None]:
 
     It would print a line for every column without values.
     """
+    import polars as pl
+
     try:
         import fastexcel  # noqa: F401
-        import polars as pl
     except ModuleNotFoundError as error:
         raise UserError(
-            f"{name}: reading Excel needs {error.name}; install it with: pip install "
+            f"{name}: reading Excel needs fastexcel; install it with: pip install "
             "'quantshift[excel]', or save the sheet as CSV"
         ) from error
     log = logging.getLogger(_LOG)
@@ -304,7 +310,7 @@ def _open(file: TableFile) -> OpenTable:
     sheet = sheet_table(file)
     from quantshift.tables.formats.frames import frame_table
 
-    return frame_table(file.name, sheet.frame, sheet.notes)
+    return frame_table(file.name, sheet.frame, sheet.findings)
 
 
 def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
@@ -312,7 +318,7 @@ def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
     from quantshift.tables.formats.frames import without_gaps
 
     frame = without_gaps(sheet.frame.drop(without, strict=False))
-    return Frame(file.name, frame, notes=sheet.notes)
+    return Frame(file.name, frame, findings=sheet.findings)
 
 
 def _recognises(path: Path, start: bytes) -> bool:

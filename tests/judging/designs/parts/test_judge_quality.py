@@ -12,6 +12,7 @@ from quantshift.judging.designs.parts.judge_quality import (
     quality_by_verdict,
 )
 from quantshift.judging.items.judged_items import Settings
+from tests.judging.made import coded
 
 BOTH = np.arange(2)
 
@@ -107,3 +108,20 @@ def test_coverage_for_a_rare_class(design, quality):
         agreed += found.kappa_low <= kappa <= found.kappa_high
     assert (held / 200 > 0.9).all()
     assert agreed / 200 > 0.9
+
+
+def counts_of(verdicts, labels, clusters):
+    items = coded(np.array(verdicts), np.array(labels), clusters=np.array(clusters))
+    sample = np.ones(len(items), dtype=bool)
+    return JudgeCounts.of(items, 0, sample, np.array([0.5, 0.5])).labelled
+
+
+def test_labels_that_err_together_count_as_fewer():
+    """Copies of one label in a cluster of two are one; errors that cancel out are no gain."""
+    verdicts, labels = [0, 0, 0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 1, 1]
+    alone = counts_of(verdicts, labels, range(8))
+    assert alone.tolist() == [[3, 1], [1, 3]]
+    twice = counts_of(np.repeat(verdicts, 2), np.repeat(labels, 2), np.repeat(np.arange(8), 2))
+    assert twice == pytest.approx(alone)
+    opposite = counts_of([0, 1] * 4, [0] * 4 + [1] * 4, np.repeat(np.arange(4), 2))
+    assert opposite.tolist() == [[2, 2], [2, 2]]

@@ -5,10 +5,13 @@ import polars as pl
 import pytest
 from scipy import optimize, special, stats
 
-from quantshift.answers.kinds import CANNOT, INTERVAL, RANGE
+from quantshift.claims import Kind
 from quantshift.errors import UserError
 from quantshift.judging import judge
+from quantshift.judging.designs.parts.moving_rates import moving_shares
 from quantshift.judging.designs.parts.transfer_checks import Youden, fit_p_value, moved_rates
+from quantshift.judging.findings import JudgeAdvice, JudgeFindings, JudgeTableFindings
+from tests.found import codes_of, numbers_of
 
 
 def table(n, share, sensitivity, specificity, seed, *, names=("fail", "pass")):
@@ -42,30 +45,27 @@ def test_youdens_j_is_sensitivity_plus_specificity_minus_one():
     assert Youden.of(np.ones((3, 3)), 0.95) is None
 
 
-def test_where_assumptions_agree_the_range_is_that_of_both():
-    result, truth = transferred(0.6, 0.6)
-    batch = result.overall
-    assert batch.kind == RANGE
-    assert batch.settle.startswith("Label 100 random items")
-    assert "range has the limits of both" in batch.assumed
-    assert lead(result).low <= truth <= lead(result).high
-    assert lead(result).high - lead(result).low < 0.2
-    assert "verdicts cannot show that either holds here" in result.to_text()
+def test_a_good_judge_has_a_range_and_a_middling_one_the_advice_to_label_30():
+    for rates, kind in (((0.99, 0.98), Kind.RANGE), ((0.9, 0.85), Kind.CANNOT)):
+        result, truth = transferred(0.6, 0.5, *rates)
+        batch = result.overall
+        assert batch.kind == kind
+        assert numbers_of(batch.findings, JudgeAdvice.LABEL_AT_RANDOM) == {"n": 30}
+        assert lead(result).low <= truth <= lead(result).high
+        assert JudgeFindings.SPREAD_ASSUMED in codes_of(batch.findings)
 
 
-def test_where_they_disagree_there_is_a_range_unless_one_is_declared():
+def test_both_assumptions_stand_beside_it_and_one_can_be_declared():
     result, truth = transferred(0.8, 0.4)
     batch = result.overall
-    assert batch.kind == RANGE
     by_rates, by_verdicts = batch.alternatives
-    assert (lead(result).low, lead(result).high) == (by_verdicts.low, by_rates.high)
+    # What nobody declares is wider than both.
+    assert lead(result).low < min(by_verdicts.low, truth)
+    assert lead(result).high > by_rates.high
     assert by_rates.low <= truth <= by_rates.high
-    text = result.to_text()
-    assert "Two assumptions about labels from elsewhere give different shares" in text
-    assert "Label 100 random items of this table to settle it" in text
-    assert "5 points lower  5 points higher" in text
+    assert "5 points lower  5 points higher" in result.to_text(details=True)
     declared, truth = transferred(0.8, 0.4, assume="rates")
-    assert declared.overall.kind == INTERVAL
+    assert declared.overall.kind is Kind.CONDITIONAL
     assert lead(declared).low == by_rates.low
     declared, _ = transferred(0.8, 0.4, assume="verdicts")
     assert (lead(declared).low, lead(declared).high) == (by_verdicts.low, by_verdicts.high)
@@ -74,11 +74,56 @@ def test_where_they_disagree_there_is_a_range_unless_one_is_declared():
         transferred(0.8, 0.4, assume="rate")
 
 
+def sources(n_sources, n, spread, seed):
+    """Labelled items of sources whose shares and rates move; the last one is the new source."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n_sources + 1):
+        share, *rates = special.expit([0.3, 2.4, 2.0] + spread * rng.normal(size=3))
+        counts = rng.binomial(1, share, n).sum()
+        right = rng.binomial(counts, rates[0]), rng.binomial(n - counts, rates[1])
+        found.append([[right[1], n - counts - right[1]], [counts - right[0], right[0]]])
+    return np.array(found, dtype=float)
+
+
+@pytest.mark.parametrize(("n_sources", "spread"), [(1, 0.3), (1, 0.7), (8, 0.2), (8, 0.8)])
+def test_limits_hold_for_sources_that_move(n_sources, spread):
+    held, widths = [], []
+    for seed in range(150):
+        *there, here = sources(n_sources, 300, spread, 900 + seed)
+        _, low, high = moving_shares(np.array(there), here.sum(axis=0), 0.95, seed)
+        held.append(low[1] <= here[1].sum() / here.sum() <= high[1])
+        widths.append(high[1] - low[1])
+    assert np.mean(held) >= 0.93 - 2 * np.sqrt(0.05 * 0.95 / 150)
+    if (n_sources, spread) == (8, 0.2):
+        # Several sources that hardly move show it.
+        assert np.mean(widths) < 0.3
+
+
+def test_sources_are_named_by_a_column_of_the_labelled_table():
+    here = table(2000, 0.6, 0.9, 0.85, 1).drop("human")
+    there = pl.concat(
+        [
+            table(200, share, 0.9, 0.85, 3 + i).with_columns(system=pl.lit(f"s{i}"))
+            for i, share in enumerate((0.5, 0.55, 0.6, 0.65, 0.7, 0.6))
+        ]
+    )
+    asked = {"verdict": "judge", "label": "human", "positive": "good", "labelled": there}
+    alone, known = judge(here, **asked), judge(here, **asked, source="system")
+    assert numbers_of(known.overall.findings, JudgeFindings.SPREAD_LEARNT) == {"n": 6}
+    assert lead(known).high - lead(known).low < lead(alone).high - lead(alone).low
+    with pytest.raises(UserError, match="no column 'place'"):
+        judge(here, **asked, source="place")
+    with pytest.raises(UserError, match="of the second table"):
+        judge(table(200, 0.6, 0.9, 0.85, 1), verdict="judge", label="human", source="judge")
+
+
 def test_a_judge_that_hardly_tells_classes_apart_carries_nothing_over():
     result, truth = transferred(0.4, 0.42, 0.56, 0.56)
-    assert result.overall.kind in (RANGE, CANNOT)
+    assert result.overall.kind is Kind.CANNOT
     assert lead(result).low <= truth <= lead(result).high
-    assert "hardly tells the classes apart (Youden's J" in " ".join(result.overall.warnings)
+    youden = numbers_of(result.overall.findings, JudgeFindings.UNINFORMATIVE_JUDGE)
+    assert youden["low"] < 0 < youden["high"]
 
 
 def test_moved_rates_are_those_of_rogan_and_gladen():
@@ -98,7 +143,8 @@ def test_other_spellings_of_verdicts_are_matched_or_refused():
     other = table(300, 0.6, 0.9, 0.85, 2, names=("0", "1"))
     result = judge(here.drop("human"), labelled=other, **options)
     assert lead(result) == lead(usual)
-    assert any("'1' as 'pass'" in warning for warning in result.warnings)
+    matched = numbers_of(result.findings, JudgeTableFindings.MATCHED_VERDICTS)
+    assert "'1' as 'pass'" in matched["pairs"]
     for names in (("poor", "fine"), ("fail", "fine")):
         other = table(300, 0.6, 0.9, 0.85, 2, names=names)
         if names[0] == "fail":

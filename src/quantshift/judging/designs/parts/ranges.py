@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from quantshift.answers.kinds import RANGE
 from quantshift.base.types import Flags, Reals
+from quantshift.claims.findings import Finding
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.share_estimate import (
     Alternative,
@@ -17,14 +17,12 @@ from quantshift.judging.designs.parts.share_estimate import (
     missed_by_chance,
 )
 from quantshift.judging.designs.parts.verdict_strata import in_strata, pooled_cells
+from quantshift.judging.findings import JudgeAdvice
 from quantshift.judging.items.judged_items import JudgedItems, Settings
 
 RANDOM_ITEMS = 100
 """Labels of random items to ask for where those there are do not settle anything."""
-LABEL_AT_RANDOM = (
-    f"Label {RANDOM_ITEMS} random items of this table to settle it: `quantshift judge plan --how "
-    f"random --n-labels {RANDOM_ITEMS}` draws them."
-)
+LABEL_AT_RANDOM = JudgeAdvice.LABEL_AT_RANDOM.found(n=RANDOM_ITEMS)
 
 
 def within_cells(items: JudgedItems, settings: Settings) -> ShareEstimate:
@@ -51,7 +49,7 @@ def cells_without_labels(items: JudgedItems) -> Flags:
 
 
 def hull(
-    estimates: Sequence[tuple[str, ShareEstimate]], settle: str, *, first: ShareEstimate
+    estimates: Sequence[tuple[str, ShareEstimate]], settle: Finding | None, *, first: ShareEstimate
 ) -> ShareEstimate:
     """A range that holds the limits of all estimates, each with the assumption it rests on.
 
@@ -62,7 +60,7 @@ def hull(
         first,
         low=lows.min(axis=0),
         high=highs.max(axis=0),
-        kind=RANGE,
+        bounds=True,
         alternatives=tuple(Alternative(what, e.low, e.high) for what, e in estimates),
         settle=settle,
         can_be_halved=False,
@@ -83,7 +81,7 @@ def range_from_labels(items: JudgedItems) -> ShareEstimate:
         by_items=none,
         influence=np.zeros((len(items), K)),
         can_be_halved=False,
-        kind=RANGE,
+        bounds=True,
     )
 
 

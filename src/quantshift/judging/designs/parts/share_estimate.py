@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quantshift.answers.kinds import INTERVAL
 from quantshift.base.types import Codes, Flags, Prevalences, Reals
+from quantshift.claims.findings import Finding
 from quantshift.intervals.counted import as_if_counted
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items.clusters import LabelledClusters
 from quantshift.judging.items.judged_items import JudgedItems
+from quantshift.prevalence.bounded import BoundedShares
 
 RARELY = 0.05
 """Chance of missing all items of a verdict below which it is not put down to chance."""
@@ -38,7 +40,7 @@ class MovedRate:
 
 
 @dataclass(frozen=True, eq=False)
-class ShareEstimate:
+class ShareEstimate(BoundedShares):
     """The shares of the classes among the items in question.
 
     prevalence, low, high: (n_classes,).
@@ -46,33 +48,28 @@ class ShareEstimate:
         (n_classes,).
     influence: what each item adds to the estimate, to first order, (n_items, n_classes);
         influence_external: the same of items labelled elsewhere.
-    notes: sentences for the user.
+    findings: what else the user should know.
     can_be_halved: whether more labels of the same kind make the limits narrower without end.
     no_estimate_reason: why nothing can be said about the items, which the limits then allow for;
         else empty.
-    if_verdicts_mean_the_same: limits under another assumption, low and high, (2, n_classes): that
-        a verdict means the same among these items and those labelled elsewhere.
-    kind: whether the limits are those of a confidence interval or a range. alternatives: what a
-        range is made of. settle: which labels would make an interval of it, as a sentence.
+    bounds: whether the limits are those of everything that is possible, and not of a confidence
+        interval. settle: which labels would make an interval of it.
+    alternatives: the limits under each of several assumptions.
     if_rates_move: how far the shares move if the judge errs a little more or less often.
     clusters: those that have labels, if the limits allow for clusters.
     assumption: what the estimate rests on, if it is not the assumption of the design.
     """
 
-    prevalence: Prevalences
-    low: Reals
-    high: Reals
     by_labels: Reals
     by_items: Reals
     influence: Reals
     influence_external: Reals | None = None
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     can_be_halved: bool = True
     no_estimate_reason: str = ""
-    if_verdicts_mean_the_same: Reals | None = None
-    kind: str = INTERVAL
+    bounds: bool = False
     alternatives: tuple[Alternative, ...] = ()
-    settle: str = ""
+    settle: Finding | None = None
     if_rates_move: tuple[MovedRate, ...] = ()
     clusters: LabelledClusters | None = None
     assumption: str = ""
@@ -94,10 +91,7 @@ class ShareEstimate:
         part = float(weights[unlike].sum() / weights.sum())
         influence = np.zeros((len(unlike), len(self.prevalence)))
         influence[~unlike] = self.influence
-        note = (
-            f"{part:.1%} of the items have {what} that no labelled item has: anything may be true "
-            "of them, and the limits allow for it. Label some of them."
-        )
+        found = JudgeFindings.ITEMS_UNLIKE_LABELLED.found(share=part, what=what)
         no_estimate_reason = self.no_estimate_reason and (
             f"{part:.1%} of the items have {what} that no labelled item has, and those of the "
             "others do not fit the labels; are they written alike in both tables?"
@@ -107,7 +101,7 @@ class ShareEstimate:
             low=(1 - part) * self.low,
             high=(1 - part) * self.high + part,
             influence=influence,
-            notes=(*self.notes, note),
+            findings=(*self.findings, found),
             can_be_halved=False,
             no_estimate_reason=no_estimate_reason,
         )

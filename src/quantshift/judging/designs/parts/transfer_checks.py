@@ -16,12 +16,13 @@ Reference: W. Youden, "Index for rating diagnostic tests", Cancer 3 (1950).
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import xlogy
 
-from quantshift.base.types import Prevalences, Reals
+from quantshift.base.types import Reals
+from quantshift.claims import Estimated
 from quantshift.judging.designs.parts.judge_quality import rate_limits
 from quantshift.judging.designs.parts.share_estimate import MovedRate
 from quantshift.statistics.contingency import ChiSquare
-from quantshift.statistics.special_functions import x_log_y
 
 INFORMATIVE = 0.2
 """A judge tells the classes apart if the lower limit of its Youden's J is at least this."""
@@ -32,12 +33,8 @@ MOST_STEPS, NEGLIGIBLE = 300, 1e-6
 
 
 @dataclass(frozen=True)
-class Youden:
-    """Youden's J of a judge between two classes, and its limits."""
-
-    estimate: float
-    low: float
-    high: float
+class Youden(Estimated):
+    """Youden's J of a judge between two classes."""
 
     @classmethod
     def of(cls, labelled: Reals, level: float) -> "Youden | None":
@@ -50,7 +47,7 @@ class Youden:
         down, up = (rates - low)[right], (high - rates)[right]
         j = float(rates[right].sum() - 1)
         spread = [float(np.sqrt((side**2).sum())) for side in (down, up)]
-        return cls(j, max(j - spread[0], -1.0), min(j + spread[1], 1.0))
+        return cls("Youden's J", j, max(j - spread[0], -1.0), min(j + spread[1], 1.0))
 
     @property
     def is_informative(self) -> bool:
@@ -79,16 +76,6 @@ def moved_rates(labelled: Reals, verdicts: Reals) -> tuple[MovedRate, ...]:
     return tuple(moved)
 
 
-def agree(estimate: Prevalences, low: Reals, high: Reals, other: Reals) -> bool:
-    """Whether two assumptions give the same: each estimate is within the limits of the other.
-
-    other: estimate, low and high under the other assumption, (3, n_classes).
-    """
-    theirs, their_low, their_high = other
-    near = (their_low <= estimate) & (estimate <= their_high) & (low <= theirs) & (theirs <= high)
-    return bool(near.all())
-
-
 def fit_p_value(labelled: Reals, verdicts: Reals) -> float:
     """The p-value of the other items having the rates of labelled ones, for any shares of classes.
 
@@ -107,7 +94,7 @@ def fit_p_value(labelled: Reals, verdicts: Reals) -> float:
     for _ in range(MOST_STEPS):
         rates /= rates.sum(axis=1, keepdims=True)
         mixed = p @ rates
-        log_likelihood = float(x_log_y(F, rates).sum() + x_log_y(N, mixed).sum())
+        log_likelihood = float(xlogy(F, rates).sum() + xlogy(N, mixed).sum())
         if log_likelihood - before < NEGLIGIBLE:
             break
         before = log_likelihood
@@ -115,5 +102,5 @@ def fit_p_value(labelled: Reals, verdicts: Reals) -> float:
             p[:, np.newaxis] * rates * np.divide(N, mixed, out=np.zeros_like(N), where=mixed > 0)
         )
         p, rates = split.sum(axis=1) / N.sum(), F + split
-    at_best = sum(float(x_log_y(c, c / max(c.sum(), 1)).sum()) for c in (*F, N))
+    at_best = sum(float(xlogy(c, c / max(c.sum(), 1)).sum()) for c in (*F, N))
     return ChiSquare(2 * max(at_best - log_likelihood, 0.0), freedom).p_value

@@ -6,7 +6,9 @@ The ideas are those of `quantshift.labelling.strata`.
 import numpy as np
 
 from quantshift.base.types import Codes, Flags, Reals
+from quantshift.claims.findings import Finding
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.findings import JudgeFindings
 from quantshift.judging.items.judged_items import JudgedItems, Settings
 from quantshift.judging.items.verdict_cells import VerdictCells, pooled
 from quantshift.labelling import strata
@@ -52,9 +54,9 @@ def in_strata(
         influence = w[:, np.newaxis] * (interval.rates[codes] - interval.prevalence)
     influence[labelled] += each[:, np.newaxis] * (np.eye(K)[y] - interval.rates[codes[labelled]])
     empty = (shares > 0) & (counts.sum(axis=1) == 0)
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     if empty.any():
-        notes = (f"{shares[empty].sum():.1%} of the items are in strata without a label.",)
+        findings = (JudgeFindings.STRATA_WITHOUT_LABEL.found(share=float(shares[empty].sum())),)
     return ShareEstimate(
         prevalence=interval.prevalence,
         low=interval.low,
@@ -62,7 +64,7 @@ def in_strata(
         by_labels=interval.by_labels,
         by_items=interval.by_shares,
         influence=influence,
-        notes=notes,
+        findings=findings,
     )
 
 

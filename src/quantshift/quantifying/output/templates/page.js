@@ -11,12 +11,15 @@ const shown = (label) => data.names[label] ?? label;
 const MOST_NAMED = 60;
 const LABEL_WIDTH = 15;
 
+/** The intervals of a share: one, or two of which one holds. */
+const partsOf = (share) => (share.either.length ? share.either : [share]);
+
 function batchRows() {
   return data.batches.map((batch, order) => {
     const share = batch.shares.find((entry) => entry.label === chosen.label);
     return {
-      order, batch: asKey(data.batch_names[order]), items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
-      limits: batch.kind, range: ["range", "cannot be estimated"].includes(batch.kind),
+      order, batch: asKey(data.batch_names[order]), items: batch.n_items, share: share.estimate, low: share.low, high: share.high, parts: partsOf(share),
+      limits: data.kinds[batch.grounds.kind], range: data.ranges.includes(batch.grounds.kind) && !share.either.length,
       changed: batch.change.includes(chosen.label), shift: data.significant_shift[order],
     };
   });
@@ -56,8 +59,9 @@ function batchesSpec() {
   const limit = { color: token("bad"), strokeDash: [8, 3] };
   const limits = { y: { ...y, field: "low" }, y2: { field: "high" } };
   // A layer without marks would be an empty group, which screen readers announce.
-  const layerOf = (wanted, mark, encoding) => {
-    const values = rows.filter(wanted);
+  const bars = rows.flatMap((row) => row.parts.map((part) => ({ ...row, low: part.low, high: part.high })));
+  const layerOf = (wanted, mark, encoding, entries = rows) => {
+    const values = entries.filter(wanted);
     return values.length ? [{ data: { values }, mark, encoding: { x, tooltip, ...encoding } }] : [];
   };
   const layers = [
@@ -69,13 +73,13 @@ function batchesSpec() {
     ...(known === undefined ? [] : [line(known, training)]),
     ...thresholds.map((entry) => line(entry.bound, limit)),
     ...(data.in_sequence ? [{ mark: { type: "line", color: token("accent"), strokeWidth: 1, opacity: 0.5 }, encoding: { x, y } }] : []),
-    ...layerOf((row) => !row.range, { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, limits),
-    ...layerOf((row) => row.range, { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, limits),
+    ...layerOf((row) => !row.range, { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, limits, bars),
+    ...layerOf((row) => row.range, { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, limits, bars),
     ...layerOf((row) => row.share !== null, { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, { y }),
     ...layerOf((row) => row.changed, { type: "point", size: 260, strokeWidth: 2, opacity: 1, color: token("bad") }, { y }),
     ...layerOf((row) => row.shift, { type: "point", shape: "triangle-up", filled: true, size: 90, opacity: 1, yOffset: -18, color: token("bad") }, { y }),
   ];
-  const summary = rows.length <= 12 ? rows.map((row) => `${row.batch}: ${percent(row.share)}`).join("; ") : `${rows.length} batches, listed in the table below`;
+  const summary = rows.length <= 12 ? rows.map((row) => `${row.batch}: ${row.parts.length > 1 ? row.parts.map((part) => `${percent(part.low)} to ${percent(part.high)}`).join(" or ") : percent(row.share)}`).join("; ") : `${rows.length} batches, listed in the table below`;
   const described = `Chart of the ${title} by ${data.by ?? "batch"}. ${summary}.`;
   const named_lines = { text: named, anchor: "start", frame: "group", fontSize: 12, fontWeight: "normal", color: token("muted"), offset: 10 };
   return { described, width, data: { values: rows }, height: 300, layer: layers, ...(named.length ? { title: named_lines } : {}) };
@@ -83,8 +87,8 @@ function batchesSpec() {
 
 function assumptionsSpec() {
   const batch = data.batches[chosen.batch];
-  const rows = batch.assumptions.map((entry) => ({
-    name: data.assumption_names[entry.name], share: entry.prevalence[chosen.label], weight: entry.weight, ring: entry.refuted || entry.for_comparison,
+  const rows = batch.alternatives.map((entry) => ({
+    name: data.conditions[entry.assumption], share: entry.prevalence[chosen.label], weight: entry.weight, ring: entry.refuted || entry.for_comparison,
     size: entry.weight ?? 0.5, says: entry.refuted ? "contradicted" : entry.for_comparison ? "for comparison" : "possible",
   }));
   const share = batch.shares.find((entry) => entry.label === chosen.label);
@@ -104,7 +108,7 @@ function assumptionsSpec() {
     described: `Chart of the share of ${shown(chosen.label)} under each assumption. ${summary}.`,
     height: Math.max(34, ...lines.map((name) => 14 * name.split("|").length)) * Math.max(rows.length, 1),
     layer: [
-      { data: { values: [share] }, mark: { type: "rect", color: token("accent"), opacity: 0.16 }, encoding: { x: { ...x, field: "low" }, x2: { field: "high" } } },
+      { data: { values: partsOf(share) }, mark: { type: "rect", color: token("accent"), opacity: 0.16 }, encoding: { x: { ...x, field: "low" }, x2: { field: "high" } } },
       ...dots(rows.filter((row) => row.ring), { type: "point", filled: false, size: 40, strokeWidth: 1.5, opacity: 1, color: token("muted") }, {}),
       ...dots(rows.filter((row) => !row.ring), { type: "point", filled: true, opacity: 0.9, color: token("accent") }, {
         size: { field: "size", type: "quantitative", scale: { domain: [0, 1], range: [50, 420] }, legend: null },
@@ -167,7 +171,7 @@ function performanceRows() {
     const corrected = find(batch.performance.corrected);
     return [{
       batch: asKey(data.batch_names[order]), accuracy: value.estimate, low: value.low, high: value.high, training: value.training,
-      corrected: corrected?.estimate ?? null, range: batch.performance.kind === "range",
+      corrected: corrected?.estimate ?? null, range: data.ranges.includes(batch.performance.kind),
     }];
   });
 }
@@ -257,7 +261,7 @@ async function drawBatches() {
 function drawAll() {
   if (several) drawBatches();
   const batch = data.batches[chosen.batch];
-  drawIf("plot-assumptions", batch.assumptions.length, assumptionsSpec);
+  drawIf("plot-assumptions", batch.alternatives.length, assumptionsSpec);
   if (data.groups) draw("plot-left-out", leftOutSpec());
   if (data.groups) draw("plot-groups", groupsSpec());
   if (performanceRows().length) draw("plot-performance", performanceSpec());

@@ -1,0 +1,1 @@
+"""What several benchmarks share: where data are, what they are compared with."""

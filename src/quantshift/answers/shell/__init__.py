@@ -1,0 +1,1 @@
+"""The frame, the look and the chart library of every self-contained page."""

@@ -1,0 +1,1 @@
+"""Answers as data frames and charts, and in a few lines."""

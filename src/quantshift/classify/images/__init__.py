@@ -1,1 +1,0 @@
-"""Classifiers of images, in PyTorch (the extra `neural`)."""

@@ -1,0 +1,1 @@
+"""Commands that answer: estimates from tables, verdicts and sketches, and what to label."""

@@ -1,0 +1,1 @@
+"""Commands to begin with, and to see what is installed."""

@@ -1,0 +1,1 @@
+"""Commands of the laboratory: data sets, experiments, leaderboards and reports."""

@@ -1,1 +1,0 @@
-"""Data sets made from tables, arrays, images, mails, reviews and LeQua's files."""

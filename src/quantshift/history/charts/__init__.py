@@ -1,0 +1,1 @@
+"""Series of batches, their limits, alarms, and judges over time."""

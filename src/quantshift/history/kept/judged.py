@@ -1,0 +1,187 @@
+"""What a history keeps of a call of `judge`."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from quantshift import __version__
+from quantshift.answers.batch_names import in_sequence
+from quantshift.answers.shares import Share
+from quantshift.base.types import Flags
+from quantshift.history.kept.record import (
+    ACCURACY,
+    MEAN,
+    BatchEntry,
+    HistoryEntry,
+    JudgedEntry,
+    JudgeEntry,
+    Limits,
+    ModelSummary,
+    model_digest,
+)
+from quantshift.judging.designs.design import LabelsStandFor
+from quantshift.judging.designs.registry import design_named
+from quantshift.judging.output.judgement import Judgement
+from quantshift.judging.result import JudgedBatch, JudgeQuality
+from quantshift.labelling import strata
+
+JUDGE = "judge"
+"""The method of calls of `judge`."""
+CLASS, VERDICT = "class", "verdict"
+"""What labelled items are a random sample of: the items of their class, or of their verdict."""
+
+_GIVEN = {
+    LabelsStandFor.ALL_ITEMS: CLASS,
+    LabelsStandFor.THEIR_CLASS: CLASS,
+    LabelsStandFor.THEIR_VERDICT: VERDICT,
+    LabelsStandFor.THEIR_STRATUM: VERDICT,
+}
+
+
+def judged_entry(
+    result: Judgement,
+    *,
+    time: datetime,
+    conditions: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> HistoryEntry:
+    """What is kept of an answer of `judge`."""
+    names = dict(result.names)
+    if result.judges:
+        names[ACCURACY] = f"agreement of {result.judges[0]} with people"
+    if result.ordered:
+        names[MEAN] = "mean"
+    return HistoryEntry(
+        time=time.isoformat(),
+        version=__version__,
+        classes=result.classes,
+        headline=result.headline,
+        names=names,
+        level=result.level,
+        model=_judges(result),
+        batches=tuple(_batches(result)),
+        rows=result.rows,
+        conditions=tuple(conditions),
+        limits=limits or Limits(),
+    )
+
+
+def _judges(result: Judgement) -> ModelSummary:
+    """The judges in place of a model: other judges count as another model."""
+    identity = {"judges": result.judges, "score": result.score, "label": result.label}
+    return ModelSummary(
+        digest=model_digest(identity),
+        method=JUDGE,
+        classifier=", ".join([*result.judges, *([result.score] if result.score else [])]),
+        trained_on="",
+        n_items=0,
+        prevalence={},
+        accuracy=None,
+    )
+
+
+def _batches(result: Judgement) -> Iterator[BatchEntry]:
+    follow = in_sequence([batch.name for batch in result.batches])
+    before: JudgedBatch | None = None
+    for batch in result.batches:
+        yield _batch(result, batch, before if follow else None)
+        before = batch
+
+
+def _batch(result: Judgement, batch: JudgedBatch, before: JudgedBatch | None) -> BatchEntry:
+    return BatchEntry(
+        name=batch.name,
+        n_items=batch.n_items,
+        left_out=sum(result.rows[0].left_out.values()) if len(result.batches) == 1 else 0,
+        shares=batch.shares,
+        unaudited=batch.shares,
+        grounds=batch.grounds,
+        shift=None,
+        shift_kind=None,
+        p_value=None,
+        changed=() if before is None else tuple(_changed(before, batch)),
+        unreliable=not batch.can_be_estimated or batch.kind.is_range,
+        audit=None,
+        accuracy=_agreement(batch, result),
+        judged=_judged(batch),
+        mean=None
+        if batch.mean is None
+        else Share(MEAN, batch.mean.estimate, batch.mean.low, batch.mean.high),
+    )
+
+
+def _changed(before: JudgedBatch, batch: JudgedBatch) -> Iterator[str]:
+    """Classes whose intervals do not overlap."""
+    for earlier, share in zip(before.shares, batch.shares, strict=True):
+        if share.low > earlier.high or share.high < earlier.low:
+            yield share.label
+
+
+def _judged(batch: JudgedBatch) -> JudgedEntry:
+    given = _GIVEN.get(design_named(batch.labels.design).labels_stand_for, "")
+    return JudgedEntry(
+        n_labelled=batch.n_labelled,
+        design=batch.labels.design,
+        given=given,
+        judges=tuple(map(_judge, batch.judges)),
+        n_clusters=batch.n_clusters,
+    )
+
+
+def _judge(judge: JudgeQuality) -> JudgeEntry:
+    agreement = judge.agreement
+    return JudgeEntry(
+        name=judge.name,
+        verdicts=judge.verdicts,
+        says=judge.says,
+        counts=judge.counts,
+        items=judge.items,
+        kappa=None if agreement is None else (agreement.estimate, agreement.low, agreement.high),
+        cluster_rates=judge.cluster_rates,
+    )
+
+
+def _agreement(batch: JudgedBatch, result: Judgement) -> Share | None:
+    """How often the first judge agrees with people, by how the labels were chosen."""
+    stand_for = design_named(batch.labels.design).labels_stand_for
+    if not batch.judges or stand_for not in _GIVEN or not batch.can_be_estimated:
+        return None
+    if batch.n_clusters is not None:
+        return None  # The limits would treat the items of a cluster as independent.
+    judge = batch.judges[0]
+    counts = np.array(judge.counts, dtype=np.float64)
+    if not counts.sum() or None in judge.says:
+        return None
+    right = agreeing(judge.says, result.classes)
+    both = np.stack([counts * ~right, counts * right], axis=-1)
+    if stand_for is LabelsStandFor.ALL_ITEMS:
+        shares, table = np.ones(1), both.sum(axis=(0, 1))[np.newaxis]
+    elif _GIVEN[stand_for] == VERDICT:
+        shares, table = np.array(judge.items, dtype=np.float64), both.sum(axis=0)
+    else:
+        shares = np.array([share.estimate or 0.0 for share in batch.shares])
+        table = both.sum(axis=1)
+    estimated = strata.stratified(shares / shares.sum(), table, batch.n_items, level=result.level)
+    estimate = float(estimated.prevalence[1])
+    low, high = min(float(estimated.low[1]), estimate), max(float(estimated.high[1]), estimate)
+    return Share(ACCURACY, estimate, low, high)
+
+
+def agreeing(says: Sequence[str | None], classes: Sequence[str]) -> Flags:
+    """Which verdicts say which class, (n_classes, n_verdicts)."""
+    return np.array([[verdict_class == label for verdict_class in says] for label in classes])
+
+
+def rate_of(
+    judge: JudgeEntry, judged: JudgedEntry, classes: Sequence[str], label: str
+) -> float | None:
+    """How often a judge is right about items of a class in one batch; None without labels of it."""
+    counts = np.array(judge.counts, dtype=np.float64)
+    if judged.given == VERDICT:
+        # Each label stands for its part of the items with its verdict.
+        n = counts.sum(axis=0)
+        counts = counts * np.array(judge.items) / np.maximum(n, 1)
+    row = counts[classes.index(label)]
+    right = np.array([verdict_class == label for verdict_class in judge.says])
+    return float(row[right].sum() / row.sum()) if judged.given and row.sum() else None

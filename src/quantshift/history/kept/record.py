@@ -1,0 +1,416 @@
+"""What a history keeps of a call, as plain data and as bytes that never change."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from quantshift import __version__
+from quantshift.answers.rows import Rows
+from quantshift.answers.shares import Share
+from quantshift.base.storage.plain_json import parse_json
+from quantshift.claims import Assumption, Explanation, Grounds, Kind
+from quantshift.errors import DataError, UserError
+from quantshift.history.kept.dates import moment_of
+from quantshift.judging.items.meaning import are_levels
+from quantshift.judging.result import ClusterRates
+from quantshift.quantifying.output.quantification import Quantification
+from quantshift.quantifying.result import Batch
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+FORMAT = 1
+"""Version of the layout of a call."""
+
+ACCURACY = "accuracy of the classifier"
+"""The name of the accuracy's chart among those of the classes."""
+
+MEAN = "mean of all levels"
+"""The name of the mean's chart, if classes are levels of a scale."""
+
+MOST = 1 << 53
+"""No call has more items."""
+
+_ROUNDING = 1e-9
+_MODEL_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How alarms are raised.
+
+    baseline: the number of batches at the start of a series that later ones are compared with;
+    baseline_from: the first day that counts (None: from the first batch). false_alarms_per_year: in
+    all series and classes together. batches_per_year: None to take it from the dates of the
+    batches.
+    """
+
+    baseline: int = 20
+    baseline_from: str | None = None
+    false_alarms_per_year: float = 1.0
+    batches_per_year: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """Which model estimated, and what it was trained on.
+
+    digest: the same for models of the same classes, columns and method whose scores on held-out
+    training items are the same.
+    """
+
+    digest: str
+    method: str
+    classifier: str
+    trained_on: str
+    n_items: int
+    prevalence: Mapping[str, float]
+    accuracy: float | None
+
+
+@dataclass(frozen=True)
+class AuditSummary:
+    """What labels said about a batch."""
+
+    n_labelled: int
+    contradicts: bool
+
+
+@dataclass(frozen=True)
+class JudgeEntry:
+    """One judge in one batch.
+
+    verdicts: those it gives; says: the class that each verdict says, None if it says none. counts:
+    labelled items by class and verdict, a list for each class; items: all items by verdict. kappa:
+    with its limits, in this order; None where it is not known. cluster_rates: only if labelled
+    items share clusters.
+    """
+
+    name: str
+    verdicts: tuple[str, ...]
+    says: tuple[str | None, ...]
+    counts: tuple[tuple[int, ...], ...]
+    items: tuple[int, ...]
+    kappa: tuple[float, float, float] | None
+    cluster_rates: ClusterRates | None = None
+
+
+@dataclass(frozen=True)
+class JudgedEntry:
+    """What labels say about the judges in one batch.
+
+    given: whether labelled items are a random sample of the items of their "class" or of their
+    "verdict"; empty if they stand for nothing but themselves. n_clusters: the number of clusters of
+    labelled items, if some of them share one.
+    """
+
+    n_labelled: int
+    design: str
+    given: str
+    judges: tuple[JudgeEntry, ...]
+    n_clusters: int | None = None
+
+
+@dataclass(frozen=True)
+class BatchEntry:
+    """One batch as one call found it.
+
+    shares: the estimates to use; unaudited: those of the method alone.
+    shift: whether more than the prevalence has changed; None where nothing was tested.
+    changed: classes whose share differs from that of the batch before it in the same call.
+    accuracy: that of the classifier, estimated without labels, or the agreement of the first judge
+        with people; None where it is not known. judged: what labels say about the judges, for
+        `judge`.
+    mean: the mean of classes that are levels of a scale, in its units; None for other classes.
+    """
+
+    name: str
+    n_items: int
+    left_out: int
+    shares: tuple[Share, ...]
+    unaudited: tuple[Share, ...]
+    grounds: Grounds
+    shift: bool | None
+    shift_kind: Explanation | None
+    p_value: float | None
+    changed: tuple[str, ...]
+    unreliable: bool
+    audit: AuditSummary | None
+    accuracy: Share | None = None
+    judged: JudgedEntry | None = None
+    mean: Share | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the answer."""
+        return self.grounds.kind
+
+    @property
+    def can_be_estimated(self) -> bool:
+        """Whether there was any estimate."""
+        return self.kind is not Kind.CANNOT
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """What one call of `quantify` or `judge` found.
+
+    time: when it was made (UTC, ISO 8601); version: that of quantshift. conditions: bounds on
+    shares that made it fail ("spam>0.05"). rows: what became of the rows of each sample.
+    """
+
+    time: str
+    version: str
+    classes: tuple[str, ...]
+    headline: str
+    names: Mapping[str, str]
+    level: float
+    model: ModelSummary
+    batches: tuple[BatchEntry, ...]
+    rows: tuple[Rows, ...]
+    conditions: tuple[str, ...]
+    limits: Limits
+
+    @property
+    def lead(self) -> str:
+        """What charts show first: the mean, if classes are levels of a scale, else the headline."""
+        return MEAN if MEAN in self.names else self.headline
+
+    @property
+    def charted(self) -> tuple[str, ...]:
+        """What has a value in every batch: all classes, and the mean first if there is one."""
+        return self.classes if self.lead != MEAN else (MEAN, *self.classes)
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and the highest level, if there is a mean."""
+        levels = [float(name) for name in self.classes]
+        return min(levels), max(levels)
+
+    @classmethod
+    def of(
+        cls,
+        result: Quantification,
+        *,
+        time: datetime,
+        conditions: Sequence[str] = (),
+        limits: Limits | None = None,
+    ) -> "HistoryEntry":
+        """What is kept of an answer."""
+        return cls(
+            time=time.isoformat(),
+            version=__version__,
+            classes=result.classes,
+            headline=result.headline,
+            names={**result.names, **_names_of_either(result)},
+            level=result.level,
+            model=_model(result),
+            batches=tuple(map(_batch_entry, result.batches)),
+            rows=result.sample_rows,
+            conditions=tuple(conditions),
+            limits=limits or Limits(),
+        )
+
+    def to_bytes(self) -> bytes:
+        """The call as JSON; the same call gives the same bytes."""
+        content = {"format": FORMAT, **asdict(self)}
+        text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        return f"{text}\n".encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "HistoryEntry":
+        """The call that `to_bytes` has written; a DataError says what is wrong with it."""
+        try:
+            record = parse_json(content)
+        except ValueError as error:
+            raise DataError("is not JSON") from error
+        if not isinstance(record, dict):
+            raise DataError("is not a record of a call")
+        version = record.pop("format", None)
+        if version != FORMAT:
+            raise DataError(f"has format {version}, this is {FORMAT}; upgrade quantshift")
+        # Imported here: it takes long, and a first call has nothing to read.
+        from pydantic import ValidationError
+
+        try:
+            call = _calls().validate_json(json.dumps(record))
+        except ValidationError as error:
+            first = error.errors()[0]
+            location = ".".join(map(str, first["loc"]))
+            raise DataError(f"is not a record of a call ({location}: {first['msg']})") from error
+        for what, holds in _checks(call):
+            if not holds:
+                raise DataError(f"is not a record of a call ({what})")
+        return call
+
+
+@cache
+def _calls() -> "TypeAdapter[HistoryEntry]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(HistoryEntry)
+
+
+def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
+    """What holds for every call that `HistoryEntry.of` makes, and whether it holds for this one."""
+    yield "time", _is_time(call.time)
+    yield "classes", len(set(call.classes)) == len(call.classes) >= 2
+    yield "headline", call.headline in call.classes
+    yield "level", 0 < call.level < 1
+    yield "names", MEAN not in call.names or are_levels(call.classes)
+    yield "batches", bool(call.batches)
+    for i, batch in enumerate(call.batches):
+        yield f"batches.{i}: items", all(_is_number(n) for n in (batch.n_items, batch.left_out))
+        for name, shares in (("shares", batch.shares), ("unaudited", batch.unaudited)):
+            labels = tuple(share.label for share in shares)
+            yield f"batches.{i}.{name}: classes", sorted(labels) == sorted(call.classes)
+            yield f"batches.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
+        yield f"batches.{i}: p_value", batch.p_value is None or 0 <= batch.p_value <= 1
+        yield f"batches.{i}: accuracy", batch.accuracy is None or _is_share(batch.accuracy)
+        yield f"batches.{i}: judged", batch.judged is None or _is_judged(batch.judged, call)
+        yield f"batches.{i}: mean", batch.mean is None or _is_mean(batch.mean, call)
+        yield f"batches.{i}: audit", batch.audit is None or _is_number(batch.audit.n_labelled)
+    yield "model: items", _is_number(call.model.n_items)
+    yield "limits: baseline", 1 <= call.limits.baseline <= MOST
+    yield (
+        "limits: baseline_from",
+        call.limits.baseline_from is None or _is_time(call.limits.baseline_from),
+    )
+    rates = (call.limits.false_alarms_per_year, call.limits.batches_per_year)
+    yield "limits: per year", all(rate is None or 0 < rate < math.inf for rate in rates)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        moment_of(text)
+    except UserError:
+        return False
+    return True
+
+
+def _is_number(n: int) -> bool:
+    """Whether there can be this many items; larger numbers are not exact as floats."""
+    return 0 <= n <= MOST
+
+
+def _is_judged(judged: JudgedEntry, call: HistoryEntry) -> bool:
+    """Whether numbers of labels and items fit the classes and verdicts."""
+    return _is_number(judged.n_labelled) and all(
+        len(judge.says) == len(judge.items) == len(judge.verdicts)
+        and len(judge.counts) == len(call.classes)
+        and all(len(row) == len(judge.verdicts) for row in judge.counts)
+        and all(map(_is_number, (*judge.items, *(n for row in judge.counts for n in row))))
+        and all(label is None or label in call.classes for label in judge.says)
+        and (judge.cluster_rates is None or _are_rates(judge.cluster_rates, judge))
+        for judge in judged.judges
+    )
+
+
+def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
+    """Whether there is one for each class and verdict, from 0 to the number of clusters."""
+    sizes = len(rates.by_class) == len(judge.counts) and len(rates.by_verdict) == len(judge.says)
+    return sizes and all(
+        _is_number(rate.n) and -_ROUNDING <= rate.total <= rate.n + _ROUNDING
+        for rate in (*rates.by_class, *rates.by_verdict)
+    )
+
+
+def _is_mean(mean: Share, call: HistoryEntry) -> bool:
+    """Whether classes are levels, and the mean is between the lowest and the highest."""
+    if call.lead != MEAN or mean.label != MEAN or mean.estimate is None:
+        return False
+    lowest, highest = call.scale
+    numbers = (lowest, mean.low, mean.estimate, mean.high, highest)
+    return all(one <= other + _ROUNDING for one, other in pairwise(numbers))
+
+
+def _is_share(share: Share) -> bool:
+    """Whether all numbers are from 0 to 1 and limits in order, also of two intervals."""
+    return all(
+        (part.estimate is None or -_ROUNDING <= part.estimate <= 1 + _ROUNDING)
+        and -_ROUNDING <= part.low <= part.high + _ROUNDING <= 1 + 2 * _ROUNDING
+        for part in (share, *share.parts)
+    )
+
+
+def charts_of_either(label: str) -> dict[str, str]:
+    """What the charts of the two intervals for a class are called, by their conditions.
+
+    >>> list(charts_of_either("spam").values())[0]
+    'spam, if items of a class look as they did in training'
+    """
+    conditions = (f"if {each.meaning}" for each in (Assumption.PRIOR, Assumption.COVARIATE))
+    return {condition: f"{label}, {condition}" for condition in conditions}
+
+
+def _names_of_either(result: Quantification) -> dict[str, str]:
+    """How charts of two intervals are shown, if a batch has any."""
+    return {
+        name: f"{result.names.get(share.label, share.label)}, {condition}"
+        for batch in result.batches
+        for share in batch.shares
+        if share.either
+        for condition, name in charts_of_either(share.label).items()
+    }
+
+
+def _model(result: Quantification) -> ModelSummary:
+    training = result.training
+    identity: dict[str, Any] = {
+        "classes": result.classes,
+        "label": result.label,
+        "method": result.method,
+        "columns": [asdict(column) for column in result.used],
+        "classifier": training.classifier,
+        "n_items": training.n_items,
+        "prevalence": dict(training.prevalence),
+        "accuracy": training.accuracy,
+        "scores": {label: dict(shares) for label, shares in training.scores.items()},
+    }
+    return ModelSummary(
+        digest=model_digest(identity),
+        method=result.method,
+        classifier=training.classifier,
+        trained_on=training.source,
+        n_items=training.n_items,
+        prevalence=dict(training.prevalence),
+        accuracy=training.accuracy,
+    )
+
+
+def model_digest(identity: Mapping[str, Any]) -> str:
+    """A short name of what distinguishes a model, or judges in its place, from others."""
+    text = json.dumps(identity, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_MODEL_DIGITS]
+
+
+def _batch_entry(batch: Batch) -> BatchEntry:
+    # Answers of `judge` need none of what `quantify` does.
+    from quantshift.quantifying.output.events import is_unreliable
+
+    shift = batch.shift
+    return BatchEntry(
+        name=batch.name,
+        n_items=batch.n_items,
+        left_out=batch.left_out,
+        shares=batch.shares,
+        unaudited=batch.unaudited,
+        grounds=batch.grounds,
+        shift=None if shift is None else shift.is_significant,
+        shift_kind=None if shift is None else shift.kind,
+        p_value=None if shift is None else shift.p_value,
+        changed=batch.change,
+        unreliable=is_unreliable(batch),
+        audit=None
+        if batch.audit is None
+        else AuditSummary(batch.audit.n_labelled, batch.audit.contradicts),
+        accuracy=None
+        if batch.accuracy is None
+        else Share(ACCURACY, batch.accuracy.estimate, batch.accuracy.low, batch.accuracy.high),
+    )

@@ -1,0 +1,1 @@
+"""Scheduled calls: kept, checked against events and conditions, with an exit code."""

@@ -1,0 +1,1 @@
+"""The call itself: from a table to an answer."""

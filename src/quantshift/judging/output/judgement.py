@@ -1,0 +1,67 @@
+"""The answer to a call of `judge`: what it found, and the ways to show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from quantshift.answers.conditions import Condition
+from quantshift.answers.show.answer import json_schema_of
+from quantshift.answers.show.notebook import Summary
+from quantshift.base.imports import extra_needed
+from quantshift.judging.output.text import render_text, summary_of
+from quantshift.judging.result import AbstractJudgement
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, repr=False)
+class Judgement(AbstractJudgement):
+    """The answer to one call of `judge`.
+
+    overall: all items; batches: the same, or the groups of `by`, one by one.
+    ordered: the classes are levels of a scale; kappa then depends on how far apart two are.
+    headline: the class whose share stands for all; names: how classes are shown.
+    differences: those between two groups, or the pairs of several, a row for each class;
+        mean_differences: those of their means, if classes are ordered.
+    people: how far the people who gave the labels agree, if several did.
+    position_bias: that of each judge, if the table says which answer came first.
+    judge_comparisons: for each pair of judges, which of them agrees better with people.
+    error_patterns: where judges err by the columns that were named, the smallest p-values first.
+    misjudged: labelled items on which a judge and people disagree.
+    threshold: the cut of the score, if asked for.
+    """
+
+    def to_text(self, *, details: bool = False) -> str:
+        """What a terminal shows. details: with what is assumed, and which rows were used."""
+        return render_text(self, details=details)
+
+    def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
+        """Shares with their intervals and the naive rates, of all classes or batch by batch.
+
+        label: the class, if there are several batches (default: the headline).
+        """
+        with extra_needed("plots"):
+            from quantshift.judging.output.plotting import plot_judgement
+
+        return plot_judgement(self, label, ax)
+
+    def page(
+        self,
+        *,
+        conditions: Sequence[Condition] = (),
+        provenance: Sequence[tuple[str, str]] = (),
+    ) -> str:
+        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
+        from quantshift.judging.output.page import render_page
+
+        return render_page(self, conditions=conditions, provenance=provenance)
+
+    def summary(self) -> Summary:
+        """A few lines for the interactive shell."""
+        return summary_of(self)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of the output of `Judgement.to_json`."""
+    return json_schema_of(Judgement)

@@ -1,0 +1,1 @@
+"""What is read: options, tables and arrays, joined into items."""

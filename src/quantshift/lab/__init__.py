@@ -1,0 +1,1 @@
+"""The laboratory: quantifiers under every kind of shift, and what is published about them."""

@@ -1,0 +1,5 @@
+"""Data sets: items with labels and features, from tables, texts, arrays or posteriors."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+"""Data sets made from tables, arrays, reviews and LeQua's files."""

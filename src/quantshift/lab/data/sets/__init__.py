@@ -1,0 +1,1 @@
+"""A data set, in memory and on disk."""

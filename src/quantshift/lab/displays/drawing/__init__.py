@@ -1,0 +1,1 @@
+"""What several displays and figures are drawn of; imported when something is drawn."""

@@ -1,0 +1,1 @@
+"""How methods look in every figure, and the words of tables, figures and page."""

@@ -1,0 +1,5 @@
+"""The store of results: one schema, atomic writes, resumption, verification."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,16 @@
+from .about import About as About
+from .completeness import Planned as Planned
+from .completeness import status as status
+from .failures import Failure as Failure
+from .log import RunLog as RunLog
+from .parts import Part as Part
+from .parts import Problem as Problem
+from .predictions import write_predictions as write_predictions
+from .schema import CORE as CORE
+from .schema import DIAGNOSTICS as DIAGNOSTICS
+from .schema import SCHEMA_VERSION as SCHEMA_VERSION
+from .schema import conform as conform
+from .schema import schema_of as schema_of
+from .store import ResultStore as ResultStore
+from .verification import repair as repair
+from .verification import verify as verify

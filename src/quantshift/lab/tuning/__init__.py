@@ -1,0 +1,5 @@
+"""Choice of hyper-parameters by quantification error, for experiments and for users."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,4 @@
+from .prevalence_search import (
+    PrevalenceScorer as PrevalenceScorer,
+    PrevalenceSearchCV as PrevalenceSearchCV,
+)

@@ -1,1 +1,0 @@
-from .set_network import SetNetwork as SetNetwork

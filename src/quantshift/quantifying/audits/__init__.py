@@ -1,1 +1,0 @@
-"""Sheets of items to label, and labelled sheets."""

@@ -1,5 +1,0 @@
-"""One self-contained web page of results."""
-
-from quantshift.base.extras import attach
-
-__getattr__, __dir__, __all__ = attach(__name__, __file__)

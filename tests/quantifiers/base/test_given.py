@@ -1,0 +1,91 @@
+"""What users give to functions that take a quantifier."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from quantshift import (
+    PACC,
+    SLD,
+    PrevalenceScorer,
+    PrevalenceSearchCV,
+    PriorShift,
+    check_quantifier,
+    evaluate,
+    performance,
+    save,
+    save_model,
+    shift_test,
+)
+from quantshift.errors import UserError
+from quantshift.quantifiers.base.given import given_quantifier
+
+TAKEN_BY = {
+    "evaluate": lambda q, X, y: evaluate(q, PriorShift(), X, y),
+    "performance": lambda q, X, y: performance(q, X),
+    "shift_test": lambda q, X, y: shift_test(q, X),
+    "save": lambda q, X, y: save(q, "never.skops"),
+    "check_quantifier": lambda q, X, y: check_quantifier(q),
+    "PrevalenceSearchCV": lambda q, X, y: PrevalenceSearchCV(q, {}).fit(X, y),
+    "PrevalenceScorer": lambda q, X, y: PrevalenceScorer()(q, X, y),
+}
+
+
+@pytest.fixture(scope="module")
+def items():
+    y = np.arange(60) % 2
+    return np.random.default_rng(0).normal(size=(60, 2)) + y[:, np.newaxis], y
+
+
+@pytest.mark.parametrize("name", TAKEN_BY)
+def test_a_pipeline_that_ends_in_a_quantifier_is_one_line_everywhere(name, items):
+    """These were an AttributeError from inside."""
+    pipeline = make_pipeline(StandardScaler(), SLD()).fit(*items)
+    with pytest.raises(UserError, match=rf"{name} takes a quantifier, not a Pipeline: put the"):
+        TAKEN_BY[name](pipeline, *items)
+
+
+def test_the_advice_about_pipelines_works(items):
+    X, y = items
+    inside = SLD(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
+    assert inside.predict_interval(X, n_bootstrap=20).prevalence.shape == (2,)
+
+
+def test_the_best_of_a_search_is_taken(items):
+    search = PrevalenceSearchCV(PACC(), {"cv": [2, 3]}).fit(*items)
+    assert given_quantifier(search, "evaluate") is search.best_estimator_
+    assert evaluate(search, PriorShift(test_size=10, test_repeats=1), *items).height > 0
+
+
+@pytest.mark.parametrize("wrong", [SLD, LogisticRegression(), None, "SLD"])
+def test_what_is_no_quantifier_is_one_line(wrong):
+    with pytest.raises(UserError, match="evaluate takes a quantifier"):
+        given_quantifier(wrong, "evaluate")
+
+
+def test_a_quantifier_is_no_model_of_train(items, tmp_path):
+    """It was a TypeError about dataclasses."""
+    with pytest.raises(UserError, match="save_model takes what `train` returned, got PACC"):
+        save_model(PACC().fit(*items), tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_bootstrap": "a"},
+        {"n_bootstrap": 2.5},
+        {"n_bootstrap": 1},
+        {"simultaneous": "no"},
+        {"random_state": None},
+        {"level": 95},
+        {"of": "item"},
+    ],
+)
+def test_options_of_intervals_are_checked(options, items):
+    """Some were a TypeError from numpy, and `random_state=None` gave another answer each time."""
+    fitted = PACC(cv=2).fit(*items)
+    with pytest.raises(UserError) as refused:
+        fitted.predict_interval(items[0], **options)
+    assert next(iter(options)) in str(refused.value)
