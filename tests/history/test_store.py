@@ -57,6 +57,11 @@ def append_missing(folder: Path, answers) -> None:
             history.append(found, at=time_of(i))
 
 
+def again(folder: Path, answers) -> None:
+    """The last call once more: the same file, and calls whose writer was killed are noted."""
+    History.open(folder).append(answers[-1], at=time_of(len(answers) - 1))
+
+
 def killed_at(step: int, folder: Path, answers) -> int:
     """Appends in a process that kills itself before the given step to the disk."""
     steps = itertools.count()
@@ -87,6 +92,7 @@ def test_killed_at_every_step_nothing_is_lost(tmp_path, answers):
         whole = History.open(folder).calls() if folder.exists() else []
         assert [call.time[:10] for call in whole] == ["2026-01-01", "2026-01-02"][: len(whole)]
         append_missing(folder, answers[:2])
+        again(folder, answers[:2])
         assert tree(folder) == undisturbed
         if done == [0]:
             break
@@ -105,6 +111,7 @@ def test_killed_at_random_moments_the_bytes_are_the_same(tmp_path, answers, quie
         os.kill(process, signal.SIGKILL)
         kills += ended(process) == -signal.SIGKILL
     append_missing(tmp_path / "h", answers)
+    again(tmp_path / "h", answers)
     assert kills
     assert tree(tmp_path / "h") == quiet
 
@@ -136,6 +143,36 @@ def test_a_reader_beside_a_writer_sees_whole_calls(tmp_path, answers):
         seen.append(len(history.calls()))
         assert history.problems() == []
     assert seen == sorted(seen)
+
+
+def test_a_reader_between_a_call_and_its_note_sees_no_problem(tmp_path, answers, monkeypatch):
+    """It said now and then that calls.txt was missing, while the first call was being written."""
+    seen = []
+    note = store._note
+
+    def noting(folder, names):
+        seen.append(History.open(folder).problems())
+        note(folder, names)
+
+    monkeypatch.setattr(store, "_note", noting)
+    filled(tmp_path / "h", answers[:2])
+    assert seen == [[], []]
+
+
+def test_a_reader_beside_a_prune_sees_no_lost_call(tmp_path, answers, monkeypatch):
+    """The list of names was read before a call was removed, and its file looked for afterwards."""
+    history = filled(tmp_path / "h", answers[:3])
+    first = store.read(history.path)[0][0]
+    noted = store._noted
+
+    def noted_before_the_removal(folder):
+        names = noted(folder)
+        if first.path.exists():
+            store.remove(first)
+        return names
+
+    monkeypatch.setattr(store, "_noted", noted_before_the_removal)
+    assert history.problems() == []
 
 
 @pytest.mark.parametrize("step", [(os, "fsync"), (Path, "open"), (Path, "replace")])

@@ -19,6 +19,20 @@ def test_write_whole_replaces_and_leaves_nothing_else(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("links", [True, False])
+def test_write_first_leaves_what_is_there(tmp_path, monkeypatch, links):
+    def refused(*arguments, **options):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    if not links:
+        monkeypatch.setattr(os, "link", refused)
+    path = tmp_path / "a"
+    files.write_first(path, b"one")
+    files.write_first(path, b"two")
+    assert path.read_bytes() == b"one"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("nth", range(3))
 def test_a_full_disk_names_the_cure_and_leaves_the_store_whole(

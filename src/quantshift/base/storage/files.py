@@ -73,6 +73,24 @@ def write_whole(path: Path, content: bytes) -> None:
             raise
 
 
+def write_first(path: Path, content: bytes) -> None:
+    """Put `content` under the name `path`, unless there is a file of this name already."""
+    temporary = temporary_path(path.parent)
+    with disk_errors(path.parent):
+        try:
+            temporary.write_bytes(content)
+            with contextlib.suppress(FileExistsError):
+                try:
+                    os.link(temporary, path)
+                except FileExistsError:
+                    raise
+                except OSError:  # A file system without links.
+                    with path.open("xb") as file:
+                        file.write(content)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
 def check_output(
     file: str | Path,
     *,

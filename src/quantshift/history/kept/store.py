@@ -2,8 +2,9 @@
 
     DIR/history.json          format and version
     DIR/calls/TIME-HASH.json  what a call found; HASH is the beginning of the SHA-256 of the file
-    DIR/calls.txt             a line for each call that was written, so that a lost one is noticed;
-                              one that was removed by `history prune` has a second line with a minus
+    DIR/calls.txt             a title, and a line for each call that was written, so that a lost one
+                              is noticed; one that was removed by `history prune` has a second line
+                              with a minus
 
 A file is written aside, flushed and renamed, and its name contains a hash of its content. So any
 number of processes may append at once, one that is killed leaves a whole file or none, and a call
@@ -25,6 +26,7 @@ from quantshift.base.storage.files import (
     make_folder,
     remove_leftovers,
     write_errors,
+    write_first,
     write_whole,
 )
 from quantshift.base.storage.integrity import checksum
@@ -37,6 +39,9 @@ FORMAT, VERSION = "quantshift history", 1
 DESCRIPTION, CALLS, NAMES = "history.json", "calls", "calls.txt"
 SOUND, MISSING, DAMAGED = "sound", "missing", "damaged"
 """States of the description."""
+
+TITLE = "calls of this history"
+"""The first line of the list of names, which is there before the first call."""
 
 REMOVED = "-"
 """Before the name of a call that was removed on purpose."""
@@ -106,8 +111,10 @@ def append(folder: Path, call: HistoryEntry) -> Path:
         make_folder(calls)
         for part in (folder, calls):
             remove_leftovers(part)
-        # Written first: whoever sees a call of a new history must also see its description.
+        # Written first: whoever sees a call of a new history must also see its description and
+        # the list of names.
         if _state(folder) != SOUND:
+            write_first(folder / NAMES, f"{TITLE}\n".encode())
             write_whole(folder / DESCRIPTION, _DESCRIBED)
             flush(folder)
         path = calls / _name(call, content)
@@ -166,12 +173,16 @@ def _note(folder: Path, names: list[str]) -> None:
         os.fsync(file.fileno())
 
 
+def _lines(folder: Path) -> list[str]:
+    try:
+        return (folder / NAMES).read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
 def _noted(folder: Path) -> set[str]:
     """The names of the calls that were written and not removed by us."""
-    try:
-        lines = (folder / NAMES).read_text("utf-8", errors="replace").splitlines()
-    except OSError:
-        return set()
+    lines = _lines(folder)
     # The last line of a name counts: a call can be made again after it was removed.
     last = {line.removeprefix(REMOVED): line for line in lines}
     return {name for name, line in last.items() if _NAME.fullmatch(line)}
@@ -182,12 +193,15 @@ def _lost(folder: Path, calls: list[StoredCall]) -> list[Problem]:
     if not (folder / CALLS).is_dir():
         return []
     noted = _noted(folder)
-    if not noted and calls:
+    if calls and not noted and _lines(folder)[:1] != [TITLE]:
         what, cure = "is missing (a call writes it again)", "check that no calls were lost with it"
         return [Problem(folder / NAMES, what, cure)]
     cure = f"restore it, or remove its line from {NAMES} to go on without"
     paths = [folder / CALLS / name for name in sorted(noted)]
     missing = [path for path in paths if not os.path.lexists(path)]
+    if missing:  # Some may have been pruned since: their lines are written before they go.
+        noted = _noted(folder)
+        missing = [path for path in missing if path.name in noted]
     # Under another name or in another place it is named already.
     n_moved = len(_stray_files(folder))
     n_moved += sum(path.name not in noted for path in _call_files(folder))
