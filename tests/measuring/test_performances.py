@@ -1,5 +1,7 @@
 """`performance` without labels, against the truth of Gaussian classes and against labels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -46,6 +48,19 @@ def test_measures_are_those_of_gaussian_classes(declared, p):
     assert found.of("accuracy", corrected=True).estimate == pytest.approx(best, abs=0.02)
     np.testing.assert_allclose(found.confusion.sum(), 1)
     np.testing.assert_allclose(found.confusion.sum(axis=1), [1 - p, p], atol=0.03)
+
+
+def test_the_table_names_the_class_that_a_measure_is_of(declared):
+    """The recall of all classes together is not that of the positive one."""
+    X, _ = gaussian(600, 0.3, 4)
+    found = performance(declared, X, measures=["accuracy", "recall"], n_bootstrap=20)
+    lines = {line.split("  ")[0]: line for line in found.to_text().splitlines()[1:-1]}
+    assert lines.keys() == {"accuracy", "recall of 1"}
+    assert f"{found.of('recall', 1).estimate:.1%}" in lines["recall of 1"]
+    three = replace(found, classes=np.array([0, 1, 2]))
+    lines = {line.split("  ")[0]: line for line in three.to_text().splitlines()[1:-1]}
+    assert lines.keys() == {"accuracy", "mean recall"}
+    assert f"{found.of('recall').estimate:.1%}" in lines["mean recall"]
 
 
 @pytest.mark.slow

@@ -83,6 +83,8 @@ def test_text_notebook_and_plot_show_both(answer):
     )
     assert all(bounds in result.to_text(details=True).splitlines()[0] for bounds in (first, second))
     assert f"{first} or {second}" in result._repr_html_()
+    assert result.batches[0].performance.kind.is_range
+    assert "(ranges)" in result.to_text(details=True)
     bars = result.plot().collections
     assert len(bars) == 4  # of two classes
     assert [point for line in result.plot().lines for point in line.get_xdata()] == []

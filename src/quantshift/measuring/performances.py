@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.answers.kinds import limits_head
 from quantshift.answers.show.records import as_frame
 from quantshift.answers.text import aligned
-from quantshift.answers.words import limits
+from quantshift.answers.words import limits, shortened
 from quantshift.base.nouns import percent
 from quantshift.base.threads import in_one_thread
 from quantshift.base.types import Indices, Posteriors, Reals
@@ -124,18 +124,34 @@ class Performance:
         return as_frame(self.records())
 
     def to_text(self) -> str:
-        """The measures of all classes together, as a table, and what they rest on."""
+        """The measures as a table, and what they rest on.
+
+        Measures of a class are those of the last of two classes, the positive one, and of more the
+        mean; their names say so.
+        """
         head = limits_head(self.kind, self.level)
         rows = [["", "estimate", head, "in training", "corrected", ""]]
-        after = {each.measure: each for each in self.corrected if each.label is None}
+        after = {(each.measure, each.label): each for each in self.corrected}
         for each in self.as_trained:
-            if each.label is None:
-                new = after.get(each.measure)
+            name = self._name(each)
+            if name is not None:
+                new = after.get((each.measure, each.label))
                 corrected = "" if new is None else _value(new.estimate, each.measure)
                 cells = [_value(each.estimate, each.measure), _bounds(each)]
                 training = _value(each.training, each.measure)
-                rows.append([MEASURES[each.measure].label, *cells, training, corrected, ""])
+                rows.append([name, *cells, training, corrected, ""])
         return "\n".join([*aligned(rows), f"Probabilities {self.sentence}."])
+
+    def _name(self, measured: Measured) -> str | None:
+        """What a measure is called in the table; None for those that are not in it."""
+        measure = MEASURES[measured.measure]
+        if measure.of_classes is None or measure.overall is not None:
+            return measure.label if measured.label is None else None
+        if len(self.classes) > 2:
+            return f"mean {measure.label}" if measured.label is None else None
+        positive = self.classes.tolist()[-1]
+        is_positive = measured.label is not None and measured.label == positive
+        return f"{measure.label} of {shortened(str(positive))}" if is_positive else None
 
     def __repr__(self) -> str:
         """The table in text."""

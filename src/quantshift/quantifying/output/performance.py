@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from quantshift.answers.text import shown
-from quantshift.claims import Kind
 from quantshift.quantifying.result import AbstractQuantification, Batch, MeasureValue
 
 WORTH_SAYING = 0.01
@@ -25,7 +24,7 @@ def performance_lines(result: AbstractQuantification, batch: Batch) -> Iterator[
         if value is not None and value.low is not None
     ]
     if measures:
-        what = " (ranges)" if performance.kind == Kind.RANGE else ""
+        what = " (ranges)" if performance.kind.is_range else ""
         yield f"For {lead}: {', '.join(measures)}{what}."
     before, after = performance.value("accuracy"), performance.value("accuracy", corrected=True)
     if before is None or after is None or before.estimate is None or after.estimate is None:
