@@ -5,12 +5,18 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import norm
 
 from quantshift.answers.conditions import EVENTS
 from quantshift.intervals.engine import SMALL
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifying import quantify
-from quantshift.quantifying.estimating.batches import Compared, changed_classes, heeding_warnings
+from quantshift.quantifying.estimating.batches import (
+    CHANGE_LEVEL,
+    Compared,
+    changed_classes,
+    heeding_warnings,
+)
 from quantshift.quantifying.estimating.sample import ScoredBatch
 from quantshift.quantifying.findings import Advice, TrainingFindings
 from tests.quantifying.made import BATCH, Made
@@ -45,12 +51,13 @@ def test_a_change_too_small_to_matter_is_not_reported():
     assert not changed(0.02, 0.024)
 
 
-def scored(n, share, rng):
-    """Items of which this share is positive, with posteriors of a model trained on two fifths.
+APART = {0.95: 2.326, 0.84: 1.406}
+"""The distance of two normal classes by the area under the ROC curve."""
 
-    Scores of the classes are normal, and the area under the ROC curve is .95.
-    """
-    y, apart = rng.random(n) < share, 2.33
+
+def scored(n, share, rng, apart=APART[0.95]):
+    """Items of which this share is positive, with posteriors of a model trained on two fifths."""
+    y = rng.random(n) < share
     logit = apart * (rng.normal(size=n) + apart * (y - 0.5)) + np.log(0.4 / 0.6)
     q = 1 / (1 + np.exp(-logit))
     return ScoredBatch("b", np.column_stack([1 - q, q]), n)
@@ -69,6 +76,31 @@ def test_a_fall_of_15_points_in_samples_of_300_is_marked_and_chance_is_not(fall,
         marked.append(bool(changed_classes(*batches, ["no", "yes"])))
     error = np.sqrt(0.05 * 0.95 / len(marked))
     assert least <= np.mean(marked) <= most + 2 * error
+
+
+@pytest.mark.parametrize("auc", APART)
+def test_no_test_that_knows_the_classes_would_mark_much_more(auc):
+    """The variance of a share is at least 1 / (n I), where I is the Fisher information."""
+    rng, n, apart, shares = np.random.default_rng(3), 300, APART[auc], (0.55, 0.40)
+
+    def least_variance(p):
+        x = apart * (rng.random(200_000) < p) + rng.normal(size=200_000) - apart / 2
+        ratio = np.exp(apart * x)  # of the densities of the classes
+        return 1 / np.mean(((ratio - 1) / (1 - p + p * ratio)) ** 2) / n
+
+    expected = (shares[0] - shares[1]) / np.sqrt(sum(map(least_variance, shares)))
+    best = float(norm.sf(norm.ppf(0.5 + CHANGE_LEVEL / 2) - expected))
+    marked = []
+    for _ in range(600):
+        interval = compared(shares[0]).interval, compared(shares[1]).interval
+        batches = (
+            Compared(each, *scored(n, p, rng, apart).mean_posterior)
+            for each, p in zip(interval, shares, strict=True)
+        )
+        marked.append(bool(changed_classes(*batches, ["no", "yes"])))
+    # Three standard errors, and .02 for the approximation by a normal distribution.
+    error = 3 * np.sqrt(best * (1 - best) / len(marked)) + 0.02
+    assert np.mean(marked) == pytest.approx(best, abs=error)
 
 
 def test_the_mean_posterior_of_counts_and_weights():
