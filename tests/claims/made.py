@@ -9,6 +9,7 @@ FACTS = {
     Reason.REFUTED: Facts(Assumption.COVARIATE, refuted=True),
     Reason.NO_EVIDENCE: Facts(Assumption.PRIOR),
     Reason.UNINFORMATIVE: Facts(Assumption.PRIOR, informative=False),
+    Reason.GONE: Facts(Assumption.PRIOR, gone=True),
     Reason.LABELS: Facts(None, labelled=Labelled()),
     Reason.GUESSED: Facts(None, labelled=Labelled(stated=False)),
     Reason.NO_ITEMS: Facts(None, n_items=0),

@@ -55,6 +55,11 @@ ROWS = {
         Kind.CANNOT,
         Reason.NO_EVIDENCE,
     ),
+    "columns are gone, whatever is declared": (
+        replace(ITEMS, doubles=0.001, declared=COVARIATE, refuted=True, gone=True),
+        Kind.CANNOT,
+        Reason.GONE,
+    ),
     "labels": (BY_LABELS, Kind.INTERVAL, Reason.LABELS),
     "labels, many looks": (
         replace(BY_LABELS, labelled=Labelled(at_every_look=True)),

@@ -32,6 +32,7 @@ from .quantities import (
     Quantity as Quantity,
 )
 from .reasons import (
+    NOTHING_KNOWN as NOTHING_KNOWN,
     Reason as Reason,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "AGREEING_SCORES",
     "EVIDENCE_LEVEL",
     "LEARNT",
+    "NOTHING_KNOWN",
     "WIDEST",
     "About",
     "Alternative",

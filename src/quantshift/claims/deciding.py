@@ -15,7 +15,8 @@ assumption: the answer is `either` of them.
 It is conditional if it rests on what somebody has `declared`, or on how labelled items were
 `guessed` to be chosen. Otherwise it is a range, because what it rests on is `refuted` or there is
 `no evidence` for it; or nothing can be estimated, because the items say nothing about the classes
-(`uninformative`) or the range holds nearly everything.
+(`uninformative`), columns that the model rests on have lost what they said (`gone`), or the range
+holds nearly everything.
 
 A caller states the facts; whoever learns more about the same sample states them again with what is
 new, and asks again.
@@ -75,6 +76,7 @@ class Facts:
     length: of the intervals under the two assumptions together, for the class where it is largest;
         None if they are not known.
     informative: whether the items say anything about the classes.
+    gone: whether columns that the model rests on say nothing about these items.
     n_items: how many there are, if that is known.
     labelled: None if the answer does not rest on labels.
     """
@@ -89,6 +91,7 @@ class Facts:
     width: float = 0.0
     length: float | None = None
     informative: bool = True
+    gone: bool = False
     n_items: int | None = None
     labelled: Labelled | None = None
 
@@ -143,6 +146,8 @@ def _of_labels(facts: Facts, labelled: Labelled) -> Reason:
 def _of_items(facts: Facts) -> Reason:
     """The reason of an answer that rests on items without labels."""
     supported = facts.doubles <= EVIDENCE_LEVEL
+    if facts.gone:
+        return Reason.GONE
     if facts.declared is Assumption.COVARIATE and facts.informative:
         # No items can contradict it.
         return Reason.DECLARED
@@ -163,7 +168,7 @@ def _of_items(facts: Facts) -> Reason:
 def _kind(facts: Facts, reason: Reason) -> Kind:
     """The kind of an answer with this reason."""
     bounds = facts.labelled is not None and facts.labelled.bounds
-    if not facts.informative:
+    if not facts.informative or reason is Reason.GONE:
         return Kind.CANNOT
     if reason is Reason.NO_EVIDENCE and not bounds and _is_either(facts):
         return Kind.EITHER

@@ -47,4 +47,13 @@ class Reason(Worded):
         "the items say nothing about the classes",
         "add columns that say something about the label, or label some items",
     )
+    GONE = (
+        "gone",
+        "columns that the model rests on say nothing about these items",
+        "train without these columns or mend them, or label some items",
+    )
     NO_ITEMS = "no_items", "there are no items", "give a sample with items"
+
+
+NOTHING_KNOWN = frozenset({Reason.UNINFORMATIVE, Reason.GONE})
+"""Reasons for which every share is possible."""

@@ -73,6 +73,13 @@ class Columns:
     left_out: tuple[LeftOutColumn, ...] = ()
     constants: Mapping[str, str] = field(default_factory=dict)
 
+    def without(self, left_out: Iterable[LeftOutColumn]) -> "Columns":
+        """The columns without some features."""
+        reasons = tuple(left_out)
+        names = {column.name for column in reasons}
+        features = tuple(column for column in self.features if column.name not in names)
+        return replace(self, features=features, left_out=(*self.left_out, *reasons))
+
     @property
     def content(self) -> tuple[str, ...]:
         """The columns an item is made of."""

@@ -60,6 +60,18 @@ class TrainingFindings(Code):
         "{n:count column} with decimal commas ({columns:quoted}) {n:is|are} read as numbers: 34,3 "
         "is 34.3",
     )
+    DEAD_COLUMN = (
+        "dead_column",
+        Severity.WARNING,
+        "{death:empty=empty|constant=always the same} in the sample, like {share:percent} of the "
+        "training rows, so not used; name it as a feature to use it all the same",
+    )
+    LATER_DATES = (
+        "later_dates",
+        Severity.NOTE,
+        "all its dates in the sample are later than those of training, so not used; name it as a "
+        "feature to use it all the same",
+    )
     TRAINED_ON_A_PART = (
         "trained_on_a_part",
         Severity.NOTE,
@@ -297,20 +309,20 @@ class Advice(Code):
         Severity.ADVICE,
         f"Add columns that say something about the label, or label some items: {LABELS}. {_DRAWN}",
     )
-    RECODE_OR_LABEL = (
-        "recode_or_label",
+    MEND_OR_LABEL = (
+        "mend_or_label",
         Severity.ADVICE,
-        "Recode {columns:quoted} as in training, or train without (`drop`), or label some items: "
+        "Mend {columns:quoted}, or train without (`drop`), or label some items: "
         f"{LABELS}. {_DRAWN}",
     )
     LABELS_DECIDE = (
         "labels_decide",
         Severity.ADVICE,
         "Let labels decide: about {n_labels:count random label} tell {first:percent} from "
-        "{second:percent}, wrong in at most 5% of cases, whatever has changed. `quantshift "
-        "plan quantify --sequential` draws them: label the sheet from the top, and look as often "
-        "as you like with `quantshift quantify --audit --sequential`, which says when it is "
-        "settled.",
+        "{second:percent}{of:lead=|other= of {label:quoted}}, wrong in at most 5% of cases, "
+        "whatever has changed. `quantshift plan quantify --sequential` draws them: label the sheet "
+        "from the top, and look as often as you like with `quantshift quantify --audit "
+        "--sequential`, which says when it is settled.",
     )
     LABEL_SOME = (
         "label_some",

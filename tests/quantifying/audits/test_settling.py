@@ -11,9 +11,10 @@ from quantshift.quantifying import plan_quantify, quantify, train
 from quantshift.quantifying.findings import Advice
 from quantshift.quantifying.output.advice import settled_advice
 from quantshift.quantifying.result import Settled
-from tests.found import codes_of
+from tests.found import codes_of, numbers_of
 
 FAST = {"replicates": 100}
+NAMED = (Assumption.PRIOR, Assumption.COVARIATE)
 
 
 def table(n: int, seed: int) -> pl.DataFrame:
@@ -109,3 +110,21 @@ def test_neither_is_a_third_outcome():
     assert settled_advice(settled, 40) == Advice.LABELS_FIT_NEITHER.found(
         first=0.59, second=0.35, label="yes"
     )
+
+
+def test_of_three_classes_labels_decide_about_the_one_that_they_differ_in():
+    """The headline class may have nearly the same share under both assumptions."""
+    rng = np.random.default_rng(0)
+
+    def drawn(n, shares):
+        y = rng.choice(3, n, p=shares)
+        x = rng.normal(size=(n, 2)) + np.array([[0, 0], [1.2, 0], [0, 4]])[y]
+        return pl.DataFrame(x, schema=["a", "b"]).with_columns(y=np.array(["u", "v", "w"])[y])
+
+    training, sample = drawn(1500, [0.7, 0.2, 0.1]), drawn(500, [0.3, 0.6, 0.1])
+    (batch,) = quantify(sample.drop("y"), train=training, label="y", positive="w", **FAST).batches
+    found = numbers_of(batch.findings, Advice.LABELS_DECIDE)
+    first, second = (each.prevalence for each in batch.alternatives if each.assumption in NAMED)
+    furthest = max(first, key=lambda label: abs(first[label] - second[label]))
+    assert (found["of"], found["label"]) == ("other", furthest)
+    assert {found["first"], found["second"]} == {first[furthest], second[furthest]}

@@ -14,6 +14,7 @@ from quantshift.quantifying import quantify
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.estimating.batches import allow_for_left_out, batch_of
 from quantshift.quantifying.estimating.evidence import (
+    ALL_ALIKE,
     FAR_SURER,
     MOST_TESTED,
     TEST_REPLICATES,
@@ -101,7 +102,16 @@ def test_a_sample_whose_items_look_all_the_same_is_no_estimate(method: str) -> N
     empty = pl.DataFrame({f"x{i}": [0.0] * 100 for i in range(3)})
     found = _quantify(known, empty, method=method)
     assert _unknown(found.batches[0])
-    assert "look the same" in found.batches[0].no_estimate_reason
+    assert found.batches[0].reason is Reason.GONE
+
+
+def test_posteriors_that_are_all_the_same_are_no_estimate() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    known = pl.DataFrame({"p": p, "label": np.where(rng.random(400) < p, "yes", "no")})
+    found = _quantify(known, pl.DataFrame({"p": [0.9] * 100}), posteriors=["p"])
+    assert _unknown(found.batches[0])
+    assert found.batches[0].no_estimate_reason == ALL_ALIKE
 
 
 @pytest.mark.parametrize("method", ["auto", "PCC", "PACC", "SLD", "HDx"])

@@ -50,7 +50,7 @@ def advised(shares=SHARES, *given, can_be_estimated=True, n_items=500, **options
             shares,
             about(*given, **options),
             can_be_estimated=can_be_estimated,
-            recode=(),
+            gone=(),
             n_items=n_items,
             level=0.95,
         )

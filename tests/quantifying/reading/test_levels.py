@@ -6,6 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from quantshift.claims import Reason
 from quantshift.cli.commands.answers.quantify import quantify as quantify_command
 from quantshift.cli.declared import with_options
 from quantshift.quantifying import load_model, quantify, save_model, train
@@ -81,12 +82,13 @@ def test_a_column_coded_in_another_way_gives_no_number(model, tmp_path):
     ):
         (batch,) = found.batches
         assert not batch.can_be_estimated
+        assert batch.reason is Reason.GONE
         assert {(s.estimate, s.low, s.high) for s in batch.shares} == {(None, 0.0, 1.0)}
         assert batch.no_estimate_reason == (
             "100% of the values in column 'contract' are unknown from training ('M2M', where "
             "training has 'Month-to-month'); recode them as in training, or drop the column"
         )
-        assert numbers_of(batch.findings, Advice.RECODE_OR_LABEL)["columns"] == ("contract",)
+        assert numbers_of(batch.findings, Advice.MEND_OR_LABEL)["columns"] == ("contract",)
 
 
 def test_without_the_column_there_is_a_number():

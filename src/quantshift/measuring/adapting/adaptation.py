@@ -59,6 +59,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         "changed",
         Reason.REFUTED: "as trained: more than the shares of the classes changed",
         Reason.UNINFORMATIVE: "as trained: the rows do not show the shares of the classes",
+        Reason.GONE: "as trained: columns that the classifier rests on say nothing about the rows",
     }
 )
 AS_TRAINED = "as trained, because you declared that similar rows still get the same label"

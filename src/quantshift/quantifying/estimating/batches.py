@@ -75,7 +75,7 @@ def batch_of(
         no_estimate_reason = allowed if model.is_trained else UNCHECKED
     answer = _explained(model, evidence, audit, declared)
     n_deciding = _deciding_labels(model, scored, evidence, question)
-    answer = replace(answer, n_deciding=n_deciding)
+    answer = replace(answer, deciding=_deciding(answer, question, n_deciding))
     findings = [
         *_findings(
             model, scored, evidence, given=audit_options.audit is not None, used=audit is not None
@@ -84,7 +84,7 @@ def batch_of(
             shares,
             answer,
             can_be_estimated=audit is not None or not no_estimate_reason,
-            recode=evidence.recode,
+            gone=evidence.gone,
             n_items=n_items,
             level=evidence.interval.level,
         ),
@@ -203,6 +203,23 @@ def _deciding_labels(
         return None
     n_labels = question.labels_needed(_scores(model, scored, evidence))
     return n_labels if n_labels <= MOST_DECIDING else None
+
+
+def _deciding(
+    answer: verdicts.Explained, question: Question | None, n_labels: int | None
+) -> Finding | None:
+    """That a few labels settle which of two shares is true; of more classes, of the one it says."""
+    if question is None or n_labels is None:
+        return None
+    other = answer.lead != question.label and len(answer.alternatives[0].prevalence) > 2
+    asked = replace(answer, lead=question.label) if other else answer
+    return Advice.LABELS_DECIDE.found(
+        n_labels=n_labels,
+        first=asked.share_if(Assumption.PRIOR) or 0.0,
+        second=asked.share_if(Assumption.COVARIATE) or 0.0,
+        of="other" if other else "lead",
+        label=asked.lead,
+    )
 
 
 def _command(scored: ScoredBatch, audit: Audited | None, n_deciding: int | None) -> str:
@@ -420,7 +437,9 @@ def changed_classes(
 
     What is compared is the mean posterior. If the share is the same in both, its expectation is:
     under label shift, since items of a class look the same, and under covariate shift, since it is
-    the share. And the training side, which both have in common, does not add to its error.
+    the share. And the training side, which both have in common, does not add to its error. A test
+    that knows the classes would mark hardly more changes: of falls by 15 points in samples of 300
+    four fifths at an AUC of .95, half at .84.
 
     Classes about which a batch says nothing are not reported as changed, nor are changes of less
     than one point or, for shares below 4% or above 96%, than a quarter of the smaller part.

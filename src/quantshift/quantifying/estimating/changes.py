@@ -206,7 +206,7 @@ def outside_the_range(profile: ColumnProfile, cells: ColumnCells, batch: _Batch)
         return None
     outside = (cells.values < profile.lowest) | (cells.values > profile.highest)
     if profile.column.kind == DATE:
-        outside &= _unknown_dates(profile, cells.values)
+        outside &= unknown_dates(profile, cells.values)
     share = batch.share(outside)
     n_before = min(batch.expected.n_expected, batch.expected.items.sum() - profile.gaps.sum())
     if share < WORTH_SAYING:
@@ -228,7 +228,7 @@ def outside_the_range(profile: ColumnProfile, cells: ColumnCells, batch: _Batch)
     return code.found(column=profile.column.name, share=share).with_numbers(low=low, high=high)
 
 
-def _unknown_dates(profile: ScaleProfile, days: Reals) -> Flags:
+def unknown_dates(profile: ScaleProfile, days: Reals) -> Flags:
     """Dates of months without training dates. Later ones are expected where the day is not used.
 
     days: since 1970, as in the profile.

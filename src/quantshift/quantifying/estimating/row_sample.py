@@ -14,6 +14,7 @@ from quantshift.claims.findings import Finding
 from quantshift.diagnosis.unseen_class import unlike_every_class
 from quantshift.items.items import Items
 from quantshift.measuring.adapting.correction import Correction
+from quantshift.measuring.columns.dead_columns import DeadColumn
 from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.estimating.accuracy import accuracy_of
 from quantshift.quantifying.estimating.changes import columns_that_moved, with_changes
@@ -22,6 +23,7 @@ from quantshift.quantifying.estimating.evidence import (
     examine,
     with_adjusted_p_values,
 )
+from quantshift.quantifying.estimating.gone import gone_columns, why_gone
 from quantshift.quantifying.estimating.performance import (
     PerformanceOfBatches,
     correction_for,
@@ -147,8 +149,11 @@ class RowSample(AbstractSample):
             progress=progress,
         )
         unlike = self._unlike(filled, seed)
+        sizes = {name: len(rows) for name, rows in filled.items()}
+        batches = {name: each for name, each in self.pool.compared.items() if name in sizes}
+        gone = gone_columns(self.model, batches, sizes, seed=seed)
         return {
-            name: self._unless_unknown(name, evidence.with_unlike(share))
+            name: self._unless_unknown(name, evidence.with_unlike(share), gone.get(name, ()))
             for name, evidence, share in zip(
                 filled, with_adjusted_p_values(examined), unlike, strict=True
             )
@@ -200,12 +205,18 @@ class RowSample(AbstractSample):
             return ()
         return columns_that_moved(profile, compared.cells())
 
-    def _unless_unknown(self, name: str, evidence: Evidence) -> Evidence:
-        """The evidence, unless most values of a column are unknown from training."""
+    def _unless_unknown(
+        self, name: str, evidence: Evidence, gone: Sequence[DeadColumn]
+    ) -> Evidence:
+        """The evidence, unless columns are gone, or most values of one unknown from training."""
         unknown = self.pool.unknown.get(name)
-        if unknown is None or evidence.no_estimate_reason:
+        if evidence.no_estimate_reason and not gone:
             return evidence
-        return evidence.refused(why_unknown(unknown), tuple(column.column for column in unknown))
+        if unknown is not None:
+            return evidence.refused(why_unknown(unknown), tuple(each.column for each in unknown))
+        if gone:
+            return evidence.refused(why_gone(gone), tuple(each.name for each in gone))
+        return evidence
 
     def scored(self, name: str) -> ScoredBatch:
         """The items of a batch."""

@@ -53,8 +53,8 @@ def facts_without_training(assume: str) -> Facts:
 class Evidence:
     """Everything about one sample that does not need labels.
 
-    no_estimate_reason: why nothing can be estimated from the items; empty if it can. recode: the
-    columns whose values are not those of training, if that is why. support: log-likelihood of label
+    no_estimate_reason: why nothing can be estimated from the items; empty if it can. gone: the
+    columns that say nothing about them, if that is why. support: log-likelihood of label
     shift minus that of selected items; None if unknown. none_of_these: the share of items like
     those of no class in training; None if there are none. possible: limits of what remains possible
     if nothing is declared, low and high, (2, n_classes); None if that is not known. either: the
@@ -67,7 +67,7 @@ class Evidence:
     shift: Shift | None
     facts: Facts
     no_estimate_reason: str = ""
-    recode: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
     none_of_these: float | None = None
     support: float | None = None
     possible: Reals | None = None
@@ -145,8 +145,8 @@ class Evidence:
             either=either,
         )
 
-    def refused(self, no_estimate_reason: str, recode: tuple[str, ...] = ()) -> "Evidence":
-        """The evidence on items from which nothing can be estimated."""
+    def refused(self, no_estimate_reason: str, gone: tuple[str, ...] = ()) -> "Evidence":
+        """The evidence on items from which nothing can be estimated. gone: columns, if why."""
         unknown = replace(
             self.interval,
             low=np.zeros_like(self.interval.low),
@@ -161,5 +161,6 @@ class Evidence:
             either=None,
             shift=None,
             no_estimate_reason=no_estimate_reason,
-            recode=recode,
+            gone=gone,
+            facts=replace(self.facts, gone=bool(gone)),
         )

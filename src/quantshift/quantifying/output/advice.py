@@ -7,7 +7,7 @@ from statistics import NormalDist
 from quantshift.answers.kinds import WIDE
 from quantshift.answers.shares import Share
 from quantshift.answers.words import shortened
-from quantshift.claims import Assumption, Reason, spread
+from quantshift.claims import NOTHING_KNOWN, Assumption, Reason, spread
 from quantshift.claims.findings import Finding
 from quantshift.claims.sentences import Value, filled
 from quantshift.intervals.engine import SMALL
@@ -100,28 +100,27 @@ def advice(
     about: Explained,
     *,
     can_be_estimated: bool,
-    recode: tuple[str, ...],
+    gone: tuple[str, ...],
     n_items: int,
     level: float,
 ) -> Iterator[Finding]:
     """What to do next: labels first, a declaration second.
 
-    recode: the columns whose values are not those of training, if nothing can be estimated for it.
+    gone: the columns that say nothing about the items, if nothing can be estimated for it.
     """
     if about.audit is not None:
         yield from _of_audit(about.audit)
         return
     labels = labels_needed(shares, level, n_items)
-    if not can_be_estimated and about.grounds.reason is Reason.UNINFORMATIVE:
-        if recode:
-            yield Advice.RECODE_OR_LABEL.found(columns=recode).with_numbers(**labels)
+    if not can_be_estimated and about.grounds.reason in NOTHING_KNOWN:
+        if gone:
+            yield Advice.MEND_OR_LABEL.found(columns=gone).with_numbers(**labels)
         else:
             yield Advice.ADD_COLUMNS_OR_LABEL.found().with_numbers(**labels)
         return
     why = _doubt(about)
-    deciding = _deciding(about)
-    if deciding is not None:
-        yield deciding
+    if about.deciding is not None:
+        yield about.deciding
     elif why:
         yield Advice.LABEL_SOME.found(why=why).with_numbers(**labels)
     elif max(share.width for share in shares) > WIDE:
@@ -139,15 +138,6 @@ def _of_audit(audit: Audited) -> Iterator[Finding]:
     if audit.progress is not None:
         yield _whether_to_stop(audit.progress, audit.n_labelled)
     yield (Advice.AUDIT_CONTRADICTS if audit.contradicts else Advice.AUDIT_AGREES).found()
-
-
-def _deciding(about: Explained) -> Finding | None:
-    """That a few labels settle which of two shares is true, if a few do."""
-    shares = [about.share_if(name) for name in (Assumption.PRIOR, Assumption.COVARIATE)]
-    first, second = shares
-    if about.n_deciding is None or first is None or second is None:
-        return None
-    return Advice.LABELS_DECIDE.found(n_labels=about.n_deciding, first=first, second=second)
 
 
 def settled_advice(settled: Settled, n_labelled: int) -> Finding:

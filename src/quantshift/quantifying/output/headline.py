@@ -10,7 +10,7 @@ from quantshift.answers.shares import Share, share_of
 from quantshift.answers.text import conditionally, estimate_text, shown
 from quantshift.answers.words import class_names, limits, percents, shortened
 from quantshift.base.nouns import counted, percent
-from quantshift.claims import Kind, Reason
+from quantshift.claims import NOTHING_KNOWN, Kind
 from quantshift.quantifying.output.text import (
     answer,
     large_enough,
@@ -50,7 +50,7 @@ def headline_of_all(result: AbstractQuantification, label: str) -> Headline:
     lead = f"{note}Choose a batch below to see its interval and what it rests on."
     if 2 * n_unknown > len(shares):
         labels_would_do = all(
-            batch.n_items and batch.reason is not Reason.UNINFORMATIVE
+            batch.n_items and batch.reason not in NOTHING_KNOWN
             for share, batch in shares
             if not share.is_known
         )
@@ -136,7 +136,7 @@ def class_label(result: AbstractQuantification, label: str) -> str:
 def _heading(result: AbstractQuantification, batch: Batch, share: Share) -> str:
     label, where = class_label(result, share.label), batch_label(result, batch)
     if not share.is_known:
-        labels_would_do = batch.reason is not Reason.UNINFORMATIVE and bool(batch.alternatives)
+        labels_would_do = batch.reason not in NOTHING_KNOWN and bool(batch.alternatives)
         without_labels = " without labels" if labels_would_do else ""
         return f"The share of {label} in {where} cannot be estimated{without_labels}"
     verb = "are" if result.label is None else "have"

@@ -18,7 +18,7 @@ from quantshift.answers.shares import Share, headline_first, headline_share, sha
 from quantshift.answers.shell.colours import ON_DARK, PALETTE
 from quantshift.answers.text import shown
 from quantshift.answers.words import estimates_and_limits, held_by, one_line, percents, shortened
-from quantshift.claims import Alternative, Kind, Reason
+from quantshift.claims import NOTHING_KNOWN, Alternative, Kind, Reason
 from quantshift.claims.findings import Finding
 from quantshift.quantifying.columns import parts
 from quantshift.quantifying.findings import BatchFindings
@@ -132,7 +132,7 @@ def _unknown(result: AbstractQuantification) -> list[str]:
 def _not_estimated(result: AbstractQuantification, batch: Batch) -> Finding:
     """That nothing can be estimated in a batch, and why, or what is possible."""
     name, share = shown(result, result.headline), headline_share(result, batch)
-    if batch.n_items and batch.kind is Kind.CANNOT and batch.reason is not Reason.UNINFORMATIVE:
+    if batch.n_items and batch.kind is Kind.CANNOT and batch.reason not in NOTHING_KNOWN:
         return BatchFindings.NOT_WITHOUT_LABELS.found(
             batch=batch.name, name=name, low=share.low, high=share.high
         )

@@ -45,7 +45,7 @@ from quantshift.answers.words import (
     shortened,
 )
 from quantshift.base.nouns import counted, percent
-from quantshift.claims import Kind, Reason
+from quantshift.claims import NOTHING_KNOWN, Kind
 from quantshift.claims.findings import Finding, Severity
 from quantshift.intervals.engine import SMALL
 from quantshift.quantifying.columns import LeftOutColumn, UsedColumn, parts
@@ -129,7 +129,7 @@ def answer(result: AbstractQuantification, batch: Batch) -> str:
         between = f"between {100 * share.low:.0f} and {100 * share.high:.0f}%"
         if not batch.n_items:
             return f"{lead}: cannot be estimated without items; {between}"
-        if batch.kind is Kind.CANNOT and batch.reason is not Reason.UNINFORMATIVE:
+        if batch.kind is Kind.CANNOT and batch.reason not in NOTHING_KNOWN:
             labels_advice = labels_text(batch.shares, result.level, batch.n_items)
             named = named_numbers(batch.alternatives, result.headline)
             return (
@@ -277,9 +277,7 @@ def _several(result: AbstractQuantification) -> Iterator[str]:
 def several_head(result: AbstractQuantification) -> str:
     """The column header for the limits of several batches."""
     kinds = [
-        b.kind
-        for b in result.batches
-        if b.kind is not Kind.CANNOT or b.reason is not Reason.UNINFORMATIVE
+        b.kind for b in result.batches if b.kind is not Kind.CANNOT or b.reason not in NOTHING_KNOWN
     ]
     return common_head(kinds, result.level)
 
@@ -296,7 +294,7 @@ def extremes(result: AbstractQuantification) -> Iterator[str]:
     if unknown:
         why = shortened(unknown[0].no_estimate_reason or CONFUSED, 200)
         which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
-        labels_would_do = all(b.n_items and b.reason is not Reason.UNINFORMATIVE for b in unknown)
+        labels_would_do = all(b.n_items and b.reason not in NOTHING_KNOWN for b in unknown)
         without_labels = " without labels" if labels_would_do else ""
         where = f"{shortened(unknown[0].name)}: {why}"
         yield f"{lead}: cannot be estimated{without_labels} in {which} ({where})"

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from quantshift.answers.words import shortened
 from quantshift.base.nouns import percent
 from quantshift.claims import LEARNT, Alternative, Assumption, Explanation, Grounds, Kind, Reason
+from quantshift.claims.findings import Finding
 from quantshift.quantifying.columns import parts
 from quantshift.quantifying.result import Audited, Shift
 
@@ -49,8 +50,8 @@ class Explained:
     lead: the class whose estimates are given; name: how it is shown. topics: whether the items are
     texts. assumption: the method's own, in plain words; interval_note: the method's. groups: the
     column of the groups whose errors widen a range; in_time: whether they are periods. declared:
-    what the user has declared about the shift; empty if nothing. n_deciding: about how many labels
-    decide between two shares, if that is what the items leave open.
+    what the user has declared about the shift; empty if nothing. deciding: the advice to let
+    labels decide between two shares, if that is what the items leave open.
     """
 
     grounds: Grounds
@@ -66,7 +67,7 @@ class Explained:
     groups: str | None = None
     in_time: bool = False
     declared: str = ""
-    n_deciding: int | None = None
+    deciding: Finding | None = None
 
     @property
     def parts(self) -> str:

@@ -82,8 +82,9 @@ class Pool:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """The cells of a table, and which of its rows belong to one batch."""
+    """The cells of a table, as they are read and counted; which of its rows are of one batch."""
 
+    frame: pl.DataFrame
     table: SampleCells
     rows: Indices
 
@@ -350,7 +351,7 @@ def _compared(
     order = np.argsort(kept.batches, kind="stable")
     present, first = np.unique(kept.batches[order], return_index=True)
     return {
-        names[int(code)]: Compared(cells, rows)
+        names[int(code)]: Compared(kept.values.values, cells, rows)
         for code, rows in zip(present, np.split(order, first[1:]), strict=False)
     }
 

@@ -42,6 +42,7 @@ def model_for(
         recipe,
         offered=offered,
         tied=tied_to_batches(recipe, samples, [name for name in table.columns if name in offered]),
+        samples=samples,
         progress=progress,
     )
 

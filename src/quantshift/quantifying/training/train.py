@@ -49,6 +49,11 @@ from quantshift.quantifying.options import (
 )
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import check_classifier
+from quantshift.quantifying.training.dead import (
+    dead_in_samples,
+    findings_about,
+    left_out_for,
+)
 from quantshift.quantifying.training.learning import Labelled, learn
 from quantshift.quantifying.training.methods import (
     FEATURES,
@@ -150,15 +155,23 @@ def train_on_table(
     *,
     offered: set[str] | None = None,
     tied: Sequence[str] = (),
+    samples: Sequence[OpenTable] = (),
     progress: OnProgress = silent,
 ) -> Model:
     """A model from an open table.
 
     offered: the columns that all samples have; others are not used, nor are those that are tied to
-    the batches, unless they are named.
+    the batches or dead in the samples, unless they are named.
     """
     check_recipe(recipe)
-    return model_from(*_labelled(table, recipe, offered, tied, progress), recipe, progress)
+    data, rows, findings = _labelled(table, recipe, offered, tied, progress)
+    named = data.options.posteriors or data.options.text or data.options.features
+    if samples and not named:
+        items, features = data.items, data.columns.features
+        dead = dead_in_samples(samples, features, items.values, data.codes, items.weights)
+        data = replace(data, columns=data.columns.without(left_out_for(dead)))
+        findings += findings_about(dead)
+    return model_from(data, rows, findings, recipe, progress)
 
 
 def model_from(
