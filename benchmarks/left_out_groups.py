@@ -226,7 +226,10 @@ def learnt(lesson: GroupLesson | None, whole: Any) -> tuple[float, float, float]
     if reason is Reason.AGREEMENT:
         return p_hat[1], min(limits[0], p_hat[1]), max(limits[1], p_hat[1])
     low, high = (np.array([1 - limits[1], limits[0]]), np.array([1 - limits[0], limits[1]]))
-    low, high = lesson.limits(p_hat, LEVEL, int(whole["size"]), low, high)
+    like_the_past = lesson.is_like_the_past(shares, reason)
+    low, high = lesson.limits(
+        p_hat, LEVEL, int(whole["size"]), low, high, like_the_past=like_the_past
+    )
     return p_hat[1], low[1], high[1]
 
 

@@ -22,6 +22,7 @@ from quantshift.quantifying.training.learnt_from_groups import (
     PENALTY,
     GroupLesson,
     GroupShares,
+    Past,
     _multiple,
     left_out_answers,
 )
@@ -173,7 +174,7 @@ def test_the_limits_are_those_of_students_t_and_hold_the_next_group():
     assert 0.85 <= np.mean(held) <= 1.0
 
 
-def test_time_goes_further_than_the_default_and_never_narrows_the_range():
+def test_time_goes_further_than_the_default_and_narrows_no_range_unlike_the_past():
     groups = groups_of(30, weights=(-0.5, 0.0), noise=0.03, design=FORWARD)
     lesson = GroupLesson.of(groups, "PCC", "SLD")
     assert lesson.from_default == 0  # it was PCC on every period
@@ -188,6 +189,61 @@ def test_time_goes_further_than_the_default_and_never_narrows_the_range():
     p_hat = np.array([0.6, 0.4])
     low, high = lesson.limits(p_hat, 0.95, 100, p_hat - 0.3, p_hat + 0.01)
     assert (low[1], high[1]) == pytest.approx((0.1, 0.4 + largest))
+
+
+def series(n, rng, *, noise=0.02):
+    """Periods of a steady share of .3, which PCC misses by a bias and a little noise."""
+    groups = []
+    for i in range(n):
+        truth = 0.3 + noise * rng.normal()
+        found = {"PCC": truth + 0.05, "SLD": truth + 0.2, "GuardedSLD": truth + 0.05}
+        estimates = {
+            BASELINE: named(0.3),
+            **{m: named(p + noise * rng.normal()) for m, p in found.items()},
+        }
+        groups.append(LeftOutGroup(str(i), 1000, 500, named(truth), estimates, {}, True))
+    return GroupErrors("year", FORWARD, "", "GuardedSLD", tuple(groups), {}, ())
+
+
+def test_a_steady_past_gives_its_steady_range_and_a_jump_does_not():
+    """The range of the assumptions would be .6 wide; limits of t hold the next period."""
+    rng, held, widths = np.random.default_rng(8), [], []
+    for _ in range(200):
+        *past, new = series(9, rng).groups
+        lesson = GroupLesson.of(of_some(series(0, rng), past), "PCC", "SLD")
+        shares = shares_of(new)
+        p_hat, truth = lesson.estimate(shares), np.array(list(new.prevalence.values()))
+        like = lesson.is_like_the_past(shares, Reason.REFUTED)
+        low, high = lesson.limits(p_hat, 0.95, 1000, p_hat - 0.3, p_hat + 0.3, like_the_past=like)
+        held.append((low <= truth).all() and (truth <= high).all())
+        widths.append(high[0] - low[0])
+        jump = replace(shares, covariate=np.array([0.4, 0.6]))
+        assert not lesson.is_like_the_past(jump, Reason.REFUTED)
+        apart = replace(shares, prior=np.array([0.1, 0.9]))
+        assert not lesson.is_like_the_past(apart, Reason.NO_EVIDENCE)
+    # Three standard errors.
+    assert np.mean(held) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(held))
+    assert np.median(widths) < 0.25
+
+
+def test_the_limits_in_time_are_the_shortest_of_three():
+    rng = np.random.default_rng(9)
+    lesson = GroupLesson.of(series(8, rng, noise=0.01), "PCC", "SLD")
+    p_hat, n_items = np.array([0.65, 0.35]), 500
+
+    def reach(centre, errors):
+        n = len(errors)
+        variance = (errors[:, 1] ** 2).mean() * (1 + 1 / n) + centre.prod() / n_items
+        return student.ppf(0.975, n - 1) * np.sqrt(variance)
+
+    by_errors = reach(p_hat, lesson.errors)
+    by_changes = reach(lesson.past.last, lesson.past.changes)
+    centre, shorter = min((p_hat, by_errors), (lesson.past.last, by_changes), key=lambda x: x[1])
+    low, high = lesson.limits(p_hat, 0.95, n_items, p_hat - 0.3, p_hat + 0.3, like_the_past=True)
+    assert (low[1], high[1]) == pytest.approx((centre[1] - shorter, centre[1] + shorter))
+    narrow = lesson.limits(p_hat, 0.95, n_items, p_hat, p_hat, like_the_past=True)
+    largest = np.abs(lesson.errors).max(axis=0)
+    assert narrow[1][1] - narrow[0][1] <= 2 * min(largest[1], shorter) + 1e-12
 
 
 def test_periods_show_whether_pcc_is_better_than_the_default():
@@ -218,7 +274,8 @@ def test_an_interval_is_left_alone_unless_the_groups_speak_of_such_samples():
     assert against.applies(shares, Reason.EVIDENCE)
     assert not against.applies(further, Reason.EVIDENCE)
     assert not against.applies(shares, Reason.DECLARED)
-    in_time = replace(against, in_time=True)
+    past = Past(np.array([0.5, 0.5]), np.zeros((3, 2)), 0.1)
+    in_time = replace(against, past=past)
     assert [in_time.applies(further, r) for r in (Reason.EVIDENCE, Reason.NO_EVIDENCE)] == [
         False,
         True,

@@ -249,7 +249,10 @@ def _taught_by_groups(model: Model, evidence: Evidence, n_items: int) -> Evidenc
     if grounds.reason is Reason.AGREEMENT:
         low, high = np.minimum(interval.low, p_hat), np.maximum(interval.high, p_hat)
     else:
-        low, high = lesson.limits(p_hat, interval.level, n_items, interval.low, interval.high)
+        low, high = lesson.limits(
+            *(p_hat, interval.level, n_items, interval.low, interval.high),
+            like_the_past=lesson.is_like_the_past(shares, grounds.reason),
+        )
     taught_by = Assumption.PERIODS if lesson.in_time else Assumption.GROUPS
     learnt = Alternative(taught_by, model.method, by_class(model.classes, p_hat))
     return replace(

@@ -242,8 +242,9 @@ def _learnt_from_groups(about: Explained) -> str:
     if about.in_time:
         return (
             f"learnt from the periods of {about.groups!r}, each estimated from those before it: "
-            "how far to go from the training share. The range covers the assumptions, and errors "
-            "as large as on these periods; it is not a confidence interval"
+            "how far to go from the training share. The range covers errors as large as on these "
+            "periods and, unless the items are like theirs, the assumptions; it is not a "
+            "confidence interval"
         )
     return (
         f"learnt from the groups of {about.groups!r} that were left out in turn: how far to go "

@@ -20,8 +20,12 @@ all the same.
 Time is extrapolation: periods, each estimated from those before it, teach whether PCC is better
 than the default, and by what multiple of PCC's distance from the training share to go further, or
 less far; both are followed only as far as that would have helped. Errors on a few periods are too
-small a guide to the next, so the range of the assumptions stays, and is at least as wide as the
-largest of them.
+small a guide to the next, so the range of the assumptions is at least as wide as the largest of
+them, and it stays unless the sample is like the periods: PCC is hardly further from the share of
+the last period than it was from one to the next, and so is SLD from PCC where label shift is not
+refuted. Then the range is the shortest of three: that of the assumptions, the limits of the t
+distribution with the errors on the periods, and those with the changes from each to the next around
+the share of the last. A steady past gives a short range (`benchmarks/left_out_groups.py --time`).
 """
 
 import math
@@ -45,6 +49,9 @@ DOUBT = 2.0
 
 FEWEST_GROUPS = 5
 """Fewer groups teach nothing."""
+
+HARDLY_FURTHER = 1.5
+"""A sample is like the periods if its distances are at most so many times the largest of theirs."""
 
 SUM_WEIGHT = 1e3
 """The weight of the constraint that the weights sum to one."""
@@ -76,6 +83,24 @@ class GroupShares:
 
 
 @dataclass(frozen=True, eq=False)
+class Past:
+    """The shares of periods. last: of the last one; changes: from each period to the next.
+
+    farthest: the largest distance of PCC from the share of the period before.
+    """
+
+    last: Reals
+    changes: Reals
+    farthest: float
+
+    @classmethod
+    def of(cls, truth: Reals, covariate: Reals) -> "Past":
+        """From the shares of the periods, in order, and what PCC said of them."""
+        farthest = float(np.abs(covariate[1:] - truth[:-1]).max())
+        return cls(truth[-1], np.diff(truth, axis=0), farthest)
+
+
+@dataclass(frozen=True, eq=False)
 class GroupLesson:
     """How to mix what the methods say, and how far off that was on the groups.
 
@@ -83,14 +108,19 @@ class GroupLesson:
     an improvement on the groups. weights: of the training share and of SLD, beside that of PCC.
     errors: of the shares of each group, (n_groups, n_classes), by weights from the others, or in
     time of PCC with these weights. apart: the largest difference between PCC and SLD on a group
-    that does not refute label shift. in_time: whether the groups are periods.
+    that does not refute label shift, or on any period. past: of periods; None of other groups.
     """
 
     from_default: float
     weights: Reals
     errors: Reals
     apart: float
-    in_time: bool
+    past: Past | None = None
+
+    @property
+    def in_time(self) -> bool:
+        """Whether the groups are periods."""
+        return self.past is not None
 
     @property
     def n_groups(self) -> int:
@@ -114,14 +144,15 @@ class GroupLesson:
         weigh = _as_far_as_it_helps(_multiple if groups.in_time else _mixture)
         steps, missed = shares.steps, truth - shares.covariate
         weights = weigh(steps, missed)
-        unrefuted = [not g.refuted for g in usable]
+        unrefuted = [groups.in_time or not g.refuted for g in usable]
         apart = float(np.abs(steps[unrefuted, :, 1]).max(initial=0.0))
         if not groups.in_time:
             errors = _left_out_errors(weigh, steps, missed)
             from_default = _trust(truth - shares.default, errors)
-            return cls(from_default, weights, errors, apart, in_time=False)
+            return cls(from_default, weights, errors, apart)
         from_default = _trust(truth - shares.default, missed)
-        return cls(from_default, weights, missed - steps @ weights, apart, in_time=True)
+        past = Past.of(truth, shares.covariate)
+        return cls(from_default, weights, missed - steps @ weights, apart, past)
 
     def estimate(self, shares: GroupShares, *, supported: bool = False) -> Prevalences:
         """The shares of a sample. supported: whether the items support those of the default."""
@@ -147,18 +178,34 @@ class GroupLesson:
         return reason is not Reason.EVIDENCE or self.from_default > 0
 
     def limits(
-        self, estimate: Prevalences, level: float, n_items: int, low: Reals, high: Reals
+        self,
+        estimate: Prevalences,
+        level: float,
+        n_items: int,
+        low: Reals,
+        high: Reals,
+        *,
+        like_the_past: bool = False,
     ) -> tuple[Reals, Reals]:
-        """The limits of the range. low, high: those of the assumptions, which time only widens."""
-        if self.in_time:
+        """The limits of the range. low, high: those of the assumptions."""
+        around = _around(estimate, self.errors, level, n_items)
+        if self.past is None:
+            low, high = around
+        else:
             reach = np.abs(self.errors).max(axis=0)
             low, high = np.minimum(low, estimate - reach), np.maximum(high, estimate + reach)
-        else:
-            quantile = float(stdtrit(self.n_groups - 1, 0.5 + level / 2))
-            between = (self.errors**2).mean(axis=0) * (1 + 1 / self.n_groups)
-            reach = quantile * np.sqrt(between + estimate * (1 - estimate) / n_items)
-            low, high = estimate - reach, estimate + reach
+            if like_the_past:
+                by_changes = _around(self.past.last, self.past.changes, level, n_items)
+                low, high = min(((low, high), around, by_changes), key=_widest)
         return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+    def is_like_the_past(self, shares: GroupShares, reason: Reason) -> bool:
+        """Whether a sample differs from the last period as periods differ from each other."""
+        if self.past is None:
+            return False
+        moved = float(np.abs(shares.covariate - self.past.last).max())
+        near = reason is Reason.REFUTED or shares.apart <= HARDLY_FURTHER * self.apart
+        return near and moved <= HARDLY_FURTHER * self.past.farthest
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +259,21 @@ def left_out_answers(
             low, high = lesson.limits(estimate, level, group.n_items, estimate, estimate)
         answers.append(LeftOutAnswer(group.name, truth, estimate, low, high))
     return answers
+
+
+def _around(centre: Reals, errors: Reals, level: float, n_items: int) -> tuple[Reals, Reals]:
+    """Limits around shares by the t distribution with these errors, and by sampling."""
+    n = len(errors)
+    quantile = float(stdtrit(n - 1, 0.5 + level / 2))
+    between = (errors**2).mean(axis=0) * (1 + 1 / n)
+    reach = quantile * np.sqrt(between + centre * (1 - centre) / n_items)
+    return centre - reach, centre + reach
+
+
+def _widest(limits: tuple[Reals, Reals]) -> float:
+    """The width of limits between 0 and 1, for the class where it is largest."""
+    low, high = limits
+    return float((np.minimum(high, 1.0) - np.maximum(low, 0.0)).max())
 
 
 def _as_far_as_it_helps(weigh: Weigh) -> Weigh:
