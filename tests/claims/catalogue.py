@@ -23,6 +23,14 @@ _SETTLED = {"first": 0.59, "second": 0.35, "label": "yes"}
 _SPELLINGS = {"n": 5, "unseen": False, "spellings": ("'YES' (3), 'yes ' (2) as 'Yes'",)}
 _COLUMN = {"column": "income"}
 _TABLE = {"table": "new.csv"}
+_TRIED = {
+    "column": "date",
+    "n": 8,
+    "noun": "month",
+    "which": "last",
+    "error": 0.071,
+    "largest": 0.15,
+}
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     # Tables
@@ -64,6 +72,8 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "decimal_commas": {"n": 2, "columns": ("age", "income")},
     "dead_column": {"death": "constant", "share": 0.0021, "column": "income", **_TABLE},
     "later_dates": {"column": "day", **_TABLE},
+    "declaration_tried": _TRIED,
+    "declaration_in_doubt": _TRIED | {"noun": "group", "which": "all"},
     "trained_on_a_part": {"n": 100_000, "n_rows": 123_456},
     "rows_without_group": {"n": 5},
     "groups_pooled": {"n": 2, "fewest": 30, "name": "(small groups)"},

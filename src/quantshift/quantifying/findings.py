@@ -72,6 +72,20 @@ class TrainingFindings(Code):
         "all its dates in the sample are later than those of training, so not used; name it as a "
         "feature to use it all the same",
     )
+    DECLARATION_TRIED = (
+        "declaration_tried",
+        Severity.NOTE,
+        "tried on {n} {noun}{n:|s}, each {which:last=from those before it|all=left out in turn}, "
+        "what you declared was off by {error:points} points on average, by {largest:points} at "
+        "most",
+    )
+    DECLARATION_IN_DOUBT = (
+        "declaration_in_doubt",
+        Severity.WARNING,
+        "tried on {n} {noun}{n:|s}, each {which:last=from those before it|all=left out in turn}, "
+        "what you declared was off by {error:points} points on average, by {largest:points} at "
+        "most: label some items",
+    )
     TRAINED_ON_A_PART = (
         "trained_on_a_part",
         Severity.NOTE,

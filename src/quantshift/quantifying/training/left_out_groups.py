@@ -73,8 +73,13 @@ CHUNKS = (2 * ENOUGH_PERIODS, ENOUGH_PERIODS)
 """Numbered periods of few rows each are joined into this many groups; tried in this order."""
 
 
-def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupErrors:
-    """The errors of the methods on every group of the column, which they were not trained on."""
+def left_out_errors(
+    data: Labelled, column: str, progress: OnProgress, *, most: int = MOST_GROUPS
+) -> GroupErrors:
+    """The errors of the methods on every group of the column, which they were not trained on.
+
+    most: of more groups than this only the largest, or the last periods, are left out.
+    """
     names = data.items.groups
     findings: list[Finding] = []
     in_time = _are_dates(names)
@@ -97,7 +102,7 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
     if survey.untrained:
         findings.append(GroupFindings.SETS_WITHOUT_A_CLASS.found(n=len(survey.untrained)))
     sizes = dict(zip(*np.unique(names.to_numpy(), return_counts=True), strict=True))
-    sides, chosen = _evaluated(survey.sides, survey.names, sizes, design)
+    sides, chosen = _evaluated(survey.sides, survey.names, sizes, design, most)
     findings += chosen
     estimated = []
     for done, side in enumerate(sides):
@@ -234,17 +239,21 @@ def _divisions(names: pl.Series, design: str) -> list[tuple[str, int | None]]:
 
 
 def _evaluated(
-    sides: Sequence[Side], names: Sequence[str], sizes: Mapping[str, int], design: str
+    sides: Sequence[Side],
+    names: Sequence[str],
+    sizes: Mapping[str, int],
+    design: str,
+    most: int,
 ) -> tuple[Sequence[Side], list[Finding]]:
-    """The sides to evaluate, at most MOST_GROUPS, and a finding if there are more."""
-    if len(sides) <= MOST_GROUPS:
+    """The sides to evaluate, and a finding if there are more."""
+    if len(sides) <= most:
         return sides, []
     if design == FORWARD:
-        last = GroupFindings.LAST_PERIODS.found(n=MOST_GROUPS, n_groups=len(sides))
-        return sides[-MOST_GROUPS:], [last]
-    largest = sorted(sides, key=lambda side: -sizes[names[side.tests[0]]])[:MOST_GROUPS]
+        last = GroupFindings.LAST_PERIODS.found(n=most, n_groups=len(sides))
+        return sides[-most:], [last]
+    largest = sorted(sides, key=lambda side: -sizes[names[side.tests[0]]])[:most]
     evaluated = [side for side in sides if side in largest]
-    return evaluated, [GroupFindings.LARGEST_GROUPS.found(n=MOST_GROUPS, n_groups=len(sides))]
+    return evaluated, [GroupFindings.LARGEST_GROUPS.found(n=most, n_groups=len(sides))]
 
 
 def _at_most(rows: Indices, seed: int, name: str) -> Indices:

@@ -196,6 +196,12 @@ def model_from(
         from quantshift.quantifying.training.left_out_groups import left_out_errors
 
         groups = left_out_errors(data, options.left_out_by, progress)
+    tried: Iterable[Finding] = ()
+    if recipe.declared.assumption != AUTO and data.prepared is None:
+        # Imported here because most calls declare nothing.
+        from quantshift.quantifying.training.tried import record
+
+        tried = record(recipe.declared, data, groups, progress)
     reason = reason_for(training.method, input_kind)
     return Model(
         columns=learnt.columns,
@@ -214,7 +220,7 @@ def model_from(
             accuracy=accuracy,
             seed=training.seed,
             undecodable=data.items.undecodable,
-            findings=(*findings, *learnt.findings, *doubt),
+            findings=(*findings, *learnt.findings, *doubt, *tried),
         ),
         positive=options.positive,
         groups=groups,
@@ -260,6 +266,7 @@ def _labelled(
         missing=options.missing,
         weights=options.weights,
         grouping=None if options.left_out_by is None else Grouping(options.left_out_by),
+        kept=_dated_batches(table, recipe),
     )
     items = drawn_rows(table, read_items(table, to_read), seed, progress)
     if not len(items.rows):
@@ -282,6 +289,13 @@ def _labelled(
     classes, codes = _encoded(table, options.label, items.labels, options.positive)
     data = Labelled(table, columns, options, recipe.training, classes, items, codes)
     return data, rows_of(table, items), findings
+
+
+def _dated_batches(table: OpenTable, recipe: ModelRecipe) -> tuple[str, ...]:
+    """The column of the batches, whose dates what is declared may be tried on."""
+    if recipe.by is None or recipe.declared.assumption == AUTO or recipe.by not in table.columns:
+        return ()
+    return (recipe.by,)
 
 
 def with_content(
