@@ -1,11 +1,11 @@
 """How many labels decide between the two numbers of an answer without evidence, and how often the
 decision is wrong.
 
-    python benchmarks/deciding_labels.py [--tables development] [--worlds prior,score,feature,both]
+    python benchmarks/deciding_labels.py [--tables development] [--worlds prior,score,feature,mixed]
         [--sizes 200,1000] [--first-repeat 0] [--repeats 1] [--samples 6] [--orders 10]
         [--most 80]
 
-Samples are drawn as in `evidence.py`. Where `GuardedSLD` has no evidence and its two named numbers
+Samples are drawn as in `worlds.py`. Where `GuardedSLD` has no evidence and its two named numbers
 are apart, the labels of random items are given one by one, in `--orders` random orders, until the
 test of `quantshift.labelling.deciding` decides, or `--most` labels are given. A decision is wrong
 if the number that is settled is further from the truth than the other one; `other_world` counts
@@ -31,7 +31,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from coverage_tables import TABLES
-from evidence import MOST_TRAINING, Trained, drawn, synthetic_table
+from parts.guarded_tables import MOST_TRAINING, Trained
 from parts.real_tables import LabelledTable, load
 from quantshift.base.seeding import generator
 from quantshift.claims import AGREEING, Reason
@@ -39,13 +39,14 @@ from quantshift.labelling.audit import reweigh
 from quantshift.labelling.deciding import ERROR, FIRST, OPEN, SECOND, TRUST, decide
 from quantshift.labelling.sequence import Scores, confidence_sequence
 from refutation import dense
+from worlds import drawn
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     known = "QUANTSHIFT_TABLES" in os.environ
     parser.add_argument("--tables", default="development" if known else "synthetic")
-    parser.add_argument("--worlds", default="prior,score,feature,both")
+    parser.add_argument("--worlds", default="prior,score,feature,mixed")
     parser.add_argument("--sizes", default="200,1000")
     parser.add_argument("--first-repeat", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=1)
@@ -79,7 +80,7 @@ def of_table(table: LabelledTable, repeat: int, options: Any) -> Iterator[dict[s
     n = len(table.codes)
     train = rng.permutation(n)[: min(MOST_TRAINING, n // 2)]
     pool = np.setdiff1d(np.arange(n), train)
-    trained = Trained.on(table, table.columns, train)
+    trained = Trained.on(table, train)
     quantifier = trained.quantifier
     items = quantifier.items(trained.view.transform(pool))
     posteriors = quantifier.unguarded_items(items).posteriors
@@ -105,6 +106,15 @@ def of_table(table: LabelledTable, repeat: int, options: Any) -> Iterator[dict[s
         for _ in range(options.orders):
             order = rng.permutation(len(rows))[: options.most]
             yield {**key, **decided(y[rows], scores, order, (first, second), key["world"])}
+
+
+def synthetic_table(n: int = 8000) -> LabelledTable:
+    """Two classes of mixed normal features, of which a model can know about AUC .88."""
+    rng = generator(0, purpose="evidence", table="synthetic")
+    y = (rng.random(n) < 0.35).astype(np.int64)
+    X = rng.normal(size=(n, 6)) + np.outer(y, [1.2, 0.8, 0.6, 0.0, 0.0, 0.0])
+    X[:, 4] += 0.7 * X[:, 0]
+    return LabelledTable("synthetic", pd.DataFrame(X, columns=list("abcdef")), y)
 
 
 def decided(

@@ -22,7 +22,8 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from evidence import Trained, error
+from coverage_tables import clustered_error
+from parts.guarded_tables import MOST_TRAINING, Trained
 from parts.real_tables import LabelledTable, load
 from quantshift.base.seeding import generator
 from quantshift.claims import Kind
@@ -31,7 +32,6 @@ from refutation import dense
 
 TABLES = "uci_image_seg,uci_page_block,uci_abalone,uci_waveform-v1,uci_yeast"
 WORLDS = ("prior", "none", "score", "feature", "both")
-MOST_TRAINING = 2000
 MOST_TRIALS = 100_000
 """Draws of shares before the shares of the table are taken."""
 
@@ -64,7 +64,7 @@ def answered(table: LabelledTable, repeat: int, options: Any) -> Iterator[dict[s
     train = rng.permutation(n)[: min(MOST_TRAINING, n // 2)]
     pool = np.setdiff1d(np.arange(n), train)
     y, n_classes = table.codes[pool], int(table.codes.max()) + 1
-    trained = Trained.on(table, table.columns, train)
+    trained = Trained.on(table, train)
     X = dense(trained.view.transform(pool))
     items = trained.quantifier.items(trained.view.transform(pool))
     q = trained.quantifier.unguarded_items(items).posteriors
@@ -130,6 +130,13 @@ def summary(frame: pd.DataFrame, columns: list[str]) -> str:
             f"{part['width'].mean():5.2f}"
         )
     return "\n".join(lines)
+
+
+def error(part: pd.DataFrame, column: str) -> float:
+    """Standard error of a mean, clustered by training set; NaN for a single set."""
+    if part["set"].nunique() < 2:
+        return float("nan")
+    return float(clustered_error(part[column].to_numpy(dtype=float), part["set"].to_numpy()))
 
 
 if __name__ == "__main__":

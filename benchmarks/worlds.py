@@ -61,7 +61,7 @@ from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING
 from parts.real_tables import LabelledTable, load
 from quantshift import quantify, train
 from quantshift.base.seeding import generator
-from quantshift.claims import WIDEST, Kind
+from quantshift.claims import WIDEST, Kind, Reason
 
 TILTED = ("prior", "feature", "score", "half", "picked", "mixed", "opposed")
 DAMAGED = ("copies", "dead", "saved", "units", "gaps", "renamed", "mislabelled")
@@ -360,22 +360,33 @@ def cost(parts: Parts, truth: float) -> float:
 def by_world(answers: pd.DataFrame) -> str:
     """A table in Markdown with a line for each world."""
     frame = measured(answers)
-    kinds = [Kind.INTERVAL, Kind.EITHER, Kind.RANGE, Kind.CANNOT]
-    head = ["world", "samples", *(kind.value for kind in kinds), "interval or either holds"]
-    head += ["all hold", "length", "error", "interval score", "PCC ± .20", "cost of decisions"]
-    head += ["PCC ± .20", "PCC", "SLD", "nothing"]
+    kinds = [kind.value for kind in (Kind.INTERVAL, Kind.EITHER, Kind.RANGE, Kind.CANNOT)]
+    head = ["world", "samples", ", ".join(kinds), "refuted", "interval or either holds"]
+    head += ["all hold", "length", "error", "interval score, of PCC ± .20"]
+    head += ["cost of decisions, of PCC ± .20", "of PCC, SLD, nothing"]
     rows = []
     for world, part in frame.groupby("world", sort=False):
-        claims = part[part["claims"]]
-        cells = [f"{(part['kind'] == kind.value).mean():.2f}" for kind in kinds]
-        cells += [with_error(claims, "held"), with_error(part, "held")]
-        cells += [f"{part['length'].mean():.2f}", f"{part['error'].mean():.3f}"]
-        cells += [with_error(part, "score"), f"{part['score of rival'].mean():.2f}"]
-        costs = ("cost", "cost of rival", "cost of PCC", "cost of SLD", "cost of nothing")
-        cells += [f"{part[name].mean():.3f}" for name in costs]
+        means = part.mean(numeric_only=True)
+        cells = [
+            joined([(part["kind"] == kind).mean() for kind in kinds]),
+            joined([(part["reason"] == Reason.REFUTED.value).mean()]),
+            with_error(part[part["claims"]], "held"),
+            with_error(part, "held"),
+            joined([means["length"]]),
+            joined([means["error"]], digits=3),
+            joined([means["score"], means["score of rival"]]),
+            joined([means["cost"], means["cost of rival"]], digits=3),
+            joined([means[f"cost of {name}"] for name in ("PCC", "SLD", "nothing")], digits=3),
+        ]
         rows.append([str(world), str(len(part)), *cells])
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def joined(values: Sequence[float], *, digits: int = 2) -> str:
+    """Numbers without their leading zeros."""
+    texts = (f"{value:.{digits}f}" for value in values)
+    return ", ".join(text[1:] if text.startswith("0.") else text for text in texts)
 
 
 def aims(answers: pd.DataFrame) -> str:
@@ -403,11 +414,11 @@ def with_error(part: pd.DataFrame, column: str) -> str:
     """A mean, its standard error over training sets, and of how many."""
     if part.empty:
         return "-"
-    mean = f"{part[column].mean():.2f}"
+    mean = joined([part[column].mean()])
     if part["set"].nunique() < 2:
         return f"{mean} ({len(part)})"
     error = clustered_error(part[column].to_numpy(dtype=float), part["set"].to_numpy())
-    return f"{mean} ± {error:.2f} ({len(part)})"
+    return f"{mean} ± {joined([float(error)])} ({len(part)})"
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "audit_contradicts": {},
     "audit_agrees": {},
     "add_columns_or_label": _LABELS,
-    "mend_or_label": _LABELS | {"columns": ("contract",), "which_labels": "all", "n_labels": 40},
+    "repair_or_label": _LABELS | {"columns": ("contract",), "which_labels": "all", "n_labels": 40},
     "labels_decide": {
         "n_labels": 28,
         "first": 0.59,

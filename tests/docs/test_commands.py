@@ -103,31 +103,16 @@ def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_synthetic(folder, n_documents=120_000).path
 
 
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `evidence.py` finds in a few samples, for the script that summarises it."""
-    file = tmp_path_factory.mktemp("evidence") / "answers.csv"
-    small = "--worlds prior,none --sizes 50 --repeats 1 --samples 2 --bootstrap 30 --csv"
-    code, said = run(
-        [sys.executable, "benchmarks/evidence.py", *small.split(), str(file)], ROOT, seconds=300
-    )
-    assert code == 0, said
-    return file
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=shown)
 def test_a_benchmark_runs_without_real_data(
-    command: Command, reviews: Path, tmp_path: Path, request: pytest.FixtureRequest
+    command: Command, reviews: Path, tmp_path: Path
 ) -> None:
     if command.name == COMPARES_STORES:
         pytest.skip("needs the results of two versions of the code")
     folders = dict.fromkeys(PLACES, str(tmp_path / "new")) | dict.fromkeys(
         ("REVIEWS", "DIR"), str(reviews)
     )
-    if "FILE" in command.arguments:
-        folders["FILE"] = str(request.getfixturevalue("answers"))
-        (tmp_path / "docs" / "pictures").mkdir(parents=True)
     arguments = [folders.get(word, word) for word in command.arguments]
     code, said = run(
         [sys.executable, *command.program, *arguments, *SMALLER.get(command.name, "").split()],

@@ -57,6 +57,9 @@ def test_the_table_names_the_class_that_a_measure_is_of(declared):
     lines = {line.split("  ")[0]: line for line in found.to_text().splitlines()[1:-1]}
     assert lines.keys() == {"accuracy", "recall of 1"}
     assert f"{found.of('recall', 1).estimate:.1%}" in lines["recall of 1"]
+    named = ShiftedClassifier(positive=0).fit(*gaussian(600, 0.5, 0))
+    of_named = performance(named, X, measures=["recall"], n_bootstrap=20).to_text()
+    assert of_named.splitlines()[1].startswith("recall of 0 ")
     three = replace(found, classes=np.array([0, 1, 2]))
     lines = {line.split("  ")[0]: line for line in three.to_text().splitlines()[1:-1]}
     assert lines.keys() == {"accuracy", "mean recall"}

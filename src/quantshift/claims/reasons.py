@@ -50,7 +50,7 @@ class Reason(Worded):
     GONE = (
         "gone",
         "columns that the model rests on say nothing about these items",
-        "train without these columns or mend them, or label some items",
+        "train without these columns or repair them, or label some items",
     )
     NO_ITEMS = "no_items", "there are no items", "give a sample with items"
 

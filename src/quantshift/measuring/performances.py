@@ -67,6 +67,7 @@ class Performance:
         prediction (column) as trained, (n_classes, n_classes); NaN where the method does not say.
     prevalence: the shares of the classes in the sample if only they changed, (n_classes,).
     groups: the same for each group of items, if groups were given.
+    positive: the class that the table shows measures of, of two; None: the last.
     """
 
     classes: NDArray[Any]
@@ -80,6 +81,7 @@ class Performance:
     corrected: tuple[Measured, ...]
     confusion: Reals
     groups: Mapping[Any, "Performance"] = field(default_factory=dict)
+    positive: Any = None
 
     @property
     def kind(self) -> Kind:
@@ -126,8 +128,8 @@ class Performance:
     def to_text(self) -> str:
         """The measures as a table, and what they rest on.
 
-        Measures of a class are those of the last of two classes, the positive one, and of more the
-        mean; their names say so.
+        Measures of a class are those of the positive one of two, and of more the mean; their names
+        say so.
         """
         head = limits_head(self.kind, self.level)
         rows = [["", "estimate", head, "in training", "corrected", ""]]
@@ -149,7 +151,7 @@ class Performance:
             return measure.label if measured.label is None else None
         if len(self.classes) > 2:
             return f"mean {measure.label}" if measured.label is None else None
-        positive = self.classes.tolist()[-1]
+        positive = self.classes.tolist()[-1] if self.positive is None else self.positive
         is_positive = measured.label is not None and measured.label == positive
         return f"{measure.label} of {shortened(str(positive))}" if is_positive else None
 
@@ -348,6 +350,7 @@ class _ByEvidence:
             as_trained=estimates[0].measured,
             corrected=estimates[1].measured if len(estimates) > 1 else (),
             confusion=estimates[0].table,
+            positive=self.fitted.positive,
         )
 
 

@@ -323,10 +323,10 @@ class Advice(Code):
         Severity.ADVICE,
         f"Add columns that say something about the label, or label some items: {LABELS}. {_DRAWN}",
     )
-    MEND_OR_LABEL = (
-        "mend_or_label",
+    REPAIR_OR_LABEL = (
+        "repair_or_label",
         Severity.ADVICE,
-        "Mend {columns:quoted}, or train without (`drop`), or label some items: "
+        "Repair {columns:quoted}, or train without (`drop`), or label some items: "
         f"{LABELS}. {_DRAWN}",
     )
     LABELS_DECIDE = (

@@ -88,7 +88,7 @@ def test_a_column_coded_in_another_way_gives_no_number(model, tmp_path):
             "100% of the values in column 'contract' are unknown from training ('M2M', where "
             "training has 'Month-to-month'); recode them as in training, or drop the column"
         )
-        assert numbers_of(batch.findings, Advice.MEND_OR_LABEL)["columns"] == ("contract",)
+        assert numbers_of(batch.findings, Advice.REPAIR_OR_LABEL)["columns"] == ("contract",)
 
 
 def test_without_the_column_there_is_a_number():

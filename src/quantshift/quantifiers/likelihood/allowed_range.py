@@ -22,7 +22,7 @@ If nothing refutes label shift and nothing speaks for it, the range spans this o
 under label shift.
 
 The constants are those for which the range contained nine tenths of the truths in each of the
-worlds of `benchmarks/evidence.py` on the tables for development.
+worlds of `benchmarks/worlds.py` on the tables for development.
 """
 
 import numpy as np

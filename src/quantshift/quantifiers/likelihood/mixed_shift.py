@@ -42,7 +42,7 @@ SMALLEST = 1e-4
 MISFIT, OF_LIMITS = 2.5, 0.5
 """For the limits: what standard errors are multiplied by, since no mix of items changes exactly so,
 and the prior variance of every delta. Of 600 settings that were tried on the development
-tables of `benchmarks/evidence.py`, this is the one with the shortest range under natural shift
+tables of `benchmarks/worlds.py`, this is the one with the shortest range under natural shift
 among those that hold .965 of the truths, and .95 at each size of the sample, if a feature and the
 prevalence change together."""
 

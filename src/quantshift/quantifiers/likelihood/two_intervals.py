@@ -10,7 +10,7 @@ A change of the mix need not leave P(Y|X) as it was to the last digit: LEAST_ERR
 Where only posteriors are known, nothing has tested the features, and PCC's interval is as wide as
 the range around it (`allowed_range`).
 
-The constants are chosen on the tables for development; `benchmarks/evidence.py` shows coverage and
+The constants are chosen on the tables for development; `benchmarks/worlds.py` shows coverage and
 length.
 """
 

@@ -114,7 +114,7 @@ def advice(
     labels = labels_needed(shares, level, n_items)
     if not can_be_estimated and about.grounds.reason in NOTHING_KNOWN:
         if gone:
-            yield Advice.MEND_OR_LABEL.found(columns=gone).with_numbers(**labels)
+            yield Advice.REPAIR_OR_LABEL.found(columns=gone).with_numbers(**labels)
         else:
             yield Advice.ADD_COLUMNS_OR_LABEL.found().with_numbers(**labels)
         return

@@ -74,11 +74,12 @@ CHUNKS = (2 * ENOUGH_PERIODS, ENOUGH_PERIODS)
 
 
 def left_out_errors(
-    data: Labelled, column: str, progress: OnProgress, *, most: int = MOST_GROUPS
+    data: Labelled, column: str, progress: OnProgress, *, most: int | None = None
 ) -> GroupErrors:
     """The errors of the methods on every group of the column, which they were not trained on.
 
-    most: of more groups than this only the largest, or the last periods, are left out.
+    most: of more groups than this only the largest, or the last periods, are left out; default
+    MOST_GROUPS.
     """
     names = data.items.groups
     findings: list[Finding] = []
@@ -102,7 +103,9 @@ def left_out_errors(
     if survey.untrained:
         findings.append(GroupFindings.SETS_WITHOUT_A_CLASS.found(n=len(survey.untrained)))
     sizes = dict(zip(*np.unique(names.to_numpy(), return_counts=True), strict=True))
-    sides, chosen = _evaluated(survey.sides, survey.names, sizes, design, most)
+    sides, chosen = _evaluated(
+        survey.sides, survey.names, sizes, design, MOST_GROUPS if most is None else most
+    )
     findings += chosen
     estimated = []
     for done, side in enumerate(sides):

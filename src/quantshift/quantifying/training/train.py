@@ -39,6 +39,11 @@ from quantshift.quantifying.columns import (
     read_items,
     total,
 )
+from quantshift.quantifying.dead import (
+    dead_in_samples,
+    findings_about,
+    left_out_for,
+)
 from quantshift.quantifying.declaration import Declaration, makes_its_own_assumption
 from quantshift.quantifying.options import (
     AUTO,
@@ -49,11 +54,6 @@ from quantshift.quantifying.options import (
 )
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import check_classifier
-from quantshift.quantifying.training.dead import (
-    dead_in_samples,
-    findings_about,
-    left_out_for,
-)
 from quantshift.quantifying.training.learning import Labelled, learn
 from quantshift.quantifying.training.methods import (
     FEATURES,

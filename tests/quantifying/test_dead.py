@@ -6,8 +6,8 @@ import pytest
 
 from quantshift.claims import Kind, Reason
 from quantshift.quantifying import quantify, train
+from quantshift.quantifying.dead import dead_in_samples
 from quantshift.quantifying.findings import Advice, TrainingFindings
-from quantshift.quantifying.training.dead import dead_in_samples
 from quantshift.tables.columns.kinds import choose
 from quantshift.tables.reading import open_table
 from tests.found import codes_of, numbers_of
@@ -93,7 +93,7 @@ def test_a_saved_model_whose_main_column_is_gone_gives_no_range(model, death):
     (batch,) = quantify(SAMPLE.with_columns(DAMAGES[death]), model=model, replicates=100).batches
     assert (batch.kind, batch.reason) == (Kind.CANNOT, Reason.GONE)
     assert {(share.low, share.high) for share in batch.shares} == {(0.0, 1.0)}
-    assert numbers_of(batch.findings, Advice.MEND_OR_LABEL)["columns"] == ("income",)
+    assert numbers_of(batch.findings, Advice.REPAIR_OR_LABEL)["columns"] == ("income",)
 
 
 def test_a_saved_model_does_without_a_column_that_says_little(model):
