@@ -126,7 +126,8 @@ def test_nothing_is_left_out_where_nothing_would_be_left():
     copied = pl.concat([SAMPLE[:1]] * 100)
     features = choose(LABELLED.drop("left"))[0]
     codes = (LABELLED["left"] == "yes").to_numpy().astype(int)
-    assert dead_in_samples([open_table(copied)], features, LABELLED, codes) == []
+    for sample in (copied, SAMPLE[:0]):
+        assert dead_in_samples([open_table(sample)], features, LABELLED, codes) == []
 
 
 def test_reading_ends_with_the_first_rows_of_a_healthy_sample(tmp_path):

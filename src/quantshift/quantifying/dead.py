@@ -52,6 +52,8 @@ def dead_in_samples(
         kept.read(sample)
         if not kept.cells:
             return []
+    if not kept.n_read:
+        return []
     suspects = [column for column in columns if column.name in kept.cells]
     profile = training_profile(training, codes, suspects, weights=weights)
     cells = SampleCells.of(profile, kept.frame)

@@ -25,7 +25,7 @@ them, and it stays unless the sample is like the periods: PCC is hardly further 
 the last period than it was from one to the next, and so is SLD from PCC where label shift is not
 refuted. Then the range is the shortest of three: that of the assumptions, the limits of the t
 distribution with the errors on the periods, and those with the changes from each to the next around
-the share of the last. A steady past gives a short range (`benchmarks/left_out_groups.py --time`).
+the share of the last. A steady past gives a short range (`benchmarks/left_out_groups.py`).
 """
 
 import math
