@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from quantshift import load_model, quantify, save_model, train
+from quantshift import quantify, train
+from quantshift.quantifying import load_model, save_model
 
 
 def parts(n: int, worn: float, rng: np.random.Generator, *, drift: float = 0.0) -> pl.DataFrame:

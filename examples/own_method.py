@@ -5,7 +5,8 @@ python examples/own_method.py
 
 import numpy as np
 
-from quantshift import ACC, PCC, SLD, CovariateShift, PriorShift, check_quantifier, evaluate
+from quantshift import ACC, PCC, SLD, CovariateShift, PriorShift, evaluate
+from quantshift.checks import check_quantifier
 from quantshift.quantifiers import AbstractAggregative, Tags, adjust, class_means, sample_means
 
 

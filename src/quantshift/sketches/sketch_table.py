@@ -73,7 +73,7 @@ class Sketch:
         `n`. Joint cells have further rows: the marginal cells.
 
     >>> import polars as pl
-    >>> from quantshift import sketch
+    >>> from quantshift.sketches import sketch
     >>> rows = pl.DataFrame({"p_spam": [0.1, 0.9, 0.9], "label": ["ham", "spam", "spam"]})
     >>> sketch(rows, score="p_spam", label="label").table["n"].sum()
     3

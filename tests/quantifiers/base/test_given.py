@@ -9,18 +9,20 @@ from sklearn.preprocessing import StandardScaler
 from quantshift import (
     PACC,
     SLD,
+    DiagonalDisplay,
+    IntervalDisplay,
     PrevalenceScorer,
     PrevalenceSearchCV,
     PriorShift,
-    check_quantifier,
     evaluate,
     performance,
     save,
-    save_model,
     shift_test,
 )
+from quantshift.checks import check_quantifier
 from quantshift.errors import UserError
 from quantshift.quantifiers.base.given import given_quantifier
+from quantshift.quantifying import save_model
 
 TAKEN_BY = {
     "evaluate": lambda q, X, y: evaluate(q, PriorShift(), X, y),
@@ -30,6 +32,8 @@ TAKEN_BY = {
     "check_quantifier": lambda q, X, y: check_quantifier(q),
     "PrevalenceSearchCV": lambda q, X, y: PrevalenceSearchCV(q, {}).fit(X, y),
     "PrevalenceScorer": lambda q, X, y: PrevalenceScorer()(q, X, y),
+    "DiagonalDisplay": lambda q, X, y: DiagonalDisplay.from_estimator(q, X, y),
+    "IntervalDisplay": lambda q, X, y: IntervalDisplay.from_estimator(q, X),
 }
 
 

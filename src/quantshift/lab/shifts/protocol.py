@@ -158,7 +158,8 @@ class AbstractProtocol(abc.ABC):
 
     Examples
     --------
-    >>> from quantshift import AbstractProtocol, GroupShift
+    >>> from quantshift import GroupShift
+    >>> from quantshift.lab.shifts import AbstractProtocol
     >>> isinstance(GroupShift(), AbstractProtocol), GroupShift.changes
     (True, 'whatever changes between groups of the data: regions, hospitals, years')
     """

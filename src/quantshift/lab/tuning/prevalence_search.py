@@ -246,6 +246,13 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     def _samples(self, codes: Codes, classes: NDArray[Any], number: int) -> ValidationSamples:
         if self.protocol is not None:
             return drawn_by(self.protocol, classes[codes], classes)
+        missing = np.setdiff1d(np.arange(len(classes)), codes)
+        if missing.size:
+            raise UserError(
+                f"no held-out item is of class {str(classes[missing[0]])!r}: give "
+                "cv=StratifiedKFold(5), because scikit-learn's folds of a quantifier have "
+                "whatever classes come next"
+            )
         return draw_validation(
             codes,
             n_prevalences=N_PREVALENCES,
@@ -283,11 +290,20 @@ class PrevalenceScorer:
     """
 
     def __init__(
-        self, error: str = "ae", *, protocol: AbstractProtocol | None = None, random_state: int = 0
+        self,
+        error: ErrorMeasure = "ae",
+        *,
+        protocol: Protocol | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.error = error
         self.protocol = protocol
         self.random_state = random_state
+        check_options(self)
+
+    def __repr__(self) -> str:
+        protocol = "" if self.protocol is None else f", protocol={self.protocol!r}"
+        return f"PrevalenceScorer({self.error!r}{protocol})"
 
     def __call__(self, estimator: AbstractQuantifier, X: Any, y: Any) -> float:
         """The score of a fitted quantifier on labelled items."""
@@ -299,7 +315,6 @@ class PrevalenceScorer:
             error=self.error,
             random_state=self.random_state,
         )
-        check_options(search)
         classes, codes = encode_labels(y, classes=estimator.classes_)
         samples = search._samples(codes, classes, 0)
         return -estimation_error(estimator, estimator.items(X), samples, measure=self.error)

@@ -14,11 +14,12 @@ weights, the classifier and its out-of-fold posteriors, checks, batches, blocks,
 
 import inspect
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -203,7 +204,25 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
         With `samples` (an index matrix or a list of index arrays into X) the prevalence of each
         of them, shape (n_samples, n_classes); X is classified once.
+
+        Parameters
+        ----------
+        X : items, as `fit` takes them
+        samples : index matrix or list of index arrays, optional
+            Samples of X.
+        sample_weight : array of shape (n_items,), optional
+            How much each item of X counts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import SLD
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> SLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+        array([0.7, 0.3])
         """
+        _refuse_cross_val_predict(sys._getframe(1))
         return self.estimate(X, samples, sample_weight=sample_weight).prevalence
 
     def estimate(
@@ -228,6 +247,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         of: Whose = POPULATION,
     ) -> PrevalenceInterval:
         """Like `predict`, with the limits of each share.
+
+        A `Pipeline` of scikit-learn that ends in a quantifier passes on `predict` alone. Put the
+        other steps inside the classifier: `SLD(make_pipeline(StandardScaler(), ...))`.
 
         Parameters
         ----------
@@ -316,6 +338,10 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
     ) -> "pl.DataFrame":
         """Like `predict`, as a polars frame: a row for each sample, a column for each class.
+
+        This is the one way to shares with names; `.to_pandas()` makes a pandas frame of it. There
+        is no `set_output`, which in scikit-learn names the columns of `transform`: what `predict`
+        returns stays an array, so that code that takes any estimator can rely on it.
 
         Examples
         --------
@@ -746,7 +772,8 @@ class AbstractClassifying(AbstractQuantifier):
 class AbstractAggregative(AbstractClassifying):
     """A quantifier that consists of three functions of posteriors; the first may do nothing.
 
-    >>> from quantshift import HDx, SLD
+    >>> from quantshift import SLD
+    >>> from quantshift.quantifiers import HDx
     >>> isinstance(SLD(), AbstractAggregative), isinstance(HDx(), AbstractAggregative)
     (True, False)
     """
@@ -883,3 +910,18 @@ def _no_weights(quantifier: AbstractQuantifier) -> UserError:
 
 def _or_none(posteriors: Posteriors | None, n_classes: int) -> Posteriors:
     return np.empty((0, n_classes)) if posteriors is None else posteriors
+
+
+def _refuse_cross_val_predict(caller: FrameType | None) -> None:
+    """Refuse to be one of the estimators whose predictions scikit-learn sorts by item.
+
+    It would fail later, with an index that is out of bounds. Nothing but the callers tells.
+    """
+    while caller is not None and caller.f_globals.get("__name__", "").startswith("sklearn."):
+        if caller.f_code.co_name == "_fit_and_predict":
+            raise UserError(
+                "cross_val_predict needs a prediction for each item, and a quantifier makes one "
+                "for each sample: use cross_val_score(..., scoring=PrevalenceScorer()) for its "
+                "error on held-out items, or cross_val_predict with its classifier"
+            )
+        caller = caller.f_back

@@ -62,7 +62,7 @@ def wrap(quantifier: Any, *, classifier: BaseEstimator | None = None, **options:
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import wrap
+    >>> from quantshift.quantifiers import wrap
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> class Mine:
