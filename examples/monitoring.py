@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from quantshift import quantify, train
-from quantshift.quantifying import load_model, save_model
+from quantshift.quantifying import save_model
 
 
 def parts(n: int, worn: float, rng: np.random.Generator, *, drift: float = 0.0) -> pl.DataFrame:
@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
         for week, (worn, drift) in enumerate([(0.1, 0), (0.1, 0), (0.3, 0), (0.1, 2.0)])
     ]
     answer = quantify(
-        pl.concat(weeks).drop("state"), model=load_model(folder / "model"), by="day", every="week"
+        pl.concat(weeks).drop("state"), model=folder / "model", by="day", every="week"
     )
     for batch, frame in zip(answer.batches, weeks, strict=True):
         worn = batch.shares[1]

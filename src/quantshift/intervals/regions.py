@@ -59,11 +59,30 @@ N_POINTS = 10_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Region:
-    """A region of the simplex.
+    """A region of the simplex, in which the shares of all classes are at once.
 
-    centre: mean of the replicates, (n_classes,). low, high: least and largest share of each class
-    in a box; 0 and 1 for an ellipse. middle, precision: of an ellipse, in its coordinates; most:
-    its largest squared distance.
+    Attributes
+    ----------
+    kind : {"ellipse", "box", "clr", "ilr"}
+        Its form.
+    level : float
+        Confidence level.
+    centre : array of shape (n_classes,)
+        Mean of the replicates.
+    low, high : arrays of shape (n_classes,)
+        Least and largest share of each class in a box; 0 and 1 for an ellipse.
+    middle, precision, most
+        Of an ellipse: its middle and precision, in its coordinates, and its largest squared
+        distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import PACC
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> PACC().fit(X, y).predict_region(X[100:250], kind="box", n_bootstrap=200)
+    Region('box', centre=[0.696, 0.304], level=0.95)
     """
 
     kind: str

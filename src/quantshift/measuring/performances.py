@@ -60,13 +60,34 @@ FEWEST_REPLICATES = 20
 class Performance:
     """Measures of a classifier on items without labels.
 
-    grounds: of which kind the limits are, and why. sentence: what was done with the probabilities.
-    as_trained, corrected: the measures of the classifier as trained and after the correction that
-        the evidence allows; the second is empty if there is none.
-    confusion: the estimated share of items of each class (row) that get each
-        prediction (column) as trained, (n_classes, n_classes); NaN where the method does not say.
-    prevalence: the shares of the classes in the sample if only they changed, (n_classes,).
-    groups: the same for each group of items, if groups were given.
+    Attributes
+    ----------
+    as_trained, corrected : tuple of Measured
+        The measures of the classifier as trained, and after the correction that the evidence
+        allows; the second is empty if there is none.
+    grounds : Grounds
+        Of which kind the limits are, and why.
+    sentence : str
+        What was done with the probabilities.
+    confusion : array of shape (n_classes, n_classes)
+        The estimated share of items of each class (row) that get each prediction (column) as
+        trained; NaN where the method does not say.
+    prevalence : array of shape (n_classes,)
+        The shares of the classes in the sample if only they changed.
+    groups : dict
+        The same for each group of items, if groups were given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import ShiftedClassifier, performance
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> found = performance(ShiftedClassifier().fit(X, y), X[100:250], n_bootstrap=50)
+    >>> found.of("accuracy").measure
+    'accuracy'
+    >>> found.to_frame().columns.tolist()[:4]
+    ['group', 'items', 'use', 'measure']
     """
 
     classes: NDArray[Any]

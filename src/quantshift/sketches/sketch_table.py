@@ -201,6 +201,23 @@ def load_sketch(path: str | Path) -> Sketch:
     """Read a sketch that `Sketch.save` has written.
 
     A table that the query of `sketch_sql` has made, saved as Parquet or CSV, is one too.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import polars as pl
+    >>> from quantshift.sketches import load_sketch, sketch
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "counts.parquet"
+    ...     sketch(pl.DataFrame({"score": [0.1, 0.1, 0.9]}), score="score").save(file)
+    ...     load_sketch(file).n_rows
+    3
     """
     TABLE_THREADS.use()
     source = Path(path)
