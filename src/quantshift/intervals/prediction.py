@@ -190,7 +190,17 @@ class PrevalenceInterval(BoundedShares):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def to_frame(self) -> "pl.DataFrame":
-        """A row for each class of each sample: sample, class, share, low, high."""
+        """A row for each class of each sample: sample, class, share, low, high.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> PACC().fit(X, y).predict_interval(X[100:250], n_bootstrap=200).to_frame().shape
+        (2, 5)
+        """
         import polars as pl
 
         shares, low, high = (np.atleast_2d(a) for a in (self.prevalence, self.low, self.high))

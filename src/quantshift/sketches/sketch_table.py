@@ -125,7 +125,16 @@ class Sketch:
 
     @uses_tables
     def merge(self, *others: "Sketch") -> "Sketch":
-        """The rows of all sketches together, the same in any order."""
+        """The rows of all sketches together, the same in any order.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from quantshift.sketches import sketch
+        >>> counts = sketch(pl.DataFrame({"score": [0.1, 0.1, 0.9]}), score="score")
+        >>> counts.merge(counts, counts).n_rows
+        9
+        """
         for other in others:
             if other.about != self.about:
                 raise DataError(
@@ -161,7 +170,22 @@ class Sketch:
         return np.column_stack([1 - scores, scores])
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the sketch as Parquet, whole or not at all; equal sketches give equal bytes."""
+        """Write the sketch as Parquet, whole or not at all; equal sketches give equal bytes.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import polars as pl
+        >>> from quantshift.sketches import sketch
+        >>> counts = sketch(pl.DataFrame({"score": [0.1, 0.1, 0.9]}), score="score")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = [Path(folder) / name for name in ("a.parquet", "b.parquet")]
+        ...     for file in files:
+        ...         counts.save(file)
+        ...     files[0].read_bytes() == files[1].read_bytes()
+        True
+        """
         write_output(
             path, self.to_bytes(), overwrite=overwrite, ours=is_sketch, endings=("parquet", "pq")
         )

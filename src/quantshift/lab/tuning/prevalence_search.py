@@ -139,7 +139,25 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Compare the candidates on samples of held-out items, and fit the best on all items."""
+        """Compare the candidates on samples of held-out items, and fit the best on all items.
+
+        Parameters
+        ----------
+        X : items, as the quantifier takes them
+        y : array of shape (n_items,)
+            Their labels.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from quantshift import SLD, PACC, PrevalenceSearchCV
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> grid = {"estimator": [SLD(), PACC()], "classifier": [LogisticRegression()]}
+        >>> PrevalenceSearchCV(SLD(), grid, cv=2).fit(X, y).cv_results_["param_estimator"].to_list()
+        ['SLD()', 'PACC()']
+        """
         refuse_pipeline(self.estimator, "PrevalenceSearchCV")
         check_options(self)
         X = item_rows(X)
@@ -166,7 +184,19 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     def predict(
         self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
     ) -> Prevalences:
-        """Prevalences by the best candidate."""
+        """Prevalences by the best candidate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import SLD, PrevalenceSearchCV
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> search = PrevalenceSearchCV(SLD(), {"calibration": ["sigmoid", "none"]}).fit(X, y)
+        >>> search.predict(X, [range(100, 250), range(200)]).round(1) + 0.0
+        array([[0.7, 0.3],
+               [1. , 0. ]])
+        """
         return self._best().predict(X, samples, sample_weight=sample_weight)
 
     def estimate(
@@ -178,7 +208,18 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     def predict_interval(
         self, X: Any, samples: Samples | None = None, **options: Any
     ) -> PrevalenceInterval:
-        """Like `predict`, with limits; options as in the method of the best candidate."""
+        """Like `predict`, with limits; options as in the method of the best candidate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import SLD, PrevalenceSearchCV
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> search = PrevalenceSearchCV(SLD(), {"calibration": ["sigmoid", "none"]}).fit(X, y)
+        >>> search.predict_interval(X[100:250], n_bootstrap=200).level
+        0.95
+        """
         return self._best().predict_interval(X, samples, **options)
 
     def predict_region(

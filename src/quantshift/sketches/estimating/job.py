@@ -77,7 +77,7 @@ def quantify_sketch(
         The class that the score is of (default: the second of two).
     method : str
         Any that sees posteriors alone.
-    level, replicates, simultaneous, seed
+    level, replicates, simultaneous, seed, progress
         As in `quantify`.
     of : {"items", "population"}
         Whose share the limits are for: that of the counted items, or that of the population they
