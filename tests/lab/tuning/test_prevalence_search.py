@@ -143,6 +143,14 @@ def test_what_cannot_be_searched_is_one_line(options, message):
         PrevalenceSearchCV(**{"estimator": SLD(), "param_grid": {}, **options}).fit(X, Y)
 
 
+def test_what_the_best_can_do_the_search_can_do():
+    search = PrevalenceSearchCV(SLD(), {"calibration": ["none"]}).fit(X, Y)
+    best = search.best_estimator_
+    assert search.predict_frame(X).equals(best.predict_frame(X))
+    assert np.array_equal(search.predict(X), best.predict(X))
+    assert np.array_equal(search.estimate(X).prevalence, best.predict(X))
+
+
 def test_without_refit_nothing_is_estimated():
     search = PrevalenceSearchCV(SLD(), {}, refit=False).fit(X, Y)
     with pytest.raises(UserError, match="set refit=True"):

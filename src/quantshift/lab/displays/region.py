@@ -144,7 +144,8 @@ class RegionDisplay(Display):
             drawn = colour if contains else "#c1272d"
             inside = region.contains(grid)
             if len(self.classes) == 2:
-                shares = grid[inside, 1]
+                # A region may lie between two points of the grid.
+                shares = np.append(grid[inside, 1], region.centre[1])
                 axes.hlines(number, shares.min(), shares.max(), color=drawn, linewidth=4, alpha=0.4)
             elif inside.any():
                 axes.tricontourf(

@@ -205,6 +205,12 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         """Like `predict`, with the diagnostics."""
         return self._best().estimate(X, samples, sample_weight=sample_weight)
 
+    def predict_frame(
+        self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
+    ) -> pl.DataFrame:
+        """Like `predict`, as a polars frame: a row for each sample, a column for each class."""
+        return self._best().predict_frame(X, samples, sample_weight=sample_weight)
+
     def predict_interval(
         self, X: Any, samples: Samples | None = None, **options: Any
     ) -> PrevalenceInterval:
