@@ -515,6 +515,7 @@ def _fitted(
 ) -> ShiftedClassifier:
     refuse_pipeline(classifier, "performance")
     if isinstance(classifier, ShiftedClassifier):
+        check_is_fitted(classifier)
         if held_out is not None or assume not in (AUTO, classifier.assume):
             raise UserError("a ShiftedClassifier has its own held-out items and assumption")
         return classifier

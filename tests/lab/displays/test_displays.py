@@ -164,6 +164,11 @@ def test_a_region_between_two_points_of_the_grid_is_drawn(fitted, items):
 def test_what_does_not_fit_is_one_line():
     with pytest.raises(DataError, match="does not fit p_hat"):
         DiagonalDisplay.from_predictions([0.1, 0.2], [0.1])
+    with pytest.raises(UserError, match="interval of IntervalDisplay must be what predict_inter"):
+        IntervalDisplay.from_predictions(0.5)
+    for nothing in (0.5, []):
+        with pytest.raises(UserError, match="regions of RegionDisplay must be what predict_region"):
+            RegionDisplay.from_predictions(nothing)
     with pytest.raises(DataError, match="degrees do not fit 2 samples"):
         BiasDisplay.from_predictions([0.1, 0.2], [0.1, 0.2], degree=[0.0])
     with pytest.raises(UserError, match="takes a quantifier"):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quantshift.base.options import as_names, taken
+from quantshift.errors import UserError
 from quantshift.history.watching.label_watching import LabelWatch, WatchedLabels
 from quantshift.history.watching.options import AlarmOptions, WatchOptions
 from quantshift.history.watching.scheduled import Watch
@@ -79,4 +80,9 @@ def watch(
     options = taken(WatchOptions, arguments), taken(AlarmOptions, arguments), conditions
     if isinstance(result, Quantification | Judgement):
         return Watch(*options).over(result)
-    return LabelWatch(*options).over(result)
+    if isinstance(result, LabelQuantification | LabelJudgement):
+        return LabelWatch(*options).over(result)
+    raise UserError(
+        f"watch takes an answer of quantify or judge, got {type(result).__name__}",
+        arguments=["result"],
+    )

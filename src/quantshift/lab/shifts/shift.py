@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from quantshift.base.domains import check_value
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices
 from quantshift.errors import PoolTooSmallError, UserError
@@ -287,6 +288,7 @@ class AbstractShift(AbstractProtocol):
 
     def _replaces(self, side: str) -> bool:
         """Whether the draws of a side are with replacement."""
+        check_value("replace", self.replace, bool, of=type(self).__name__)
         return self.replace
 
     def _repeats(self, side: str) -> range:

@@ -75,6 +75,10 @@ def wrap(quantifier: Any, *, classifier: BaseEstimator | None = None, **options:
     >>> wrap(Mine).fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
     """
+    if not is_quantifier(quantifier if inspect.isclass(quantifier) else type(quantifier)):
+        raise UserError(
+            f"wrap takes a class with fit and predict, or an instance, got {quantifier!r}"
+        )
     return ForeignQuantifier(quantifier, classifier, options=options or None)
 
 
@@ -203,7 +207,7 @@ def is_quantifier(cls: type[Any]) -> bool:
 
     Parameters
     ----------
-    cls : Any]
+    cls : class
         Any class.
 
     Examples
