@@ -7,10 +7,12 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-from quantshift import CC, PACC, SLD, HDx, Items, ShiftedClassifier, performance
+from quantshift import CC, PACC, SLD, ShiftedClassifier, performance
 from quantshift.claims import Kind
 from quantshift.errors import DataError, UserError
+from quantshift.items import Items
 from quantshift.measuring.accuracy import METHODS, accuracies, contingency_table, f1_scores
+from quantshift.quantifiers import HDx
 
 
 def draw(n: int, p: np.ndarray, seed: int, gap: float = 1.8) -> tuple[np.ndarray, np.ndarray]:
