@@ -3,7 +3,7 @@
     python packaging/release_check.py [--out release] [--python python3.11 --python python3.13]
 
 1. Version, changelog, CITATION.cff and the recipe name the same version.
-2. `python -m build` makes the distributions twice: the same bytes.
+2. `python -m build` makes the distributions of the last commit twice: the same bytes.
 3. `twine check --strict` and `check-wheel-contents`; the wheel holds the licence of what it ships.
 4. The wheel is installed into an empty environment of each Python, where the commands of README.md
    and those that `quantshift example` prints run, and say what README.md shows.
@@ -103,16 +103,26 @@ def environment(folder: Path, python: str, *packages: str) -> Path:
 
 
 def built_twice(tools: Path, out: Path) -> Path:
-    """The wheel; both distributions have the same bytes when they are built again."""
+    """The wheel of the last commit; both distributions have the same bytes when built again."""
     stamp = run("git", "log", "-1", "--format=%ct").strip()
+    changed = run("git", "status", "--porcelain").splitlines()
+    if changed:
+        say(f"not committed, so not in the distributions: {len(changed)} files")
+    source = out / "source"
+    source.mkdir()
+    run("git", "archive", "--output", out / "source.tar", "HEAD")
+    run("tar", "xf", out / "source.tar", "-C", source)
+    (out / "source.tar").unlink()
     digests = []
     for place in (out / "dist", out / "again"):
-        run(tools, "-m", "build", "--outdir", place, env={"SOURCE_DATE_EPOCH": stamp})
+        build = (tools, "-m", "build", "--outdir", place)
+        run(*build, cwd=source, env={"SOURCE_DATE_EPOCH": stamp})
         files = sorted(place.iterdir())
         digests.append({p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files})
     if digests[0] != digests[1]:
         sys.exit(f"not reproducible: {digests}")
     shutil.rmtree(out / "again")
+    shutil.rmtree(source)
     for name, digest in digests[0].items():
         say(f"built twice, the same bytes: {name} {digest}")
     (wheel,) = (out / "dist").glob("*.whl")

@@ -149,8 +149,8 @@ def test_what_make_benchmark_runs_besides(name: str, tmp_path: Path) -> None:
 RUN = {"demo": [], "lint": [], "docs": [], "benchmark": ["SIZE=--small"]}
 """Targets that are run here, with what makes them shorter."""
 
-TESTS = {"test", "test-slow", "test-kernels", "test-pythons", "fuzz"}
-"""Targets that run tests, this one among them."""
+TESTS = {"test", "test-slow", "test-kernels", "test-pythons", "fuzz", "soak", "release-check"}
+"""Targets that run tests or try what is released, which takes long and needs other packages."""
 
 REWRITE = {"format", "docs-refresh"}
 """Targets that write the files of the repository anew; tests say if that is due."""
