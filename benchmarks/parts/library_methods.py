@@ -1,6 +1,6 @@
 """Which methods of other libraries are compared with ours, and how they are built.
 
-A method is one declaration in `METHODS`: its name, ours, and how each peer is built. `libraries.py`
+A method is one declaration in `METHODS`: its name, ours, and how each peer is built. `rivals.py`
 runs them.
 """
 
