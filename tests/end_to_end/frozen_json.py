@@ -12,7 +12,7 @@ import polars as pl
 from quantshift import History, judge, quantify, quantify_sketch
 from tests.end_to_end.frozen_products import scores, sketches, tables, verdicts
 from tests.history.made import days, time_of
-from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled
+from tests.quantifying.targets.made import LABELS, QUICK, labelled, unlabelled
 
 
 def numbers_of(text: str) -> dict[str, float | int | None]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from quantshift.answers.rows import Rows
-from quantshift.answers.shares import Share, is_estimated, share_of
-from quantshift.answers.show.answer import AbstractAnswer
-from quantshift.answers.show.batches import AbstractBatch
+from quantshift.answers.shares import Share, share_of
+from quantshift.answers.show.answer import AboutOneTarget
+from quantshift.answers.show.batches import AbstractBatch, Fact
 from quantshift.claims import Estimated, Grounds, Quantity
 from quantshift.claims.findings import Finding
 from quantshift.errors import unknown_name
@@ -289,6 +289,16 @@ class JudgedBatch(AbstractBatch):
         exact = all(share.width < 1e-9 for share in self.shares)
         return exact and self.n_items == self.n_labelled
 
+    @property
+    def cells(self) -> dict[str, str]:
+        """How many items people have labelled."""
+        return {"labelled": f"{self.n_labelled:,}"}
+
+    def facts(self) -> Iterator[Fact]:
+        """Why the share cannot be estimated, if it cannot."""
+        if self.no_estimate_reason:
+            yield Fact("Unknown", self.no_estimate_reason, is_detail=False)
+
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
         naive = self.judges[0].naive if self.judges else None
@@ -351,8 +361,17 @@ class PeopleAgreement:
 
 
 @dataclass(frozen=True, repr=False)
-class AbstractJudgement(AbstractAnswer):
+class AbstractJudgement(AboutOneTarget):
     """What one call of `judge` finds; `Judgement` says what the fields are and shows them."""
+
+    used = ()
+    left_out_columns = ()
+    asked_of = "judge"
+    reference_name = "verdicts alone"
+    in_reference = "by the verdicts alone"
+    about_targets = (
+        "Each label is judged on its own, by its verdicts and the labels that people gave."
+    )
 
     classes: tuple[str, ...]
     level: float
@@ -396,9 +415,18 @@ class AbstractJudgement(AbstractAnswer):
         return (question,) if question else ()
 
     @property
-    def can_be_estimated(self) -> bool:
-        """Whether the headline class has an estimate in every batch."""
-        return is_estimated(self)
+    def told(self) -> tuple[JudgedBatch, ...]:
+        """All items together."""
+        return (self.overall,)
+
+    @property
+    def all_rows(self) -> tuple[Rows, ...]:
+        """Those of each table."""
+        return self.rows
+
+    def reference(self, batch: JudgedBatch) -> float | None:
+        """The share of the headline class by the verdicts of the first judge alone."""
+        return batch.naive(self.headline)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one per batch and class, then means and differences, if any.

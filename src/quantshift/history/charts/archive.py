@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from quantshift.answers.shares import conditional_parts
-from quantshift.answers.show.answer import json_of
+from quantshift.answers.show.answer import AboutOneTarget, json_of
 from quantshift.answers.show.records import as_csv, as_frame
 from quantshift.errors import UserError
 from quantshift.history.charts.control import FEWEST_BASELINE, level_per_batch
@@ -34,8 +34,6 @@ from quantshift.history.kept.record import (
     charts_of_either,
 )
 from quantshift.history.kept.store import Problem, StoredCall
-from quantshift.judging.output.judgement import Judgement
-from quantshift.quantifying.output.quantification import Quantification
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -63,7 +61,7 @@ class Archive:
 
     def append(
         self,
-        result: Quantification | Judgement,
+        result: AboutOneTarget,
         *,
         at: str | date | None = None,
         conditions: Sequence[str] = (),
@@ -79,10 +77,8 @@ class Archive:
         chosen = limits or (before[-1].limits if before else Limits())
         _check(chosen)
         time = datetime.now(UTC) if at is None else moment_of(at)
-        if isinstance(result, Judgement):
-            call = judged_entry(result, time=time, conditions=conditions, limits=chosen)
-        else:
-            call = HistoryEntry.of(result, time=time, conditions=conditions, limits=chosen)
+        entry_of: Any = judged_entry if result.asked_of == JUDGE else HistoryEntry.of
+        call: HistoryEntry = entry_of(result, time=time, conditions=conditions, limits=chosen)
         store.append(self.path, call)
         return call
 
@@ -181,10 +177,10 @@ class Archive:
         return store.read(self.path)[0] if self.path.exists() else []
 
 
-def calls_before(history: Archive, result: Quantification | Judgement) -> list[HistoryEntry]:
+def calls_before(history: Archive, result: AboutOneTarget) -> list[HistoryEntry]:
     """The calls of a history; an answer that is not like them is refused."""
     before = history.calls()
-    judged = isinstance(result, Judgement)
+    judged = result.asked_of == JUDGE
     if before and set(before[-1].classes) != set(result.classes):
         # A batch may have no label of a rare class.
         fewer = judged and set(before[-1].classes) > set(result.classes)

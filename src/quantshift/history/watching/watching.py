@@ -9,19 +9,15 @@ for `judge`.
 from collections.abc import Sequence
 from pathlib import Path
 
+from quantshift.answers.show.answer import AbstractAnswer
 from quantshift.base.options import as_names, taken
-from quantshift.history.watching.label_watching import LabelWatch, WatchedLabels
 from quantshift.history.watching.options import AlarmOptions, WatchOptions
 from quantshift.history.watching.scheduled import Watch
 from quantshift.history.watching.watched import Watched
-from quantshift.judging.labels.label_judgement import LabelJudgement
-from quantshift.judging.output.judgement import Judgement
-from quantshift.quantifying.labels.label_quantification import LabelQuantification
-from quantshift.quantifying.output.quantification import Quantification
 
 
 def watch(
-    result: Quantification | LabelQuantification | Judgement | LabelJudgement,
+    result: AbstractAnswer,
     *,
     history: str | Path | None = None,
     at: str | None = None,
@@ -31,7 +27,7 @@ def watch(
     baseline_from: str | None = None,
     false_alarms_per_year: float | None = None,
     batches_per_year: float | None = None,
-) -> Watched | WatchedLabels:
+) -> Watched:
     """Append an answer to a history, raise alarms, and check events and conditions.
 
     result: an answer of `quantify` or `judge`. history: its folder, with a history for each label
@@ -43,6 +39,4 @@ def watch(
     arguments = {**locals(), "fail_on": as_names(fail_on)}
     conditions = (fail_if,) if isinstance(fail_if, str) else tuple(fail_if)
     options = taken(WatchOptions, arguments), taken(AlarmOptions, arguments), conditions
-    if isinstance(result, Quantification | Judgement):
-        return Watch(*options).over(result)
-    return LabelWatch(*options).over(result)
+    return Watch(*options, several="" not in result.parts).over(result)

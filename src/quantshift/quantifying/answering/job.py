@@ -42,7 +42,7 @@ from quantshift.quantifying.training.recipe import model_for
 from quantshift.tables.reading import Source
 
 if TYPE_CHECKING:
-    from quantshift.quantifying.labels.label_quantification import LabelQuantification
+    from quantshift.answers.targets.answer import TargetAnswers
 
 
 @uses_tables
@@ -84,7 +84,7 @@ def quantify(
     rows: str | Path | None = None,
     seed: int = 0,
     progress: OnProgress | None = None,
-) -> "Quantification | LabelQuantification":
+) -> "Quantification | TargetAnswers[Quantification]":
     """The prevalence of each class in unlabelled tables, with intervals, verdicts and advice.
 
     sample: a path or a data frame, or several. train: the labelled table; only columns that all
@@ -127,7 +127,7 @@ def quantify(
 @uses_tables
 def quantify_tables(
     request: Request, progress: OnProgress = silent
-) -> "Quantification | LabelQuantification":
+) -> "Quantification | TargetAnswers[Quantification]":
     """The answer to a call, with its options in groups, for one label or for several."""
     if not has_several_labels(request):
         if request.label_options.parents:
@@ -136,9 +136,9 @@ def quantify_tables(
                 arguments=["parents", "label"],
             )
         return quantify_one_label(request, progress)
-    from quantshift.quantifying.labels.label_job import quantify_labels
+    from quantshift.quantifying.targets.job import quantify_targets
 
-    return quantify_labels(request, progress)
+    return quantify_targets(request, progress)
 
 
 def has_several_labels(request: Request) -> bool:
@@ -147,9 +147,9 @@ def has_several_labels(request: Request) -> bool:
     if request.has_several_labels or model is None or isinstance(model, Model):
         return request.has_several_labels
     # Imported here because most calls have one label.
-    from quantshift.quantifying.labels.label_folder import is_label_models
+    from quantshift.quantifying.targets.folder import is_target_models
 
-    return is_label_models(model)
+    return is_target_models(model)
 
 
 @uses_tables

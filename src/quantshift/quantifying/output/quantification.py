@@ -8,7 +8,8 @@ from quantshift.answers.conditions import Condition
 from quantshift.answers.show.answer import json_schema_of
 from quantshift.answers.show.notebook import Summary
 from quantshift.base.imports import extra_needed
-from quantshift.quantifying.output.summaries import summary_of
+from quantshift.quantifying.output.events import held_events
+from quantshift.quantifying.output.summaries import found_in_newest, summary_of
 from quantshift.quantifying.output.text import render_text, several_head
 from quantshift.quantifying.result import AbstractQuantification
 
@@ -35,6 +36,14 @@ class Quantification(AbstractQuantification):
     declared: what the user has declared about the shift, in a sentence; empty if nothing.
     findings: warnings and notes that are not about a single batch.
     """
+
+    def held(self, events: Sequence[str]) -> list[str]:
+        """The batches for which one of these events holds, in words."""
+        return held_events(self, events)
+
+    def in_a_line(self) -> list[str]:
+        """What is found in the newest batch, for one line."""
+        return found_in_newest(self)
 
     def to_text(self, *, details: bool = False) -> str:
         """What a terminal shows. details: with all that was tested, of every batch, and of what."""
