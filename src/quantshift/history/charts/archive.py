@@ -217,7 +217,7 @@ def _rows(
     series: Series, point: Point, i: int, charts: dict[str, Control]
 ) -> Iterator[dict[str, Any]]:
     batch, call = point.batch, point.call
-    shares = (*batch.shares, *([] if batch.mean is None else [batch.mean]))
+    shares = (*batch.shares, *([] if batch.mean is None else [point.share(MEAN)]))
     for share, condition in chain.from_iterable(map(conditional_parts, shares)):
         name = charts_of_either(share.label).get(condition, share.label)
         control = control_of(list(charts.values()), name)
@@ -236,8 +236,8 @@ def _rows(
             "kind": batch.kind.value,
             "can_be_estimated": batch.can_be_estimated,
             "changed": share.label in batch.changed,
-            "shift": batch.shift,
-            "p_value": batch.p_value,
+            "shift": None if batch.shift is None else batch.is_shifted,
+            "p_value": None if batch.shift is None else batch.shift.p_value,
             "unreliable": batch.unreliable,
             "labelled": _n_labelled(batch),
             "audit_contradicts": None if batch.audit is None else batch.audit.contradicts,
@@ -267,7 +267,8 @@ def _about_judge(batch: BatchEntry, classes: Sequence[str], label: str | None) -
     if batch.judged is None:
         return {}
     judge = batch.judged.judges[0] if batch.judged.judges else None
-    kappa = (None, None, None) if judge is None or judge.kappa is None else judge.kappa
+    found = None if judge is None else judge.agreement
+    kappa = (None, None, None) if found is None else (found.estimate, found.low, found.high)
     quality = None
     if judge is not None and label is not None:
         quality = rate_of(judge, batch.judged, classes, label)

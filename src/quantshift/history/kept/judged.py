@@ -7,15 +7,14 @@ import numpy as np
 
 from quantshift import __version__
 from quantshift.answers.batch_names import in_sequence
-from quantshift.answers.shares import Share
 from quantshift.base.types import Flags
+from quantshift.claims import Quantity
 from quantshift.history.kept.record import (
     ACCURACY,
     MEAN,
     BatchEntry,
     HistoryEntry,
     JudgedEntry,
-    JudgeEntry,
     Limits,
     ModelSummary,
     model_digest,
@@ -98,16 +97,12 @@ def _batch(result: Judgement, batch: JudgedBatch, before: JudgedBatch | None) ->
         unaudited=batch.shares,
         grounds=batch.grounds,
         shift=None,
-        shift_kind=None,
-        p_value=None,
         changed=() if before is None else tuple(_changed(before, batch)),
         unreliable=not batch.can_be_estimated or batch.kind.is_range,
         audit=None,
         accuracy=_agreement(batch, result),
         judged=_judged(batch),
-        mean=None
-        if batch.mean is None
-        else Share(MEAN, batch.mean.estimate, batch.mean.low, batch.mean.high),
+        mean=batch.mean,
     )
 
 
@@ -124,25 +119,12 @@ def _judged(batch: JudgedBatch) -> JudgedEntry:
         n_labelled=batch.n_labelled,
         design=batch.labels.design,
         given=given,
-        judges=tuple(map(_judge, batch.judges)),
+        judges=batch.judges,
         n_clusters=batch.n_clusters,
     )
 
 
-def _judge(judge: JudgeQuality) -> JudgeEntry:
-    agreement = judge.agreement
-    return JudgeEntry(
-        name=judge.name,
-        verdicts=judge.verdicts,
-        says=judge.says,
-        counts=judge.counts,
-        items=judge.items,
-        kappa=None if agreement is None else (agreement.estimate, agreement.low, agreement.high),
-        cluster_rates=judge.cluster_rates,
-    )
-
-
-def _agreement(batch: JudgedBatch, result: Judgement) -> Share | None:
+def _agreement(batch: JudgedBatch, result: Judgement) -> Quantity | None:
     """How often the first judge agrees with people, by how the labels were chosen."""
     stand_for = design_named(batch.labels.design).labels_stand_for
     if not batch.judges or stand_for not in _GIVEN or not batch.can_be_estimated:
@@ -165,7 +147,7 @@ def _agreement(batch: JudgedBatch, result: Judgement) -> Share | None:
     estimated = strata.stratified(shares / shares.sum(), table, batch.n_items, level=result.level)
     estimate = float(estimated.prevalence[1])
     low, high = min(float(estimated.low[1]), estimate), max(float(estimated.high[1]), estimate)
-    return Share(ACCURACY, estimate, low, high)
+    return Quantity("agreement", estimate, low, high)
 
 
 def agreeing(says: Sequence[str | None], classes: Sequence[str]) -> Flags:
@@ -174,7 +156,7 @@ def agreeing(says: Sequence[str | None], classes: Sequence[str]) -> Flags:
 
 
 def rate_of(
-    judge: JudgeEntry, judged: JudgedEntry, classes: Sequence[str], label: str
+    judge: JudgeQuality, judged: JudgedEntry, classes: Sequence[str], label: str
 ) -> float | None:
     """How often a judge is right about items of a class in one batch; None without labels of it."""
     counts = np.array(judge.counts, dtype=np.float64)

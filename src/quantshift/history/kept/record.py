@@ -14,13 +14,13 @@ from quantshift import __version__
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
 from quantshift.base.storage.plain_json import parse_json
-from quantshift.claims import Assumption, Explanation, Grounds, Kind
+from quantshift.claims import Assumption, Grounds, Kind, Quantity
 from quantshift.errors import DataError, UserError
 from quantshift.history.kept.dates import moment_of
 from quantshift.judging.items.meaning import are_levels
-from quantshift.judging.result import ClusterRates
+from quantshift.judging.result import ClusterRates, JudgeQuality, MeanLevel
 from quantshift.quantifying.output.quantification import Quantification
-from quantshift.quantifying.result import Batch
+from quantshift.quantifying.result import Audited, Batch, Shift
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -75,33 +75,6 @@ class ModelSummary:
 
 
 @dataclass(frozen=True)
-class AuditSummary:
-    """What labels said about a batch."""
-
-    n_labelled: int
-    contradicts: bool
-
-
-@dataclass(frozen=True)
-class JudgeEntry:
-    """One judge in one batch.
-
-    verdicts: those it gives; says: the class that each verdict says, None if it says none. counts:
-    labelled items by class and verdict, a list for each class; items: all items by verdict. kappa:
-    with its limits, in this order; None where it is not known. cluster_rates: only if labelled
-    items share clusters.
-    """
-
-    name: str
-    verdicts: tuple[str, ...]
-    says: tuple[str | None, ...]
-    counts: tuple[tuple[int, ...], ...]
-    items: tuple[int, ...]
-    kappa: tuple[float, float, float] | None
-    cluster_rates: ClusterRates | None = None
-
-
-@dataclass(frozen=True)
 class JudgedEntry:
     """What labels say about the judges in one batch.
 
@@ -113,7 +86,7 @@ class JudgedEntry:
     n_labelled: int
     design: str
     given: str
-    judges: tuple[JudgeEntry, ...]
+    judges: tuple[JudgeQuality, ...]
     n_clusters: int | None = None
 
 
@@ -122,7 +95,7 @@ class BatchEntry:
     """One batch as one call found it.
 
     shares: the estimates to use; unaudited: those of the method alone.
-    shift: whether more than the prevalence has changed; None where nothing was tested.
+    shift: what the tests say; None where nothing was tested.
     changed: classes whose share differs from that of the batch before it in the same call.
     accuracy: that of the classifier, estimated without labels, or the agreement of the first judge
         with people; None where it is not known. judged: what labels say about the judges, for
@@ -136,20 +109,23 @@ class BatchEntry:
     shares: tuple[Share, ...]
     unaudited: tuple[Share, ...]
     grounds: Grounds
-    shift: bool | None
-    shift_kind: Explanation | None
-    p_value: float | None
+    shift: Shift | None
     changed: tuple[str, ...]
     unreliable: bool
-    audit: AuditSummary | None
-    accuracy: Share | None = None
+    audit: Audited | None
+    accuracy: Quantity | None = None
     judged: JudgedEntry | None = None
-    mean: Share | None = None
+    mean: MeanLevel | None = None
 
     @property
     def kind(self) -> Kind:
         """The kind of the answer."""
         return self.grounds.kind
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether more than the prevalence has changed."""
+        return self.shift is not None and self.shift.is_significant
 
     @property
     def can_be_estimated(self) -> bool:
@@ -271,8 +247,8 @@ def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
             labels = tuple(share.label for share in shares)
             yield f"batches.{i}.{name}: classes", sorted(labels) == sorted(call.classes)
             yield f"batches.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
-        yield f"batches.{i}: p_value", batch.p_value is None or 0 <= batch.p_value <= 1
-        yield f"batches.{i}: accuracy", batch.accuracy is None or _is_share(batch.accuracy)
+        yield f"batches.{i}: p_value", batch.shift is None or 0 <= batch.shift.p_value <= 1
+        yield f"batches.{i}: accuracy", batch.accuracy is None or _is_part(batch.accuracy)
         yield f"batches.{i}: judged", batch.judged is None or _is_judged(batch.judged, call)
         yield f"batches.{i}: mean", batch.mean is None or _is_mean(batch.mean, call)
         yield f"batches.{i}: audit", batch.audit is None or _is_number(batch.audit.n_labelled)
@@ -312,7 +288,7 @@ def _is_judged(judged: JudgedEntry, call: HistoryEntry) -> bool:
     )
 
 
-def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
+def _are_rates(rates: ClusterRates, judge: JudgeQuality) -> bool:
     """Whether there is one for each class and verdict, from 0 to the number of clusters."""
     sizes = len(rates.by_class) == len(judge.counts) and len(rates.by_verdict) == len(judge.says)
     return sizes and all(
@@ -321,9 +297,9 @@ def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
     )
 
 
-def _is_mean(mean: Share, call: HistoryEntry) -> bool:
+def _is_mean(mean: MeanLevel, call: HistoryEntry) -> bool:
     """Whether classes are levels, and the mean is between the lowest and the highest."""
-    if call.lead != MEAN or mean.label != MEAN or mean.estimate is None:
+    if call.lead != MEAN:
         return False
     lowest, highest = call.scale
     numbers = (lowest, mean.low, mean.estimate, mean.high, highest)
@@ -332,11 +308,13 @@ def _is_mean(mean: Share, call: HistoryEntry) -> bool:
 
 def _is_share(share: Share) -> bool:
     """Whether all numbers are from 0 to 1 and limits in order, also of two intervals."""
-    return all(
-        (part.estimate is None or -_ROUNDING <= part.estimate <= 1 + _ROUNDING)
-        and -_ROUNDING <= part.low <= part.high + _ROUNDING <= 1 + 2 * _ROUNDING
-        for part in (share, *share.parts)
-    )
+    return all(map(_is_part, (share, *share.parts)))
+
+
+def _is_part(part: Quantity) -> bool:
+    """Whether a number is from 0 to 1, and its limits are in order."""
+    known = part.estimate is None or -_ROUNDING <= part.estimate <= 1 + _ROUNDING
+    return known and -_ROUNDING <= part.low <= part.high + _ROUNDING <= 1 + 2 * _ROUNDING
 
 
 def charts_of_either(label: str) -> dict[str, str]:
@@ -394,7 +372,7 @@ def _batch_entry(batch: Batch) -> BatchEntry:
     # Answers of `judge` need none of what `quantify` does.
     from quantshift.quantifying.output.events import is_unreliable
 
-    shift = batch.shift
+    accuracy = batch.accuracy
     return BatchEntry(
         name=batch.name,
         n_items=batch.n_items,
@@ -402,15 +380,11 @@ def _batch_entry(batch: Batch) -> BatchEntry:
         shares=batch.shares,
         unaudited=batch.unaudited,
         grounds=batch.grounds,
-        shift=None if shift is None else shift.is_significant,
-        shift_kind=None if shift is None else shift.kind,
-        p_value=None if shift is None else shift.p_value,
+        shift=batch.shift,
         changed=batch.change,
         unreliable=is_unreliable(batch),
-        audit=None
-        if batch.audit is None
-        else AuditSummary(batch.audit.n_labelled, batch.audit.contradicts),
+        audit=batch.audit,
         accuracy=None
-        if batch.accuracy is None
-        else Share(ACCURACY, batch.accuracy.estimate, batch.accuracy.low, batch.accuracy.high),
+        if accuracy is None
+        else Quantity(accuracy.label, accuracy.estimate, accuracy.low, accuracy.high),
     )
