@@ -24,7 +24,7 @@ from quantshift.history.charts.series import (
 )
 from quantshift.history.kept import store
 from quantshift.history.kept.dates import moment_of
-from quantshift.history.kept.judged import JUDGE, judged_entry, rate_of
+from quantshift.history.kept.entries import JUDGE, entry_of, rate_of
 from quantshift.history.kept.record import (
     MEAN,
     MOST,
@@ -77,8 +77,7 @@ class Archive:
         chosen = limits or (before[-1].limits if before else Limits())
         _check(chosen)
         time = datetime.now(UTC) if at is None else moment_of(at)
-        entry_of: Any = judged_entry if result.asked_of == JUDGE else HistoryEntry.of
-        call: HistoryEntry = entry_of(result, time=time, conditions=conditions, limits=chosen)
+        call = entry_of(result, time=time, conditions=conditions, limits=chosen)
         store.append(self.path, call)
         return call
 

@@ -24,7 +24,7 @@ from quantshift.base.types import Reals
 from quantshift.claims import Estimated
 from quantshift.history.charts.series import Point, Series
 from quantshift.history.kept.dates import moment_of
-from quantshift.history.kept.judged import CLASS, VERDICT, agreeing
+from quantshift.history.kept.entries import CLASS, VERDICT, agreeing
 from quantshift.history.kept.record import JudgedEntry, Limits
 from quantshift.judging.designs.parts.judge_quality import (
     JudgeCounts,

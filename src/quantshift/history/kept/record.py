@@ -1,16 +1,13 @@
 """What a history keeps of a call, as plain data and as bytes that never change."""
 
-import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from quantshift import __version__
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
 from quantshift.base.storage.plain_json import parse_json
@@ -19,8 +16,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.history.kept.dates import moment_of
 from quantshift.judging.items.meaning import are_levels
 from quantshift.judging.result import ClusterRates, JudgeQuality, MeanLevel
-from quantshift.quantifying.output.quantification import Quantification
-from quantshift.quantifying.result import Audited, Batch, Shift
+from quantshift.quantifying.result import Audited, Shift
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -38,7 +34,6 @@ MOST = 1 << 53
 """No call has more items."""
 
 _ROUNDING = 1e-9
-_MODEL_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -169,30 +164,6 @@ class HistoryEntry:
         levels = [float(name) for name in self.classes]
         return min(levels), max(levels)
 
-    @classmethod
-    def of(
-        cls,
-        result: Quantification,
-        *,
-        time: datetime,
-        conditions: Sequence[str] = (),
-        limits: Limits | None = None,
-    ) -> "HistoryEntry":
-        """What is kept of an answer."""
-        return cls(
-            time=time.isoformat(),
-            version=__version__,
-            classes=result.classes,
-            headline=result.headline,
-            names={**result.names, **_names_of_either(result)},
-            level=result.level,
-            model=_model(result),
-            batches=tuple(map(_batch_entry, result.batches)),
-            rows=result.sample_rows,
-            conditions=tuple(conditions),
-            limits=limits or Limits(),
-        )
-
     def to_bytes(self) -> bytes:
         """The call as JSON; the same call gives the same bytes."""
         content = {"format": FORMAT, **asdict(self)}
@@ -234,7 +205,7 @@ def _calls() -> "TypeAdapter[HistoryEntry]":
 
 
 def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
-    """What holds for every call that `HistoryEntry.of` makes, and whether it holds for this one."""
+    """What holds for every call that `entry_of` makes, and whether it holds for this one."""
     yield "time", _is_time(call.time)
     yield "classes", len(set(call.classes)) == len(call.classes) >= 2
     yield "headline", call.headline in call.classes
@@ -325,66 +296,3 @@ def charts_of_either(label: str) -> dict[str, str]:
     """
     conditions = (f"if {each.meaning}" for each in (Assumption.PRIOR, Assumption.COVARIATE))
     return {condition: f"{label}, {condition}" for condition in conditions}
-
-
-def _names_of_either(result: Quantification) -> dict[str, str]:
-    """How charts of two intervals are shown, if a batch has any."""
-    return {
-        name: f"{result.names.get(share.label, share.label)}, {condition}"
-        for batch in result.batches
-        for share in batch.shares
-        if share.either
-        for condition, name in charts_of_either(share.label).items()
-    }
-
-
-def _model(result: Quantification) -> ModelSummary:
-    training = result.training
-    identity: dict[str, Any] = {
-        "classes": result.classes,
-        "label": result.label,
-        "method": result.method,
-        "columns": [asdict(column) for column in result.used],
-        "classifier": training.classifier,
-        "n_items": training.n_items,
-        "prevalence": dict(training.prevalence),
-        "accuracy": training.accuracy,
-        "scores": {label: dict(shares) for label, shares in training.scores.items()},
-    }
-    return ModelSummary(
-        digest=model_digest(identity),
-        method=result.method,
-        classifier=training.classifier,
-        trained_on=training.source,
-        n_items=training.n_items,
-        prevalence=dict(training.prevalence),
-        accuracy=training.accuracy,
-    )
-
-
-def model_digest(identity: Mapping[str, Any]) -> str:
-    """A short name of what distinguishes a model, or judges in its place, from others."""
-    text = json.dumps(identity, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:_MODEL_DIGITS]
-
-
-def _batch_entry(batch: Batch) -> BatchEntry:
-    # Answers of `judge` need none of what `quantify` does.
-    from quantshift.quantifying.output.events import is_unreliable
-
-    accuracy = batch.accuracy
-    return BatchEntry(
-        name=batch.name,
-        n_items=batch.n_items,
-        left_out=batch.left_out,
-        shares=batch.shares,
-        unaudited=batch.unaudited,
-        grounds=batch.grounds,
-        shift=batch.shift,
-        changed=batch.change,
-        unreliable=is_unreliable(batch),
-        audit=batch.audit,
-        accuracy=None
-        if accuracy is None
-        else Quantity(accuracy.label, accuracy.estimate, accuracy.low, accuracy.high),
-    )

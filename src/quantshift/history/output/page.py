@@ -25,7 +25,7 @@ from quantshift.history.charts.series import (
     control_of,
     controls_of,
 )
-from quantshift.history.kept.judged import JUDGE
+from quantshift.history.kept.entries import JUDGE
 from quantshift.history.kept.record import ACCURACY, MEAN, HistoryEntry, Limits
 from quantshift.history.output.rendering import (
     alarm_text,

@@ -31,7 +31,7 @@ from quantshift.history.charts.series import (
     numbered_names,
 )
 from quantshift.history.kept.dates import ANY
-from quantshift.history.kept.judged import VERDICT, rate_of
+from quantshift.history.kept.entries import VERDICT, rate_of
 from quantshift.history.kept.record import MEAN, HistoryEntry, Limits
 from quantshift.history.kept.store import Problem
 
