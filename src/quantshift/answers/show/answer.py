@@ -4,6 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -68,7 +69,12 @@ def _plain(value: Any) -> Any:
 
 
 class AbstractAnswer(ABC):
-    """An answer that can be printed, written to files and shown in notebooks."""
+    """An answer that can be printed, written to files and shown in notebooks.
+
+    page_module: what draws its page.
+    """
+
+    page_module: ClassVar[str]
 
     @property
     @abstractmethod
@@ -110,7 +116,6 @@ class AbstractAnswer(ABC):
         `high` and `can_be_estimated`; the other fields depend on the answer.
         """
 
-    @abstractmethod
     def page(
         self,
         *,
@@ -122,6 +127,11 @@ class AbstractAnswer(ABC):
         conditions: thresholds to draw. provenance: how the result was made, such as the command and
         the seed, each with its name.
         """
+        # Imported when it is needed: most answers have no page, and templates take long.
+        rendered = import_module(self.page_module).render_page(
+            self, conditions=conditions, provenance=provenance
+        )
+        return str(rendered)
 
     @abstractmethod
     def summary(self) -> Summary:

@@ -1,10 +1,8 @@
 """The answer to a call about several targets, and the ways to show it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quantshift.answers.conditions import Condition
 from quantshift.answers.show.answer import worse_elsewhere
 from quantshift.answers.show.notebook import Summary
 from quantshift.answers.targets.result import AbstractTargetAnswers, AnswerT
@@ -30,6 +28,8 @@ class TargetAnswers(AbstractTargetAnswers[AnswerT]):
     answers: to each target on its own, with verdicts, quality of judges and everything else.
     """
 
+    page_module = "quantshift.answers.targets.page"
+
     def to_text(self, *, details: bool = False) -> str:
         """What a terminal shows. details: with all that was tested, of every batch, and of what."""
         return render_text(self, details=details)
@@ -37,17 +37,6 @@ class TargetAnswers(AbstractTargetAnswers[AnswerT]):
     def in_a_line(self) -> list[str]:
         """All targets of the newest batch."""
         return [targets_in_a_line(self), *worse_elsewhere(self.answers)]
-
-    def page(
-        self,
-        *,
-        conditions: Sequence[Condition] = (),
-        provenance: Sequence[tuple[str, str]] = (),
-    ) -> str:
-        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
-        from quantshift.answers.targets.page import render_page
-
-        return render_page(self, conditions=conditions, provenance=provenance)
 
     def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
         """Shares with their limits: of all targets, or of one of them batch by batch.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.conditions import DECLARED, Condition, declared_in
+from quantshift.answers.conditions import DECLARED, declared_in
 from quantshift.answers.show.answer import json_schema_of
 from quantshift.answers.show.batches import Fact
 from quantshift.answers.show.notebook import Summary
@@ -38,6 +38,8 @@ class Judgement(AbstractJudgement):
         """How the judges do, and what the shares rest on."""
         return facts_of(self)
 
+    page_module = "quantshift.judging.output.page"
+
     def held(self, events: Sequence[str]) -> list[str]:
         """The batches that rest on what is declared, if that is asked."""
         others = [event for event in events if event != DECLARED]
@@ -65,17 +67,6 @@ class Judgement(AbstractJudgement):
             from quantshift.judging.output.plotting import plot_judgement
 
         return plot_judgement(self, label, ax)
-
-    def page(
-        self,
-        *,
-        conditions: Sequence[Condition] = (),
-        provenance: Sequence[tuple[str, str]] = (),
-    ) -> str:
-        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
-        from quantshift.judging.output.page import render_page
-
-        return render_page(self, conditions=conditions, provenance=provenance)
 
     def summary(self) -> Summary:
         """A few lines for the interactive shell."""

@@ -110,12 +110,7 @@ def answer(result: AbstractJudgement, batch: JudgedBatch) -> str:
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.no_estimate_reason}"
     weighted = weighting(batch)
-    if batch.kind is Kind.RANGE:
-        return (
-            f"{lead}: {limits(share.low, share.high)} of the {counted(batch.n_items, 'item')} in "
-            f"{shortened(batch.name)}{weighted} (a range, not a confidence interval)"
-        )
-    if share.width > WIDEST:
+    if batch.kind is not Kind.RANGE and share.width > WIDEST:
         return (
             f"{lead}: anywhere from {limits(share.low, share.high)} of the "
             f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}"

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.conditions import Condition
 from quantshift.answers.show.answer import json_schema_of
 from quantshift.answers.show.notebook import Summary
 from quantshift.base.imports import extra_needed
@@ -37,6 +36,8 @@ class Quantification(AbstractQuantification):
     findings: warnings and notes that are not about a single batch.
     """
 
+    page_module = "quantshift.quantifying.output.page"
+
     def held(self, events: Sequence[str]) -> list[str]:
         """The batches for which one of these events holds, in words."""
         return held_events(self, events)
@@ -48,17 +49,6 @@ class Quantification(AbstractQuantification):
     def to_text(self, *, details: bool = False) -> str:
         """What a terminal shows. details: with all that was tested, of every batch, and of what."""
         return render_text(self, details=details)
-
-    def page(
-        self,
-        *,
-        conditions: Sequence[Condition] = (),
-        provenance: Sequence[tuple[str, str]] = (),
-    ) -> str:
-        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
-        from quantshift.quantifying.output.page import render_page
-
-        return render_page(self, conditions=conditions, provenance=provenance)
 
     def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
         """Shares with their intervals: of all classes, or of one class batch by batch.

@@ -100,11 +100,6 @@ def answer(result: AbstractQuantification, batch: Batch) -> str:
             )
         no_estimate_reason = batch.no_estimate_reason or CONFUSED
         return f"{lead}: cannot be estimated from these columns: {no_estimate_reason}; {between}"
-    if batch.kind is Kind.RANGE:
-        return (
-            f"{lead}: {limits(share.low, share.high)} of the {counted(batch.n_items, 'item')} in "
-            f"{shortened(batch.name)} (a range, not a confidence interval)"
-        )
     return estimate_in_a_line(result, batch)
 
 
