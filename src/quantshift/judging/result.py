@@ -17,7 +17,7 @@ MEAN = "mean"
 EVEN = 0.5
 """The win rate of two answers that are equally good."""
 WIN_RATE = "win rate"
-"""The kind of the rows of win rates."""
+"""What the rows of win rates are of."""
 
 
 @dataclass(frozen=True)
@@ -431,13 +431,13 @@ class AbstractJudgement(AboutOneTarget):
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one per batch and class, then means and differences, if any.
 
-        `kind` tells them apart: share, mean, win rate, difference, mean difference.
+        `quantity` tells them apart: share, mean, win rate, difference, mean difference.
         """
         for batch in self.batches:
             yield from self._records_of(batch)
         compared = [("difference", d) for d in self.differences]
         compared += [("mean difference", d) for d in self.mean_differences]
-        for kind, d in compared:
+        for what, d in compared:
             yield {
                 "batch": f"{d.system} minus {d.other}",
                 "items": d.n_items if d.paired else d.n_items + d.n_other,
@@ -451,8 +451,10 @@ class AbstractJudgement(AboutOneTarget):
                 "design": self.overall.labels.design,
                 "can_be_estimated": True,
                 "labels_for_half_width": None,
-                "kind": kind,
-                "limits": self.overall.kind.value,
+                "quantity": what,
+                "kind": self.overall.kind.value,
+                "reason": self.overall.reason.value,
+                "condition": self.overall.condition,
             }
 
     def _records_of(self, batch: JudgedBatch) -> Iterator[dict[str, Any]]:
@@ -465,7 +467,7 @@ class AbstractJudgement(AboutOneTarget):
             rows.append(("mean", batch.mean, batch.mean.naive))
         if batch.win_rate is not None:
             rows.append((WIN_RATE, batch.win_rate, batch.win_rate.naive))
-        for kind, quantity, naive in rows:
+        for what, quantity, naive in rows:
             yield {
                 "batch": batch.name,
                 "items": batch.n_items,
@@ -479,6 +481,8 @@ class AbstractJudgement(AboutOneTarget):
                 "design": batch.labels.design,
                 "can_be_estimated": batch.can_be_estimated,
                 "labels_for_half_width": batch.labels_for_half_width,
-                "kind": kind,
-                "limits": batch.kind.value,
+                "quantity": what,
+                "kind": batch.kind.value,
+                "reason": batch.reason.value,
+                "condition": batch.condition,
             }
