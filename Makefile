@@ -7,7 +7,8 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-kernels test-slow fuzz test-pythons lint format benchmark docs docs-refresh clean
+.PHONY: demo test test-kernels test-slow fuzz soak test-pythons lint format benchmark docs docs-refresh \
+	release-check clean
 
 demo: $(VENV)/.installed
 	$(BIN)/quantshift demo
@@ -31,6 +32,11 @@ fuzz: $(VENV)/.installed-test
 	FUZZ_MUTATIONS=$(MUTATIONS) FUZZ_KIND="$(KIND)" FUZZ_FIRST=$(FIRST) \
 		$(BIN)/pytest -q -n 0 -m slow --seed $(SEED) tests/fuzz
 
+# Random commands and faults against one history and one store; see tests/soak.py.
+MINUTES ?= 60
+soak: $(VENV)/.installed-test
+	$(BIN)/python tests/soak.py --minutes $(MINUTES) --seed $$($(BIN)/python -c 'import secrets; print(secrets.randbelow(2**32))')
+
 test-pythons: $(BIN)/python
 	$(BIN)/python tests/pythons.py --except \
 		$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -48,7 +54,8 @@ format: $(VENV)/.installed-test
 # SIZE=--small is a trial that takes a few minutes.
 SIZE ?=
 benchmark: $(VENV)/.installed-test
-	for name in libraries logistic tokenise cell_vs_quapy scaling review_import; do \
+	$(BIN)/python benchmarks/rivals.py methods $(SIZE)
+	for name in logistic tokenise scaling review_import; do \
 		echo "== $$name"; $(BIN)/python benchmarks/$$name.py $(SIZE) || exit 1; done
 
 docs: $(VENV)/.installed-docs
@@ -64,6 +71,11 @@ docs-refresh: $(VENV)/.installed-test
 	$(BIN)/python -m website.examples
 	$(BIN)/python -m website.notebooks
 	$(BIN)/python -m website.screenshot
+
+# Everything up to publishing; PYTHONS are those in whose empty environments the wheel is tried.
+PYTHONS ?= $(PYTHON)
+release-check: $(BIN)/python
+	$(BIN)/python packaging/release_check.py $(foreach python,$(PYTHONS),--python $(python))
 
 clean:
 	rm -rf $(VENV) site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

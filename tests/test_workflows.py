@@ -161,6 +161,41 @@ def test_the_step_of_the_release_ends_in_a_line():
     assert done.stderr == f"the tag is v0.0.0, the package {quantshift.__version__}\n"
 
 
+release_check = SimpleNamespace(**runpy.run_path(str(ROOT / "packaging" / "release_check.py")))
+
+
+def test_package_changelog_citation_and_recipe_name_the_same_version(capsys):
+    assert release_check.same_version() == quantshift.__version__
+    assert "citation and recipe" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("component", "licences", "binds"),
+    [
+        ({"name": "a", "licenses": [{"expression": "BSD-3-Clause AND MIT"}]}, 1, False),
+        ({"name": "a", "licenses": [{"license": {"id": "GPL-3.0-only"}}]}, 1, True),
+        ({"name": "a", "licenses": [{"license": {"name": "GNU AGPLv3"}}]}, 1, True),
+        ({"name": "a", "licenses": [{"license": {"id": "LGPL-3.0-only"}}]}, 1, False),
+        ({"name": "a", "licenses": [{"license": {"id": "MIT"}}, {"license": {}}]}, 1, False),
+        ({"name": "a"}, 0, False),
+    ],
+)
+def test_licences_are_read_and_judged(component, licences, binds):
+    found = release_check.licence_of(component)
+    assert len(found) == licences
+    assert any(release_check.FORBIDDEN.search(text) for text in found) == binds
+
+
+def test_what_the_checks_built_is_what_is_published():
+    ci = told(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["distributions"]["steps"]
+    assert any(step.get("run", "").startswith("make release-check") for step in ci)
+    uploaded = {s["with"]["name"]: s["with"]["path"] for s in ci if "upload" in s.get("uses", "")}
+    assert uploaded == {
+        "distributions": "release/dist",
+        "bill-of-materials": "release/sbom.json",
+    }
+
+
 @pytest.fixture
 def site(tmp_path):
     folder = tmp_path / "site"

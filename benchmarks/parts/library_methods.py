@@ -1,6 +1,6 @@
 """Which methods of other libraries are compared with ours, and how they are built.
 
-A method is one declaration in `METHODS`: its name, ours, and how each peer is built. `libraries.py`
+A method is one declaration in `METHODS`: its name, ours, and how each peer is built. `rivals.py`
 runs them.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-import quantshift as qs
+from quantshift import quantifiers as qs
 
 BINS = 10
 HDY_BINS = list(range(10, 111, 10))

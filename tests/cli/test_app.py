@@ -1,10 +1,12 @@
 """The command as users meet it: a process, its output, its exit code."""
 
+import contextlib
 import errno
 import inspect
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tomllib
@@ -233,6 +235,25 @@ def test_an_error_names_the_options_of_the_verb_that_cure_it(
 def test_ctrl_c_is_one_line_and_exit_code_130(function, arguments, monkeypatch, capsys) -> None:
     code = called(function, KeyboardInterrupt(), arguments, monkeypatch)
     assert (code, *capsys.readouterr()) == (130, "", "stopped\n")
+
+
+def test_ctrl_c_that_a_library_turns_into_its_own_error_is_one_line(monkeypatch, capsys) -> None:
+    """numpy says that a buffer has no valid format if it is interrupted while it reads one."""
+
+    def interrupted(*args: object) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise ValueError("'T{d:val:}' is not a valid PEP 3118 buffer format string")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr("quantshift.cli.commands.research.status.ResultStore.open", interrupted)
+    monkeypatch.setattr(sys, "argv", ["quantshift", "status", "out"])
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (ended.value.code, *capsys.readouterr()) == (130, "", "stopped\n")
 
 
 def test_memory_that_is_not_enough_is_one_line(monkeypatch, capsys) -> None:

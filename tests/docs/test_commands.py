@@ -20,7 +20,6 @@ SMALLER = {
     "audit_sequential": "--repeats 20 --widths 2",
     "billion": "--rows 1_000_000 --batches 10 --peer 10_000",
     "binning": "--rows 2_000",
-    "cell_vs_quapy": "--small",
     "count_coverage": "--repeats 2 --sizes 1_000 --methods PACC",
     "coverage": "--trainings 1 --samples 1 --bootstrap 20 --methods SLD",
     "coverage_methods": "--methods PACC --trainings 2",
@@ -29,7 +28,7 @@ SMALLER = {
     "judge_situations": "--repeats 2",
     "judge_transfers": "--pairs 1",
     "judge_unstated": "--repeats 2",
-    "libraries": "--small",
+    "rivals": "--small",
     "regions": "--repeats 2 --methods PACC",
     "scaling": "--small",
     "selection": "--small",
@@ -79,7 +78,7 @@ def test_targets_exist_and_so_does_what_they_run() -> None:
         for line in (ROOT / "Makefile").read_text().splitlines()
         if "for name in" in line
     )
-    assert len(names) > 5
+    assert len(names) > 3
     for name in names:
         assert "--small" in options_of(ROOT / "benchmarks" / f"{name}.py")
 
@@ -140,7 +139,7 @@ def test_a_benchmark_runs_without_real_data(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["libraries", "logistic", "tokenise", "review_import"])
+@pytest.mark.parametrize("name", ["logistic", "tokenise", "review_import"])
 def test_what_make_benchmark_runs_besides(name: str, tmp_path: Path) -> None:
     script = ROOT / "benchmarks" / f"{name}.py"
     code, said = run([sys.executable, str(script), "--small"], tmp_path)
@@ -150,8 +149,8 @@ def test_what_make_benchmark_runs_besides(name: str, tmp_path: Path) -> None:
 RUN = {"demo": [], "lint": [], "docs": [], "benchmark": ["SIZE=--small"]}
 """Targets that are run here, with what makes them shorter."""
 
-TESTS = {"test", "test-slow", "test-kernels", "test-pythons", "fuzz"}
-"""Targets that run tests, this one among them."""
+TESTS = {"test", "test-slow", "test-kernels", "test-pythons", "fuzz", "soak", "release-check"}
+"""Targets that run tests or try what is released, which takes long and needs other packages."""
 
 REWRITE = {"format", "docs-refresh"}
 """Targets that write the files of the repository anew; tests say if that is due."""

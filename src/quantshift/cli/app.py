@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import gc
 import os
+import signal
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -18,6 +19,7 @@ from typer.core import TyperGroup
 
 from quantshift import __version__
 from quantshift.cli.failing import (
+    OWN_FAILURE,
     Ending,
     bad_input,
     check_streams,
@@ -283,9 +285,34 @@ def _forget_cycles() -> None:
         gc.freeze()
 
 
+@contextlib.contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """The interrupts meanwhile: libraries in C may turn one into an error of their own."""
+    noted: list[int] = []
+
+    def note(number: int, frame: Any) -> None:
+        noted.append(number)
+        signal.default_int_handler(number, frame)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:
+        yield noted
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def main() -> None:
     """Entry point: whatever goes wrong is one line on stderr and an exit code."""
     _collect_rarely()
+    with _noted_interrupts() as interrupts:
+        _called(interrupts)
+
+
+def _called(interrupts: list[int]) -> None:
     debug = "--debug" in sys.argv[1:]
     # --debug may also follow the verb, where people add it after an error.
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
@@ -312,6 +339,9 @@ def main() -> None:
         if debug:
             show_traceback(error)
         how = ending(error)
+        if interrupts and how.code == OWN_FAILURE:
+            typer.echo("stopped", err=True)
+            sys.exit(STOPPED)
         if isinstance(error, UserError) and error.arguments:
             how = Ending(f"{how.message}{_options_to_use(error, verbs, arguments)}", how.code)
         fail(how)

@@ -1,9 +1,11 @@
 """Labels of other items: implied by a table of their own, or stated."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from quantshift.errors import DataError, UserError
+from quantshift.judging import judge
 from quantshift.judging.designs.parts.judge_quality import cohens_kappa
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.items.judged_items import ExternalLabels, Settings
@@ -84,3 +86,26 @@ def test_scores_that_take_the_place_of_verdicts_are_needed_elsewhere_too(judging
     found = estimate(coded(None, none, score=judging.score, external=other))
     assert found.shares.low[1] <= judging.y.mean() <= found.shares.high[1]
     assert found.judges == ()
+
+
+@pytest.mark.parametrize(("right", "end"), [(0, 0), (400, 1)])
+def test_limits_reach_0_and_1_where_there_may_be_none_of_a_class(right, end):
+    """All of 400 items are of one class: the interval ended .0003 before 0 or 1."""
+    rng = np.random.default_rng(1)
+    passed = rng.binomial(right, 0.9) + rng.binomial(400 - right, 0.3)
+    verdicts = ["right"] * passed + ["wrong"] * (400 - passed)
+    known = [("right", "right")] * 225 + [("wrong", "right")] * 25
+    known += [("wrong", "wrong")] * 175 + [("right", "wrong")] * 75
+    labelled = pl.DataFrame(known, schema=["judge", "human"], orient="row")
+    answer = judge(
+        pl.DataFrame({"judge": verdicts}),
+        verdict="judge",
+        label="human",
+        labelled=labelled,
+        positive="right",
+        assume="rates",
+        of="population",
+    )
+    (share,) = (s for s in answer.overall.shares if s.label == "right")
+    assert (share.low if end == 0 else share.high) == end
+    assert 0.02 < share.high - share.low < 0.2

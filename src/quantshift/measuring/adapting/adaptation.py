@@ -47,7 +47,7 @@ PARTIAL = 0.5
 SELECTION = 2.0
 """Log-odds of a selection of items against label shift before the sample is seen. An accuracy under
 the wrong assumption is further off if the items were selected (.109 instead of .017; .052 instead
-of .022 under label shift, `benchmarks/performance_rivals.py` on development tables)."""
+of .022 under label shift, `benchmarks/rivals.py performance`)."""
 
 SENTENCES: Mapping[Reason, str] = MappingProxyType(
     {

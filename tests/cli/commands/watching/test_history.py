@@ -296,3 +296,14 @@ def test_what_is_no_history_is_one_line(quantshift, tmp_path):
         code, _, wrong = quantshift("history", *arguments)
         assert code == 2
         assert line in wrong
+
+
+def test_a_history_of_damaged_calls_alone_names_them(quantshift, tmp_path):
+    """It said that the history had no calls."""
+    history = filled(tmp_path / "h", days(1))
+    (call,) = (history.path / "calls").iterdir()
+    call.write_bytes(call.read_bytes()[:100])
+    for command in (("list",), ("show",), ("export",), ("page", "--html", tmp_path / "p.html")):
+        code, said, wrong = quantshift("history", command[0], history.path, *command[1:])
+        assert (code, said) == (2, "")
+        assert f"has no sound call: {call} is damaged: its content is not what" in wrong

@@ -156,6 +156,9 @@ def page(
 def _opened(folder: Path) -> History:
     history = History.open(folder, must_exist=True)
     if not history.calls():
+        problems = history.problems()
+        if problems:
+            raise UserError(f"{folder} has no sound call: {problems[0]}; {problems[0].cure}")
         raise UserError(
             f"{folder} has no calls; `quantify --history` and `judge --history` append them"
         )

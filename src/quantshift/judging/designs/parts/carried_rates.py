@@ -87,12 +87,11 @@ def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: boo
     fits = bool(posterior.fits[0])
     if not fits:
         low, high = np.zeros(K), np.ones(K)
+    # There may be none of a class, as where all items of it have been labelled.
+    low = np.where(posterior.negative[0] > (1 - settings.level) / 2, 0.0, low)
+    high = 1 - low[::-1] if K == 2 else high
     part = 1.0
     if labelled_are_items:
-        # All items of a class may have been labelled, so that the others have none of it.
-        none = posterior.negative[0] > (1 - settings.level) / 2
-        low = np.where(none, 0.0, low)
-        high = 1 - low[::-1] if K == 2 else high
         n_y = np.bincount(y, weights=of_labels, minlength=K)
         part = float(w[rest].sum() / w.sum())
         p, low, high = (part * x + (1 - part) * n_y / n_y.sum() for x in (p, low, high))

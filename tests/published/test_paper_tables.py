@@ -1,9 +1,12 @@
+"""The four published tables of the paper: complete, and ours beside them."""
+
 import polars as pl
 import pytest
 
 from quantshift.lab.analysis import PAPER_METHODS
 from quantshift.lab.paper import against_published, published_tables
 from quantshift.lab.paper.setups import MIXED, PRIOR, PURE
+from tests.outcomes import make_outcomes
 
 ERRORS = dict(zip(PAPER_METHODS, (0.4, 0.1, 0.5, 0.08, 0.06, 0.05), strict=True))
 
@@ -40,8 +43,8 @@ def test_a_few_published_numbers():
     }
 
 
-def test_ours_stands_beside_theirs(outcomes):
-    frame = outcomes(
+def test_ours_stands_beside_theirs():
+    frame = make_outcomes(
         {**ERRORS, "HDy": 0.001},
         points=[{"p_train": 0.5, "p_test": 0.1, "degree": 0.1 - 0.5}],
     )
@@ -61,9 +64,9 @@ def test_ours_stands_beside_theirs(outcomes):
     assert others["spearman"].null_count() == len(others)
 
 
-def test_covariate_rows_find_their_prevalences(outcomes):
+def test_covariate_rows_find_their_prevalences():
     point = {"p_train": 0.25, "p_test": 0.75, "alpha_train": 0.0, "alpha_test": 0.3}
-    frame = outcomes(ERRORS, experiment="covariate", points=[{**point, "degree": -0.3}])
+    frame = make_outcomes(ERRORS, experiment="covariate", points=[{**point, "degree": -0.3}])
     ours = against_published(frame).drop_nulls("ours")
     assert ours.select("setup", "p_train", "p_test", "degree").unique().rows() == [
         (MIXED, 0.25, 0.75, -0.3)
@@ -71,12 +74,14 @@ def test_covariate_rows_find_their_prevalences(outcomes):
     assert len(ours) == 6
 
 
-def test_two_methods_have_no_rank_correlation(outcomes):
-    frame = outcomes({"CC": 0.1, "SLD": 0.2}, points=[{"p_train": 0.5, "p_test": 0.5, "degree": 0}])
+def test_two_methods_have_no_rank_correlation():
+    frame = make_outcomes(
+        {"CC": 0.1, "SLD": 0.2}, points=[{"p_train": 0.5, "p_test": 0.5, "degree": 0}]
+    )
     ours = against_published(frame).drop_nulls("ours")
     assert ours["method"].to_list() == ["CC", "SLD"]
     assert ours["spearman"].to_list() == [None, None]
 
 
-def test_without_the_papers_methods_all_is_missing(outcomes):
-    assert against_published(outcomes({"Mine": 0.1}))["ours"].null_count() == 1260
+def test_without_the_papers_methods_all_is_missing():
+    assert against_published(make_outcomes({"Mine": 0.1}))["ours"].null_count() == 1260
