@@ -128,13 +128,10 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "gallery-script": gallery_script,
         "quantification-json": lambda page: json_layout.layout(quantifying.json_schema()),
         "json-schemas": lambda page: json_schemas.overview(),
-        "label-quantification-json": lambda page: json_layout.layout(
-            quantifying.label_json_schema(), "LabelBatch", "LabelAnswer", "LeftOutLabel"
+        "targets-json": lambda page: json_layout.layout(
+            json_schemas.several_targets(), "TargetsBatch", "TargetShare"
         ),
         "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
-        "label-judgement-json": lambda page: json_layout.layout(
-            judging.label_json_schema(), "LabelJudgedBatch", "LabelRate"
-        ),
     }
 )
 """The content of each block, by its name, for a page."""

@@ -14,6 +14,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from quantshift import history, judging, quantifying
+from quantshift.answers import TargetAnswers
+from quantshift.answers.show.answer import json_schema_of
 from quantshift.lab.data.description import Listed
 from website.pages import DOCS
 from website.tables import code, table
@@ -61,17 +63,18 @@ def data_set() -> dict[str, Any]:
     }
 
 
+def several_targets() -> dict[str, Any]:
+    """The schema of an answer about several targets, whichever command gives it."""
+    return json_schema_of(TargetAnswers[quantifying.Quantification | judging.Judgement])
+
+
 SCHEMAS: Mapping[str, tuple[str, Callable[[], dict[str, Any]]]] = MappingProxyType(
     {
         "quantify": ("`quantshift quantify --json`", history.watched_json_schema),
-        "quantify-labels": (
-            "`quantshift quantify --label A,B --json` (several labels)",
-            quantifying.label_json_schema,
-        ),
         "judge": ("`quantshift judge --json`", judging.json_schema),
-        "judge-labels": (
-            "`quantshift judge --pairs A=B,C=D --json` (several labels)",
-            judging.label_json_schema,
+        "targets": (
+            "`quantify --label A,B --json` and `judge --pairs A=B,C=D --json` (several labels)",
+            several_targets,
         ),
         "history": ("`quantshift history export --as json`", history.json_schema),
         "data-list": ("`quantshift data list --format json`", data_sets),

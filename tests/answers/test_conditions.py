@@ -4,11 +4,10 @@ import dataclasses
 
 import pytest
 
-from quantshift.answers.conditions import DECIDED_BY, Condition, Outcome, declared_in
+from quantshift.answers.conditions import DECIDED_BY, Condition, Outcome, declared_in, failures_of
 from quantshift.answers.shares import Share
 from quantshift.claims import Facts, Labelled, Reason, decide
 from quantshift.errors import UserError
-from quantshift.quantifying.output.events import failures
 from tests.claims.made import FACTS, GROUNDS
 from tests.quantifying.made import CALM, RANGED, TWOFOLD, UNKNOWN, found_with
 
@@ -31,7 +30,7 @@ from tests.quantifying.made import CALM, RANGED, TWOFOLD, UNKNOWN, found_with
     ],
 )
 def test_bounds_on_the_share_of_a_class(text, holds):
-    assert bool(failures(found_with(CALM), [], [Condition.parse(text)])) == holds
+    assert bool(failures_of([Condition.parse(text)], found_with(CALM))) == holds
 
 
 @pytest.mark.parametrize(
@@ -102,11 +101,11 @@ def test_every_kind_of_answer_says_what_decides_a_condition():
 def test_answers_that_rest_on_a_declaration_are_an_event():
     declared = dataclasses.replace(CALM, name="d", grounds=GROUNDS[Reason.DECLARED])
     result = found_with(CALM, declared)
-    assert failures(result, ["declared"], []) == declared_in(result) == ["d: declared"]
+    assert result.held(["declared"]) == declared_in(result) == ["d: declared"]
 
 
 def test_a_condition_tells_the_batch_and_the_share():
-    told = failures(found_with(CALM, UNKNOWN), [], [Condition.parse("pos>0.4")])
+    told = failures_of([Condition.parse("pos>0.4")], found_with(CALM, UNKNOWN))
     assert told == ["calm: pos>0.4 (43.0%)"]
 
 
@@ -116,9 +115,9 @@ def test_classes_may_have_names_of_any_kind():
     names = {"1": "Exited = 1"}
     found = found_with(batch, classes=tuple(s.label for s in shares), names=names)
     for text in ("not spam>0.3", "x.low>0.3", "x.low.low>0.3", "a>b>0.3", "1>0.3", "Exited = 1>.3"):
-        assert len(failures(found, [], [Condition.parse(text)])) == 1, text
+        assert len(failures_of([Condition.parse(text)], found)) == 1, text
     with pytest.raises(UserError, match="unknown class 'spam'; did you mean 'not spam'"):
-        failures(found, [], [Condition.parse("spam.low>0.3")])
+        failures_of([Condition.parse("spam.low>0.3")], found)
 
 
 @pytest.mark.parametrize("text", ["", "pos", "pos>", ">0.5", "pos=0.5", "pos>x", "pos>>0.5"])

@@ -92,6 +92,10 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "no_longer_constant": {"usual": "FR", "example": "DE", "others": True, "n": 7, **_COLUMN},
     "dividing_column": {"column": "month"},
     "child_above_parent": {"child": "slur", "parent": "hate"},
+    "label_not_learnt": {"label": "rare", "reason": "3 rows with it"},
+    "cut_at_parent": {"parent": "hate"},
+    "answered_together": {"method": "TiltedLabelSets"},
+    "others_do_not_explain": {},
     # Batches
     "none_of_these": {"share": 0.07, "all": False, "classes": "open"},
     "not_without_labels": {"name": "yes", "low": 0.048, "high": 0.582},

@@ -109,13 +109,13 @@ def test_answers_about_several_labels(tables, tmp_path, options):
     answer = quantify(
         tables / "new.csv", train=tmp_path / "labels.csv", label=["label", "other"], **options
     )
-    check("quantify-labels", answer.to_json())
+    check("targets", answer.to_json())
 
 
 def test_answers_about_judges_of_several_labels():
     table = pl.DataFrame({"a": [0, 1] * 30, "b": [1, 1, 0] * 20})
     table = table.with_columns(c=pl.col("a"), d=1 - pl.col("b"))
-    check("judge-labels", judge(table, pairs={"a": "c", "b": "d"}, labels="random").to_json())
+    check("targets", judge(table, pairs={"a": "c", "b": "d"}, labels="random").to_json())
 
 
 def test_an_answer_that_was_appended_and_its_history(tables, tmp_path):

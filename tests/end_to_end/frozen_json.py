@@ -13,7 +13,7 @@ from quantshift import History, judge, quantify
 from quantshift.sketches import quantify_sketch
 from tests.end_to_end.frozen_products import scores, sketches, tables, verdicts
 from tests.history.made import days, time_of
-from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled
+from tests.quantifying.targets.made import LABELS, QUICK, labelled, unlabelled
 
 
 def numbers_of(text: str) -> dict[str, float | int | None]:

@@ -12,14 +12,12 @@ import pytest
 from quantshift import judge, quantify, train
 from quantshift.answers.conditions import Condition
 from quantshift.history import render_page
-from quantshift.judging.labels.label_rates_page import render_page as render_rates
 from quantshift.lab.leaderboard.build import build_leaderboard
-from quantshift.quantifying.labels.label_page import render_page as render_labels
 from tests.accessibility import unreachable, violations
 from tests.history.test_judges import kept, week
-from tests.judging.labels.test_label_judging import PAIRS, POSTS
+from tests.judging.targets.test_targets import PAIRS, POSTS
 from tests.lab.leaderboard.conftest import make_store
-from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled
+from tests.quantifying.targets.made import LABELS, QUICK, labelled, unlabelled
 from tests.quantifying.training.test_left_out_groups import FAST, LEARN, causes, regions
 
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
@@ -32,12 +30,12 @@ def several_labels(folder: Path) -> str:
     """Two months, in one of which a label can only have a range."""
     sample = unlabelled(labelled(300, seed=2, spam=0.6))
     found = quantify(sample, train=labelled(400, seed=1), label=LABELS, by="month", **QUICK)
-    return render_labels(found, conditions=ALARM, provenance=[("command", "quantshift quantify")])
+    return found.page(conditions=ALARM, provenance=[("command", "quantshift quantify")])
 
 
 def judged_labels(folder: Path) -> str:
     """Two labels at two sites, each with a judge of its own."""
-    return render_rates(judge(POSTS, pairs=PAIRS, labels="random", by="site"), conditions=ALARM)
+    return judge(POSTS, pairs=PAIRS, labels="random", by="site").page(conditions=ALARM)
 
 
 def judge_over_time(folder: Path) -> str:

@@ -24,17 +24,17 @@ from quantshift.lab.results import ResultStore
 from quantshift.lab.results.description import VERSION as RESULTS_VERSION
 from quantshift.lab.results.verification import verify
 from quantshift.quantifying import load_model
-from quantshift.quantifying.labels.label_folder import (
-    LABEL_MODELS,
-    load_label_models,
-    save_label_models,
+from quantshift.quantifying.targets.folder import (
+    TARGET_MODELS,
+    load_target_models,
+    save_target_models,
 )
-from quantshift.quantifying.labels.label_training import train_label_models
+from quantshift.quantifying.targets.training import train_target_models
 from quantshift.quantifying.training.folder import FORMAT as MODEL_VERSION
 from quantshift.sketches import load_sketch
 from quantshift.sketches.about import VERSION as SKETCH_VERSION
 from tests.fuzz import histories, kinds, several_labels
-from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled
+from tests.quantifying.targets.made import LABELS, labelled, unlabelled
 
 ONLY_VERSION = "1"
 """Of what names no version."""
@@ -66,15 +66,15 @@ def read_model(folder: Path) -> Any:
 
 def make_label_models(folder: Path) -> None:
     given = {"label": ["abuse", "hate"], "parents": ["hate=abuse"], "drop": ["month", "spam"]}
-    models = train_label_models(labelled(120, seed=1), **given, **several_labels.QUICK)
-    save_label_models(models, folder / "m")
+    models = train_target_models(labelled(120, seed=1), **given, **several_labels.QUICK)
+    save_target_models(models, folder / "m")
 
 
 def read_label_models(folder: Path) -> Any:
-    models = load_label_models(folder / "m")
+    models = load_target_models(folder / "m")
     new = unlabelled(labelled(10, seed=2))
     return {
-        "labels": list(models.labels),
+        "labels": list(models.targets),
         "parents": dict(models.parents.of),
         "posteriors": [model.posteriors(model.items(new)).tolist() for model in models.models],
     }
@@ -188,14 +188,14 @@ def make_sheets(folder: Path) -> None:
 
 def make_label_quantification(folder: Path) -> None:
     answer = histories.answer_with_labels().to_json()
-    (folder / "quantify-labels.json").write_text(answer, encoding="utf-8")
+    (folder / "targets.json").write_text(answer, encoding="utf-8")
 
 
 def make_label_judgement(folder: Path) -> None:
     table = pl.DataFrame({"a": [0, 1] * 30, "b": [1, 1, 0] * 20})
     table = table.with_columns(c=pl.col("a"), d=1 - pl.col("b"))
     answer = judge(table, pairs={"a": "c", "b": "d"}, labels="random").to_json()
-    (folder / "judge-labels.json").write_text(answer, encoding="utf-8")
+    (folder / "targets-judge.json").write_text(answer, encoding="utf-8")
 
 
 def make_data_list(folder: Path) -> None:
@@ -243,9 +243,9 @@ def read_json_of_labels(folder: Path) -> Any:
     fields = ("label", "estimate", "low", "high")
     shares = [
         [*(label[name] for name in fields), label["grounds"]["kind"]]
-        for label in content["batches"][0]["labels"]
+        for label in content["batches"][0]["shares"]
     ]
-    return {"format": content["format"], "labels": content["labels"], "shares": shares}
+    return {"format": content["format"], "targets": content["targets"], "shares": shares}
 
 
 def make_label_data(folder: Path) -> None:
@@ -270,7 +270,7 @@ def read_label_data(folder: Path) -> Any:
 FORMATS = (
     Format("model", str(MODEL_VERSION), kinds.make_model, read_model),
     Format(
-        *("label-models", str(LABEL_MODELS.version)),
+        *("label-models", str(TARGET_MODELS.version)),
         make_label_models,
         read_label_models,
     ),
@@ -290,13 +290,13 @@ FORMATS = (
 OUTPUTS = (
     Format("quantify", str(ANSWER_VERSION), make_quantification, read_json),
     Format(
-        *("quantify-labels", str(ANSWER_VERSION)),
+        *("targets", str(ANSWER_VERSION)),
         make_label_quantification,
         read_json_of_labels,
     ),
     Format("judge", str(ANSWER_VERSION), make_judgement, read_json),
     Format(
-        *("judge-labels", str(ANSWER_VERSION)),
+        *("targets-judge", str(ANSWER_VERSION)),
         make_label_judgement,
         read_json_of_labels,
     ),

@@ -11,7 +11,7 @@ from website.json_schemas import SCHEMAS, file_of
 from website.pages import DOCS
 
 EVERY = (*FORMATS, *OUTPUTS)
-SCHEMA_OF = {"history-export": "history"}
+SCHEMA_OF = {"history-export": "history", "targets-judge": "targets"}
 """Schemas of another name than that of the output."""
 
 

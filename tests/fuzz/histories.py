@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from quantshift import History, judge, quantify, watch
+from quantshift.answers import TargetAnswers
 from quantshift.base.storage.integrity import checksum
 from quantshift.history import render_page
 from quantshift.history.charts.alarms import alarms_of
 from quantshift.history.kept.store import Problem
 from quantshift.history.output.rendering import render_series
-from quantshift.quantifying.labels.label_quantification import LabelQuantification
 from tests.fuzz.kind import said
 from tests.fuzz.mutations import VALUES
 from tests.history.made import days, filled
 from tests.history.test_judges import ASKED, week
-from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled
+from tests.quantifying.targets.made import LABELS, labelled, unlabelled
 
 N_WEEKS = 9
 """One more than the fewest batches of a baseline."""
@@ -72,7 +72,7 @@ def answer_of_judge_history(folder: Path) -> Any:
 
 
 @cache
-def answer_with_labels() -> LabelQuantification:
+def answer_with_labels() -> TargetAnswers:
     """An answer about several labels that is appended again and again."""
     given = {"label": LABELS, "classifier": "logistic", "replicates": 20}
     return quantify(unlabelled(labelled(150, seed=2)), train=labelled(200, seed=1), **given)

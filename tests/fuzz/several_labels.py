@@ -3,23 +3,23 @@
 from pathlib import Path
 from typing import Any
 
-from quantshift.quantifying.labels.label_folder import load_label_models, save_label_models
-from quantshift.quantifying.labels.label_training import train_label_models
-from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled, with_tags
+from quantshift.quantifying.targets.folder import load_target_models, save_target_models
+from quantshift.quantifying.targets.training import train_target_models
+from tests.quantifying.targets.made import LABELS, labelled, unlabelled, with_tags
 
 QUICK = {"method": "CC", "classifier": "naive-bayes"}
 
 
 def make_label_models(folder: Path) -> None:
     given = {"label": LABELS, "parents": ["hate=abuse"], "drop": ["month"], **QUICK}
-    save_label_models(train_label_models(labelled(120, seed=1), **given), folder / "m")
+    save_target_models(train_target_models(labelled(120, seed=1), **given), folder / "m")
 
 
 def answer_of_label_models(folder: Path) -> Any:
-    models = load_label_models(folder)
+    models = load_target_models(folder)
     items = unlabelled(labelled(20, seed=2))
     posteriors = [model.posteriors(model.items(items)).tolist() for model in models.models]
-    return models.labels, models.parents, models.left_out, posteriors
+    return models.targets, models.parents, models.left_out, posteriors
 
 
 def make_tags(folder: Path) -> None:
@@ -31,5 +31,5 @@ def make_tags(folder: Path) -> None:
 
 def answer_of_tags(path: Path) -> Any:
     labels = {"label": LABELS} if path.stem == "columns" else {"label": "tags", "separator": ";"}
-    models = train_label_models(path, **labels, **QUICK, drop=["month"])
-    return models.labels, models.left_out, [model.held_out[0].tolist() for model in models.models]
+    models = train_target_models(path, **labels, **QUICK, drop=["month"])
+    return models.targets, models.left_out, [model.held_out[0].tolist() for model in models.models]

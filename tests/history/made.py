@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from quantshift.answers.shares import Share
-from quantshift.history import History, HistoryEntry
+from quantshift.history import History
 from quantshift.history.kept import store
+from quantshift.history.kept.entries import entry_of
 from quantshift.quantifying.output.quantification import Quantification
 from tests.quantifying.made import BATCH, FOUND
 
@@ -47,7 +48,7 @@ def filled(folder: Path, answers: list[Quantification]) -> History:
     """A history to which the answers were appended one by one, in peace."""
     for i, found in enumerate(answers):
         # What `History.append` does once it has read what is there.
-        store.append(folder, HistoryEntry.of(found, time=time_of(i)))
+        store.append(folder, entry_of(found, time=time_of(i)))
     return History.open(folder)
 
 

@@ -9,6 +9,7 @@ import pytest
 from quantshift.claims import decide
 from quantshift.errors import DataError
 from quantshift.history import HistoryEntry, render_page
+from quantshift.history.kept.entries import entry_of
 from quantshift.history.kept.record import ACCURACY
 from quantshift.history.output.rendering import render_series
 from quantshift.quantifying.result import ClassifierAccuracy
@@ -71,7 +72,7 @@ def test_an_accuracy_without_an_estimate_is_left_out_of_the_chart(tmp_path):
 
 
 def test_records_from_before_there_were_accuracies_can_be_read():
-    call = HistoryEntry.of(days(1)[0], time=time_of(0))
+    call = entry_of(days(1)[0], time=time_of(0))
     record = json.loads(call.to_bytes())
     del record["batches"][0]["accuracy"]
     assert HistoryEntry.from_bytes(json.dumps(record).encode()) == call

@@ -36,7 +36,7 @@ def test_what_an_answer_said_is_kept(tmp_path):
     assert call.conditions == ("pos>0.2",)
     (batch,) = call.batches
     assert batch.shares == found.batches[0].shares
-    assert (batch.shift, batch.shift_kind, batch.p_value) == (True, "covariate", 0.002)
+    assert (batch.is_shifted, batch.shift.kind, batch.shift.p_value) == (True, "covariate", 0.002)
     assert batch.unreliable
     assert call.model.trained_on == "t.csv"
     assert call.rows == FOUND.sample_rows

@@ -129,7 +129,7 @@ def test_labels_by_verdict_stand_for_their_part_of_the_items(tmp_path):
 def test_a_judge_that_changes_is_seen_and_one_that_does_not_is_not(steady, drifting):
     (quiet, last), _ = steady
     assert not any(drift.drifted for drift in quiet.judges()[0][0].drifts)
-    assert (last.drifts, last.exit_code) == ((), 0)
+    assert (last.drifts, last.exit_code) == ([], 0)
     (history, last), weeks = drifting
     ((found,),) = history.judges()
     fail, passed = found.drifts
@@ -165,7 +165,7 @@ def test_the_agreement_has_a_chart_and_alarms(drifting, steady):
         agree = point.share(ACCURACY)
         assert agree.estimate == pytest.approx((known["judge"] == known["human"]).mean())
         assert agree.low < agree.estimate < agree.high
-    assert steady[0][1].alarms == ()
+    assert steady[0][1].alarms == []
 
 
 def test_what_is_shown_and_exported(steady):

@@ -20,7 +20,6 @@ from quantshift.history.output.rendering import (
     render_calls,
     render_series,
 )
-from quantshift.history.watching.watched import judged_findings
 from quantshift.judging import judge
 from quantshift.labelling.findings import SheetFindings
 from tests.history.made import DAY, answer, days, filled
@@ -59,8 +58,8 @@ def test_what_a_judge_says_of_the_newest_group_has_its_estimate_or_why_there_is_
     found = judge(week(0), verdict="judge", label="human", labels="random", insist=True, by="week")
     batch = found.batches[-1]
     share = batch.shares[-1]
-    (name, text), *_ = judged_findings(found)
-    assert name == batch.name
+    text, *_ = found.in_a_line()
+    assert batch.name in text
     assert f"{100 * share.estimate:.1f}%" in text
     assert "400" in text
     unknown = replace(
@@ -68,8 +67,7 @@ def test_what_a_judge_says_of_the_newest_group_has_its_estimate_or_why_there_is_
         shares=tuple(replace(one, estimate=None) for one in batch.shares),
         no_estimate_reason="because of X",
     )
-    ((name, text),) = judged_findings(replace(found, batches=(unknown,)))
-    assert name == batch.name
+    text, *_ = replace(found, batches=(unknown,)).in_a_line()
     assert "because of X" in text
     assert "%" not in text
 

@@ -254,7 +254,7 @@ SHARE = {"label": "pos", "estimate": 0.5, "low": 0.4, "high": 0.6}
         (("batches", 0, "shares", 0, "label"), "other"),
         (("batches", 0, "n_items"), -1),
         (("batches", 0, "n_items"), 10**400),
-        (("batches", 0, "p_value"), 2.0),
+        (("batches", 0, "shift"), {"rejected": False, "kind": "prior", "p_value": 2.0}),
         (("classes",), ["pos"]),
         (("classes",), []),
         (("headline",), "other"),

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from quantshift import watch
 from quantshift.answers.rows import Rows, rows_left_out
+from quantshift.answers.show.answer import worse_elsewhere
 from quantshift.claims import Explanation, Reason, decide
-from quantshift.history.watching.watched import Watched, worse_elsewhere
 from quantshift.quantifying.findings import BatchFindings, TrainingFindings
 from quantshift.quantifying.output.quantification import Quantification
 from quantshift.quantifying.result import Shift
@@ -26,21 +27,21 @@ def calm(**changed) -> Quantification:
 
 
 def first_word(found: Quantification) -> str:
-    return Watched(found).summary_line().split()[0]
+    return watch(found).summary_line().split()[0]
 
 
 def test_ok_is_for_confidence_intervals_without_warnings():
     assert first_word(calm()) == "ok"
     assert first_word(calm(grounds=GROUNDS[Reason.REFUTED])) == "RANGE"
     assert first_word(calm(grounds=RANGED, findings=(Made.ODD.found(),))) == "RANGE"
-    line = Watched(calm(findings=(Made.ODD.found(), Made.OF_TABLE.found()))).summary_line()
+    line = watch(calm(findings=(Made.ODD.found(), Made.OF_TABLE.found()))).summary_line()
     assert line.startswith("WARNING ")
     assert line.endswith("; W (and 1 other warning)")
     unlike = BatchFindings.NONE_OF_THESE.found(share=0.07, all=False, classes="open")
     assert first_word(calm(none_of_these=0.07, findings=(unlike,))) == "WARNING"
     note = TrainingFindings.TRAINED_ON_A_PART.found(n=1, n_rows=2)
     assert first_word(calm(findings=(note,))) == "ok"
-    assert Watched(calm(grounds=RANGED)).exit_code == 0  # The exit code does not follow the word.
+    assert watch(calm(grounds=RANGED)).exit_code == 0  # The exit code does not follow the word.
 
 
 def test_the_line_says_which_batches_are_worse_than_the_newest():
@@ -50,7 +51,7 @@ def test_the_line_says_which_batches_are_worse_than_the_newest():
 
     def line(*batches) -> str:
         found = replace(months, batches=batches, findings=(), declared="", sample_rows=())
-        return Watched(found).summary_line()
+        return watch(found).summary_line()
 
     a_range = {"grounds": GROUNDS[Reason.REFUTED]}
     unknown = {"grounds": decide(TOO_WIDE)}
@@ -73,16 +74,16 @@ def test_the_line_says_which_batches_are_worse_than_the_newest():
 
 def test_a_method_whose_assumption_nothing_tests_is_not_ok():
     """CC was."""
-    line = Watched(calm(grounds=DECLARED)).summary_line()
+    line = watch(calm(grounds=DECLARED)).summary_line()
     assert line.startswith("DECLARED ")
     assert line.endswith("; nothing tests what the method assumes")
     tested = Shift(rejected=False, kind=Explanation.PRIOR, p_value=0.5)
     assert first_word(calm(grounds=DECLARED, shift=tested)) == "DECLARED"
     declared = replace(calm(grounds=DECLARED), declared="only the shares changed")
-    line = Watched(declared).summary_line()
+    line = watch(declared).summary_line()
     assert line.startswith("DECLARED ")
     assert "you declared: only the shares changed" in line
-    assert Watched(declared).exit_code == 0
+    assert watch(declared).exit_code == 0
 
 
 @pytest.mark.parametrize(("left_out", "word"), [(3, "ok"), (30, "WARNING")])

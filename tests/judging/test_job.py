@@ -314,7 +314,7 @@ def test_means_of_grades_are_compared():
     assert found.probability > 0.975
     assert found.more_than_chance
     last = list(answer.records())[-1]
-    assert (last["batch"], last["kind"]) == ("new minus old", "mean difference")
+    assert (last["batch"], last["quantity"]) == ("new minus old", "mean difference")
     assert answer.to_csv().splitlines()[-1].startswith("new minus old,300,,mean,")
     schema = json_schema()
     check(json.loads(answer.to_json()), schema, schema["$defs"])
@@ -338,7 +338,7 @@ def test_classes_without_an_order_have_no_mean_to_compare(table):
     options = {"verdict": "judge", "label": "human", "labels": "random", "by": "system"}
     answer = judge(drawn(table, 160), **options, compare=("A", "B"))
     assert answer.mean_difference is None
-    kinds = [row["kind"] for row in answer.records()]
+    kinds = [row["quantity"] for row in answer.records()]
     assert kinds == ["share"] * 4 + ["difference"] * 2
 
 

@@ -2,12 +2,12 @@
 
 import dataclasses
 
+from quantshift.answers.columns import LeftOutColumn, UsedColumn
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Candidate, Share
 from quantshift.claims import Alternative, Assumption, Explanation, Facts, Reason, decide
 from quantshift.claims.findings import Code, Severity
 from quantshift.measuring.findings import ColumnFindings
-from quantshift.quantifying.columns import LeftOutColumn, UsedColumn
 from quantshift.quantifying.output.quantification import Quantification
 from quantshift.quantifying.result import Batch, ColumnChange, Shift, TrainingSide
 from tests.claims.made import EVIDENT, GROUNDS

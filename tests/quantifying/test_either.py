@@ -14,8 +14,8 @@ from quantshift.answers.conditions import FAILED, FINE, OPEN
 from quantshift.claims import Assumption, Kind
 from quantshift.history import watch
 from quantshift.quantifying import plan_quantify
-from quantshift.quantifying.labels.parents import Parents
 from quantshift.quantifying.result import Batch
+from quantshift.quantifying.targets.parents import Parents
 from tests.quantifying.made import CALM, POSITIVE, TWOFOLD, found_with
 
 SEPARATION = np.array([1.1, 0.8, 0.4])

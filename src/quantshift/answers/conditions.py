@@ -133,6 +133,10 @@ class Condition:
             )
         return cls(text.strip(), label, match["sign"], bound)
 
+    def is_on(self, target: str) -> bool:
+        """Whether the condition is on one of several targets, or on one of its limits."""
+        return self.label in (target, f"{target}.low", f"{target}.high")
+
     def checked(self, result: Answer) -> Iterator[Checked]:
         """What the share of every batch says about the condition."""
         label, limit = self.class_and_limit(result)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from quantshift.claims import Assumption, Grounds, Kind, Quantity, Reason
+from quantshift.claims import Assumption, Grounds, Quantity
 
 
 @dataclass(frozen=True)
@@ -67,49 +67,6 @@ def conditional_parts(share: Share, condition: str = "") -> list[tuple[Share, st
 def by_class(classes: Sequence[str], shares: Iterable[float]) -> dict[str, float]:
     """The share of each class, by its name."""
     return dict(zip(classes, map(float, shares), strict=True))
-
-
-@dataclass(frozen=True)
-class AbstractLabelShare(Quantity):
-    """The share of one of several labels.
-
-    low, high: limits that hold for this label on its own; low_for_all, high_for_all: for all labels
-        at once (Bonferroni).
-    """
-
-    low_for_all: float
-    high_for_all: float
-    grounds: Grounds
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of the answer about the label."""
-        return self.grounds.kind
-
-    @property
-    def reason(self) -> Reason:
-        """Why it is of that kind."""
-        return self.grounds.reason
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Two intervals of which one holds, if the answer is of that kind."""
-        return ()
-
-    @property
-    def can_be_estimated(self) -> bool:
-        """Whether there is an estimate."""
-        return self.kind is not Kind.CANNOT
-
-    @property
-    def share(self) -> Share:
-        """The share between the limits that hold for this label on its own."""
-        return Share(self.label, self.estimate, self.low, self.high, self.candidates)
-
-    @property
-    def share_for_all(self) -> Share:
-        """The share between the limits that hold for all labels at once."""
-        return Share(self.label, self.estimate, self.low_for_all, self.high_for_all)
 
 
 class SharesOfBatch(Protocol):

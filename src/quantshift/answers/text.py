@@ -24,21 +24,23 @@ LONGEST_COLUMN = 24
 
 
 def estimate_in_a_line(result: Answer, batch: SharesOfBatch, *, weighted: str = "") -> str:
-    """The estimated share of the headline class in a batch, in one line.
+    """The share of the headline class in a batch, in one line.
 
     weighted: how items count, if they do not all count the same, as the end of a clause.
     """
     share = headline_share(result, batch)
+    lead = shown(result, share.label)
+    of_items = f"of the {counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}"
     if share.either:
         first, second = (f"{limits(c.low, c.high)}, {c.condition}" for c in share.either)
-        of_items = f"of the {counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}"
         found, condition = first.split(", ", 1)
-        return f"{shown(result, share.label)}: {found} {of_items}, {condition}; or {second}"
-    before = limits_head(batch.grounds_of(share.label).kind, result.level)
+        return f"{lead}: {found} {of_items}, {condition}; or {second}"
+    kind, bounds = batch.grounds_of(share.label).kind, limits(share.low, share.high)
+    if kind is Kind.RANGE:
+        return f"{lead}: {bounds} {of_items} (a range, not a confidence interval)"
     return (
-        f"{shown(result, share.label)}: {estimate_text(share)} of the "
-        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}"
-        f"{conditionally(batch)} ({before} {limits(share.low, share.high)})"
+        f"{lead}: {estimate_text(share)} {of_items}{conditionally(batch)} "
+        f"({limits_head(kind, result.level)} {bounds})"
     )
 
 

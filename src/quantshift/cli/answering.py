@@ -15,7 +15,6 @@ from quantshift.errors import UserError
 from quantshift.history.watching.options import AlarmOptions, WatchOptions
 
 if TYPE_CHECKING:
-    from quantshift.history.watching.label_watching import LabelWatch, WatchedLabels
     from quantshift.history.watching.scheduled import Watch
     from quantshift.history.watching.watched import Watched
 
@@ -30,7 +29,7 @@ class Asked:
 
     as_json, summary: what is printed, if not the text. files: what is written. inputs: the files
     that the command reads. beside: other files that it writes, by what they are called.
-    conditions: on shares, such as "spam>5%". several: whether there are several labels.
+    conditions: on shares, such as "spam>5%". several: whether there are several targets.
     """
 
     context: typer.Context
@@ -60,19 +59,15 @@ class Asked:
         """Whether the text of the answer is printed."""
         return not self.as_json and not self.summary
 
-    def watch(self) -> "Watch | LabelWatch | None":
+    def watch(self) -> "Watch | None":
         """What keeps and checks the answer; None if no history, event or summary is asked for."""
         parsed = self.parsed_conditions
         if self.watching == WatchOptions() and not self.alarms.changes and not self.summary:
             return None
         # Imported here: most calls have no history, and need not wait for its libraries.
-        if self.several:
-            from quantshift.history.watching.label_watching import LabelWatch
-
-            return LabelWatch(self.watching, self.alarms, self.conditions)
         from quantshift.history.watching.scheduled import Watch
 
-        return Watch(self.watching, self.alarms, tuple(each.text for each in parsed))
+        return Watch(self.watching, self.alarms, tuple(c.text for c in parsed), self.several)
 
     def tell(self, result: Any, *, details: bool) -> None:
         """Print the answer, keep and write it, and exit with the code that scripts rely on.
@@ -116,7 +111,7 @@ class Asked:
         if code:
             raise typer.Exit(code)
 
-    def _print_watched(self, result: Any, watched: "Watched | WatchedLabels | None") -> None:
+    def _print_watched(self, result: Any, watched: "Watched | None") -> None:
         """The problems of the history, and what is printed instead of the text or after it."""
         if watched is None:
             if self.as_json:

@@ -12,11 +12,9 @@ from .charts.judges import (
 )
 from .output.page import render_page as render_page
 from .kept.record import (
-    AuditSummary as AuditSummary,
     BatchEntry as BatchEntry,
     HistoryEntry as HistoryEntry,
     JudgedEntry as JudgedEntry,
-    JudgeEntry as JudgeEntry,
     Limits as Limits,
     ModelSummary as ModelSummary,
 )

@@ -39,9 +39,10 @@ def watched_json_schema() -> dict[str, Any]:
         "properties": {
             "path": {"type": "string"},
             "alarms": {"type": "array", "items": {"$ref": "#/$defs/Alarm"}},
+            "drifts": texts,
             "problems": texts,
         },
-        "required": ["path", "alarms", "problems"],
+        "required": ["path", "alarms", "drifts", "problems"],
     }
     return {
         **schema,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from quantshift.answers.rows import Rows
-from quantshift.answers.shares import Share, is_estimated, share_of
-from quantshift.answers.show.answer import AbstractAnswer
-from quantshift.answers.show.batches import AbstractBatch
+from quantshift.answers.shares import Share, share_of
+from quantshift.answers.show.answer import AboutOneTarget
+from quantshift.answers.show.batches import AbstractBatch, Fact
 from quantshift.claims import Estimated, Grounds, Quantity
 from quantshift.claims.findings import Finding
 from quantshift.errors import unknown_name
@@ -17,7 +17,7 @@ MEAN = "mean"
 EVEN = 0.5
 """The win rate of two answers that are equally good."""
 WIN_RATE = "win rate"
-"""The kind of the rows of win rates."""
+"""What the rows of win rates are of."""
 
 
 @dataclass(frozen=True)
@@ -289,6 +289,16 @@ class JudgedBatch(AbstractBatch):
         exact = all(share.width < 1e-9 for share in self.shares)
         return exact and self.n_items == self.n_labelled
 
+    @property
+    def cells(self) -> dict[str, str]:
+        """How many items people have labelled."""
+        return {"labelled": f"{self.n_labelled:,}"}
+
+    def facts(self) -> Iterator[Fact]:
+        """Why the share cannot be estimated, if it cannot."""
+        if self.no_estimate_reason:
+            yield Fact("Unknown", self.no_estimate_reason, is_detail=False)
+
     def naive(self, label: str) -> float | None:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
         naive = self.judges[0].naive if self.judges else None
@@ -351,8 +361,17 @@ class PeopleAgreement:
 
 
 @dataclass(frozen=True, repr=False)
-class AbstractJudgement(AbstractAnswer):
+class AbstractJudgement(AboutOneTarget):
     """What one call of `judge` finds; `Judgement` says what the fields are and shows them."""
+
+    used = ()
+    left_out_columns = ()
+    asked_of = "judge"
+    reference_name = "verdicts alone"
+    in_reference = "by the verdicts alone"
+    about_targets = (
+        "Each label is judged on its own, by its verdicts and the labels that people gave."
+    )
 
     classes: tuple[str, ...]
     level: float
@@ -396,20 +415,29 @@ class AbstractJudgement(AbstractAnswer):
         return (question,) if question else ()
 
     @property
-    def can_be_estimated(self) -> bool:
-        """Whether the headline class has an estimate in every batch."""
-        return is_estimated(self)
+    def told(self) -> tuple[JudgedBatch, ...]:
+        """All items together."""
+        return (self.overall,)
+
+    @property
+    def all_rows(self) -> tuple[Rows, ...]:
+        """Those of each table."""
+        return self.rows
+
+    def reference(self, batch: JudgedBatch) -> float | None:
+        """The share of the headline class by the verdicts of the first judge alone."""
+        return batch.naive(self.headline)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one per batch and class, then means and differences, if any.
 
-        `kind` tells them apart: share, mean, win rate, difference, mean difference.
+        `quantity` tells them apart: share, mean, win rate, difference, mean difference.
         """
         for batch in self.batches:
             yield from self._records_of(batch)
         compared = [("difference", d) for d in self.differences]
         compared += [("mean difference", d) for d in self.mean_differences]
-        for kind, d in compared:
+        for what, d in compared:
             yield {
                 "batch": f"{d.system} minus {d.other}",
                 "items": d.n_items if d.paired else d.n_items + d.n_other,
@@ -423,8 +451,10 @@ class AbstractJudgement(AbstractAnswer):
                 "design": self.overall.labels.design,
                 "can_be_estimated": True,
                 "labels_for_half_width": None,
-                "kind": kind,
-                "limits": self.overall.kind.value,
+                "quantity": what,
+                "kind": self.overall.kind.value,
+                "reason": self.overall.reason.value,
+                "condition": self.overall.condition,
             }
 
     def _records_of(self, batch: JudgedBatch) -> Iterator[dict[str, Any]]:
@@ -437,7 +467,7 @@ class AbstractJudgement(AbstractAnswer):
             rows.append(("mean", batch.mean, batch.mean.naive))
         if batch.win_rate is not None:
             rows.append((WIN_RATE, batch.win_rate, batch.win_rate.naive))
-        for kind, quantity, naive in rows:
+        for what, quantity, naive in rows:
             yield {
                 "batch": batch.name,
                 "items": batch.n_items,
@@ -451,6 +481,8 @@ class AbstractJudgement(AbstractAnswer):
                 "design": batch.labels.design,
                 "can_be_estimated": batch.can_be_estimated,
                 "labels_for_half_width": batch.labels_for_half_width,
-                "kind": kind,
-                "limits": batch.kind.value,
+                "quantity": what,
+                "kind": batch.kind.value,
+                "reason": batch.reason.value,
+                "condition": batch.condition,
             }

@@ -3,17 +3,13 @@ from .answering.audit_sheet import (
     plan_quantify as plan_quantify,
 )
 from .answering.job import quantify as quantify
-from .labels.label_folder import (
-    load_label_models as load_label_models,
-    save_label_models as save_label_models,
+from .targets.folder import (
+    load_target_models as load_target_models,
+    save_target_models as save_target_models,
 )
-from .labels.label_quantification import (
-    LabelQuantification as LabelQuantification,
-    label_json_schema as label_json_schema,
-)
-from .labels.label_training import (
-    LabelModels as LabelModels,
-    train_label_models as train_label_models,
+from .targets.training import (
+    TargetModels as TargetModels,
+    train_target_models as train_target_models,
 )
 from .output.quantification import Quantification as Quantification, json_schema as json_schema
 from .rows.probabilities import WrittenRows as WrittenRows, probabilities as probabilities

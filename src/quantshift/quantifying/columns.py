@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import NO_GROUP
+from quantshift.answers.columns import LeftOutColumn, UsedColumn
 from quantshift.answers.rows import NO_CONTENT, NO_LABEL, RAGGED
 from quantshift.base.types import Indices
 from quantshift.errors import DataError, UserError
@@ -32,27 +33,6 @@ from quantshift.tables.columns.labels import label_names
 from quantshift.tables.columns.spelling import spelling_key
 from quantshift.tables.periods import BatchNames, Periods
 from quantshift.tables.reading import Chunk, OpenTable
-
-
-@dataclass(frozen=True)
-class UsedColumn:
-    """A column that items are made of.
-
-    kind: number, category, truth value (boolean), date, text or posterior.
-    how: "scaled; 3 missing values filled with the median and flagged".
-    """
-
-    name: str
-    kind: str
-    how: str
-
-
-@dataclass(frozen=True)
-class LeftOutColumn:
-    """A column that is not used, and why."""
-
-    name: str
-    reason: str
 
 
 @dataclass(frozen=True)

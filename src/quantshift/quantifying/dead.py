@@ -9,13 +9,13 @@ from contextlib import closing
 
 import polars as pl
 
+from quantshift.answers.columns import LeftOutColumn
 from quantshift.base.types import Codes
 from quantshift.claims.findings import Finding
 from quantshift.measuring.columns.dead_columns import DeadColumn, Death, dead_column
 from quantshift.measuring.columns.sample_profile import SampleCells
 from quantshift.measuring.columns.training_profile import training_profile
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.findings import TrainingFindings
 from quantshift.tables.columns.kinds import DATE, NUMBER, Column, as_kind
 from quantshift.tables.reading import OpenTable

@@ -193,6 +193,27 @@ class SampleFindings(Code):
         "the limits of {child:quoted} are above those of its parent {parent:quoted}, which cannot "
         "be: at least one of the two is wrong",
     )
+    LABEL_NOT_LEARNT = (
+        "label_not_learnt",
+        Severity.WARNING,
+        "the label {label:quoted} cannot be learnt and is not estimated: {reason}",
+    )
+    CUT_AT_PARENT = (
+        "cut_at_parent",
+        Severity.NOTE,
+        "its share or its limits were cut at those of its parent {parent:quoted}",
+    )
+    ANSWERED_TOGETHER = (
+        "answered_together",
+        Severity.NOTE,
+        "estimated together with other labels, by {method}, because nothing contradicts that only "
+        "the shares of the labels and of their combinations have changed",
+    )
+    OTHERS_DO_NOT_EXPLAIN = (
+        "others_do_not_explain",
+        Severity.NOTE,
+        "more has changed than its share, and changed shares of the other labels do not explain it",
+    )
 
 
 class BatchFindings(Code):

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from quantshift.answers.columns import LeftOutColumn, UsedColumn
+from quantshift.answers.marks import marks_of_answer
+from quantshift.answers.merging import merged
 from quantshift.answers.rows import Rows
-from quantshift.answers.shares import Share, conditional_parts, is_estimated
-from quantshift.answers.show.answer import AbstractAnswer
-from quantshift.answers.show.batches import AbstractBatch
+from quantshift.answers.shares import Share, conditional_parts
+from quantshift.answers.show.answer import AboutOneTarget
+from quantshift.answers.show.batches import AbstractBatch, Fact
 from quantshift.claims import Alternative, Assumption, Explanation, Grounds, Kind, Quantity
-from quantshift.claims.findings import Finding
-from quantshift.quantifying.columns import LeftOutColumn, UsedColumn
+from quantshift.claims.findings import Finding, Severity
 from quantshift.quantifying.group_errors import GroupErrors
 
 TEST_LEVEL = 0.05
@@ -240,6 +242,23 @@ class Batch(AbstractBatch):
     command: str = field(default="", compare=False)
     scores: Mapping[str, tuple[float, ...]] = field(kw_only=True)
 
+    @property
+    def marks(self) -> list[str]:
+        """What stands out, in a word each (see `MARKS`)."""
+        return marks_of_answer(
+            changed=bool(self.change),
+            shift=self.shift is not None and self.shift.is_significant,
+            kind=self.kind,
+            contradicted=None if self.audit is None else self.audit.contradicts,
+        )
+
+    def facts(self) -> Iterator[Fact]:
+        """What the answer rests on, and what the tests say."""
+        if self.basis:
+            yield Fact("Basis", self.basis)
+        if self.verdict:
+            yield Fact("Shift", self.verdict)
+
 
 @dataclass(frozen=True)
 class TrainingSide:
@@ -258,8 +277,18 @@ class TrainingSide:
 
 
 @dataclass(frozen=True, repr=False)
-class AbstractQuantification(AbstractAnswer):
+class AbstractQuantification(AboutOneTarget):
     """What `quantify` finds; `Quantification` says what the fields are and shows them."""
+
+    asked_of = "quantify"
+    reference_name = "training"
+    in_reference = "in training"
+    about_targets = (
+        "Each label is tested on its own first. If the share of another label has changed, the "
+        "items with this label look different too; then the labels are estimated together, if "
+        "changed shares of the labels and of their combinations explain the items. If they do not, "
+        "more has changed, and the limits are a range."
+    )
 
     headline: str
     names: Mapping[str, str]
@@ -283,9 +312,28 @@ class AbstractQuantification(AbstractAnswer):
     declared: str = ""
 
     @property
-    def can_be_estimated(self) -> bool:
-        """Whether the headline class has an estimate in every batch."""
-        return is_estimated(self)
+    def all_rows(self) -> tuple[Rows, ...]:
+        """Those of the training table, and of each sample."""
+        training = self.training.rows
+        return (*(() if training is None else (training,)), *self.sample_rows)
+
+    def reference(self, batch: Batch) -> float | None:
+        """The share of the headline class in training."""
+        return self.training.prevalence.get(self.headline)
+
+    @property
+    def said_warnings(self) -> list[str]:
+        """Everything that is said as a warning, about all batches or one of them."""
+        warnings = (f for f in self.shown_findings() if f.severity is Severity.WARNING)
+        return [*self.alarms(), *merged(warnings, len(self.batches))]
+
+    def facts(self) -> Iterator[Fact]:
+        """What is declared, how the shares were estimated, and by what model."""
+        if self.declared:
+            yield Fact("Declared", self.declared, is_detail=False)
+        yield Fact("Method", f"{self.method}, for each label on its own: {self.reason}")
+        yield Fact("Assumes", self.plain_assumption)
+        yield Fact("Trained", f"on {self.training.n_items:,} rows of {self.training.source}")
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one per batch and class, or one for each of two intervals."""

@@ -32,5 +32,5 @@ def test_a_page_without_charts_is_without_their_library(monkeypatch, charts, n_l
     plain = {"title": "T", "lead": "L", "numbers": [], "facts": [], "data": {}}
     # The page itself needs an answer, which is not given.
     with pytest.raises(jinja2.UndefinedError):
-        shell.render_shell("quantshift.answers.labels", **plain, charts=charts)
+        shell.render_shell("quantshift.answers.targets", **plain, charts=charts)
     assert len(loaded) == n_loaded

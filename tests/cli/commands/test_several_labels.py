@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from quantshift.cli.app import main
-from tests.quantifying.labels.made_labels import labelled, unlabelled
+from tests.quantifying.targets.made import labelled, unlabelled
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_judges_of_several_labels(tables: Path, capsys: pytest.CaptureFixture[st
     assert sorted(path.name for path in (tables / "h").iterdir()) == ["abuse", "spam"]
     code, out, _ = run(capsys, f"{command} --json --html out.html")
     assert code == 0
-    assert json.loads(out)["labels"] == ["spam", "abuse"]
+    assert json.loads(out)["targets"] == ["spam", "abuse"]
     assert "--pairs spam_judge=spam,abuse_judge=abuse" in Path("out.html").read_text()
     code, _, err = run(capsys, "judge judged.csv --pairs spam_judge")
     assert code == 2

@@ -112,7 +112,7 @@ def test_where_nothing_fits_the_answer_says_what_would_settle_it():
     assert "95% interval" not in text
     assert "Label 100 random items of this table to settle it" in text
     assert batch.judges[0].rates == ()
-    assert all(row["limits"] == Kind.RANGE for row in result.records())
+    assert all(row["kind"] == Kind.RANGE for row in result.records())
 
 
 def test_picked_items_have_bounds_and_an_answer_for_items_like_them():

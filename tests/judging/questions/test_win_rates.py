@@ -198,7 +198,7 @@ def test_it_is_in_every_output(table):
     assert not list(win_rate_lines(found, replace(found.overall, win_rate=None)))
     likely = max(wins.probability, 1 - wins.probability)
     assert f"50%: {likely_text(likely)}" in text
-    row = next(row for row in found.records() if row["kind"] == "win rate")
+    row = next(row for row in found.records() if row["quantity"] == "win rate")
     assert (row["class"], row["estimate"], row["naive"]) == ("A", wins.estimate, wins.naive)
     content, schema = json.loads(found.to_json()), json_schema()
     check(content, schema, schema["$defs"])

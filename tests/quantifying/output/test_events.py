@@ -7,7 +7,7 @@ import pytest
 from quantshift.answers.conditions import check_events
 from quantshift.answers.shares import Share
 from quantshift.errors import UserError
-from quantshift.quantifying.output.events import failures, is_unreliable
+from quantshift.quantifying.output.events import is_unreliable
 from quantshift.quantifying.result import Audited
 from tests.quantifying.made import BATCH, CALM, SHARES, UNKNOWN, found_with
 
@@ -15,10 +15,10 @@ from tests.quantifying.made import BATCH, CALM, SHARES, UNKNOWN, found_with
 def test_events():
     changed = dataclasses.replace(CALM, name="c", change=("pos",))
     found = found_with(CALM, BATCH, changed)
-    assert failures(found, ["shift"], []) == ["new.csv: shift (p = 0.002)"]
-    assert failures(found, ["changed"], []) == ["c: changed"]
-    assert failures(found, ["unreliable"], []) == ["new.csv: unreliable (shift, p = 0.002)"]
-    assert failures(found, [], []) == []
+    assert found.held(["shift"]) == ["new.csv: shift (p = 0.002)"]
+    assert found.held(["changed"]) == ["c: changed"]
+    assert found.held(["unreliable"]) == ["new.csv: unreliable (shift, p = 0.002)"]
+    assert found.held([]) == []
     with pytest.raises(UserError, match="unknown condition 'shft'; did you mean 'shift'"):
         check_events(["shft"])
 

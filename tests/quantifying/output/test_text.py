@@ -6,15 +6,15 @@ import io
 
 from rich.cells import cell_len
 
+from quantshift.answers.columns import LeftOutColumn, UsedColumn, column_lines
 from quantshift.answers.rows import NOT_DRAWN, Rows, rows_left_out
 from quantshift.answers.shares import Share
 from quantshift.claims import Explanation, Kind, Reason, decide
-from quantshift.quantifying.columns import LeftOutColumn, UsedColumn
 from quantshift.quantifying.findings import Advice
 from quantshift.quantifying.options import SheetOptions
 from quantshift.quantifying.output.headline import later_batches_text, leading_batch
 from quantshift.quantifying.output.performance import performance_lines
-from quantshift.quantifying.output.text import column_lines, undeclared_text
+from quantshift.quantifying.output.text import undeclared_text
 from quantshift.quantifying.output.verdicts import MEANING
 from quantshift.quantifying.result import (
     Audited,

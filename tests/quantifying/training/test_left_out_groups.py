@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.answers.columns import LeftOutColumn
 from quantshift.claims import Assumption, Kind
 from quantshift.errors import DataError, UserError
 from quantshift.quantifying import load_model, quantify, save_model, train
-from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.findings import GroupFindings
 from quantshift.quantifying.group_errors import groups_text
 from quantshift.quantifying.training import left_out_groups

@@ -4,16 +4,23 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from quantshift import __version__
+from quantshift.answers.batch_names import newest_batch
+from quantshift.answers.columns import LeftOutColumn, UsedColumn
 from quantshift.answers.conditions import Condition
-from quantshift.answers.shares import SharesOfBatch
+from quantshift.answers.rows import Rows, besides_rows, much_left_out
+from quantshift.answers.shares import headline_share, is_estimated
+from quantshift.answers.show.batches import AbstractBatch, Fact
 from quantshift.answers.show.notebook import Summary, few_lines, small_table
 from quantshift.answers.show.records import as_csv, as_frame
+from quantshift.answers.words import some_names
 from quantshift.base.storage.files import PAGE_ENDINGS, is_page, write_output
-from quantshift.claims.findings import Finding
+from quantshift.claims import Kind
+from quantshift.claims.findings import Finding, Severity
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """The dialect of our JSON schemas."""
@@ -80,7 +87,12 @@ def _plain(value: Any) -> Any:
 
 
 class AbstractAnswer(ABC):
-    """An answer that can be printed, written to files and shown in notebooks."""
+    """An answer that can be printed, written to files and shown in notebooks.
+
+    page_module: what draws its page.
+    """
+
+    page_module: ClassVar[str]
 
     @property
     @abstractmethod
@@ -91,6 +103,20 @@ class AbstractAnswer(ABC):
     def questions(self) -> tuple[str, ...]:
         """What the user has to answer before more can be claimed."""
         return ()
+
+    @property
+    @abstractmethod
+    def parts(self) -> Mapping[str, "AboutOneTarget"]:
+        """The answer about each of several targets; the only one is nameless."""
+
+    @abstractmethod
+    def in_a_line(self) -> list[str]:
+        """What is found in the newest batch, for one line."""
+
+    @property
+    def said_warnings(self) -> list[str]:
+        """What is said as a warning, each in a sentence."""
+        return []
 
     @abstractmethod
     def to_text(self, *, details: bool = False) -> str:
@@ -108,7 +134,6 @@ class AbstractAnswer(ABC):
         `high` and `can_be_estimated`; the other fields depend on the answer.
         """
 
-    @abstractmethod
     def page(
         self,
         *,
@@ -120,6 +145,11 @@ class AbstractAnswer(ABC):
         conditions: thresholds to draw. provenance: how the result was made, such as the command and
         the seed, each with its name.
         """
+        # Imported when it is needed: most answers have no page, and templates take long.
+        rendered = import_module(self.page_module).render_page(
+            self, conditions=conditions, provenance=provenance
+        )
+        return str(rendered)
 
     @abstractmethod
     def summary(self) -> Summary:
@@ -150,24 +180,99 @@ class AbstractAnswer(ABC):
         return small_table(*self.summary())
 
 
-class AbstractLabelsAnswer(AbstractAnswer):
-    """An answer about several labels, each of which takes the place of a class."""
+class AboutOneTarget(AbstractAnswer):
+    """An answer about one target: a label with its classes.
 
-    labels: tuple[str, ...]
-    batches: Sequence[SharesOfBatch]
+    Several of them make an answer about several targets (`answers.targets`), which asks them what
+    else is to be said of each. asked_of: the command that answers. reference_name: what shares are
+    compared with, as the head of a column; in_reference: where that share is. about_targets: how
+    several targets are answered.
+    """
+
+    asked_of: ClassVar[str]
+    reference_name: ClassVar[str]
+    in_reference: ClassVar[str]
+    about_targets: ClassVar[str]
+
+    headline: str
+    names: Mapping[str, str]
+    classes: tuple[str, ...]
+    level: float
+    by: str | None
+    findings: tuple[Finding, ...]
+    batches: tuple[AbstractBatch, ...]
+    used: tuple[UsedColumn, ...]
+    left_out_columns: tuple[LeftOutColumn, ...]
 
     @property
-    def classes(self) -> tuple[str, ...]:
-        """The labels."""
-        return self.labels
+    def parts(self) -> Mapping[str, "AboutOneTarget"]:
+        """The answer itself."""
+        return {"": self}
+
+    @abstractmethod
+    def held(self, events: Sequence[str]) -> list[str]:
+        """The batches for which one of these events holds, in words."""
+
+    @property
+    def told(self) -> tuple[AbstractBatch, ...]:
+        """The batches of which everything is said."""
+        return self.batches
+
+    @property
+    @abstractmethod
+    def all_rows(self) -> tuple[Rows, ...]:
+        """How many rows of each table were read and used."""
+
+    @abstractmethod
+    def reference(self, batch: Any) -> float | None:
+        """What the share of the headline class in a batch is compared with."""
+
+    @abstractmethod
+    def facts(self) -> Iterator[Fact]:
+        """How the answer was found, and what else there is to say."""
 
     @property
     def can_be_estimated(self) -> bool:
-        """Whether every label has an estimate in every batch."""
-        shares = (share for batch in self.batches for share in batch.shares)
-        return all(share.estimate is not None for share in shares)
+        """Whether the headline class has an estimate in every batch."""
+        return is_estimated(self)
 
-    @property
-    def names(self) -> dict[str, str]:
-        """How labels are shown."""
-        return {label: label for label in self.labels}
+    def is_unknown(self, batch: AbstractBatch) -> bool:
+        """Whether the headline class cannot be estimated in a batch."""
+        return not (headline_share(self, batch).is_known and batch.can_be_estimated)
+
+    def all_findings(self) -> list[Finding]:
+        """Everything that was found, about all batches or one of them."""
+        batches = (*self.told, *self.batches)
+        of_batches = (found for batch in batches for found in batch.findings)
+        return list(dict.fromkeys([*self.findings, *of_batches]))
+
+    def shown_findings(self) -> list[Finding]:
+        """Warnings and notes, except what comes first and what is said under `Rows`."""
+        found = besides_rows(self.all_findings())
+        return [finding for finding in found if finding.severity is not Severity.ADVICE]
+
+    def alarms(self) -> list[str]:
+        """What must come first: tables that lost many rows."""
+        return [found.sentence for found in much_left_out(self.findings)]
+
+
+def worse_elsewhere(answers: Mapping[str, AboutOneTarget]) -> list[str]:
+    """The batches without an estimate, or with a range, unless the newest batch is one of them.
+
+    The first word of a line is about all batches, and the rest about the newest. answers: by
+    target; the only one has no name.
+    """
+    newest = {newest_batch(answer.batches).name for answer in answers.values()}
+    for kind in (Kind.CANNOT, Kind.RANGE, Kind.EITHER):
+        found = [
+            (target, batch.name)
+            for target, answer in answers.items()
+            for batch in answer.batches
+            if (batch.kind is kind if kind is not Kind.CANNOT else answer.is_unknown(batch))
+        ]
+        if any(name in newest for _, name in found):
+            return []
+        if found:
+            names = [f"{target} in {name}" if target else name for target, name in found]
+            return [f"{kind.words}: {some_names(names)}"]
+    return []

@@ -1,11 +1,22 @@
 """What the batches of all answers say about themselves."""
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from quantshift.answers.shares import AbstractLabelShare, Share
+from quantshift.answers.marks import marks_of_answer
+from quantshift.answers.shares import Share
 from quantshift.answers.show.notebook import batch_line
 from quantshift.claims import Grounds, Kind, Reason
+from quantshift.claims.findings import Finding, Severity
+
+
+class Fact(NamedTuple):
+    """Something that is said of an answer, under a head. is_detail: among the details alone."""
+
+    head: str
+    text: str
+    is_detail: bool = True
 
 
 class AbstractBatch(ABC):
@@ -16,6 +27,8 @@ class AbstractBatch(ABC):
     shares: tuple[Share, ...]
     grounds: Grounds
     condition: str
+    findings: tuple[Finding, ...]
+    command: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -36,36 +49,24 @@ class AbstractBatch(ABC):
         """The grounds of the answer about a class, which are those of all classes."""
         return self.grounds
 
-    def __repr__(self) -> str:
-        """The shares in a line."""
-        return batch_line(self)
-
-
-class AbstractLabelsBatch(ABC):
-    """A sample with several labels, each of which has grounds of its own."""
-
-    name: str
-    n_items: int
-    labels: Sequence[AbstractLabelShare]
+    @property
+    def marks(self) -> list[str]:
+        """What stands out, in a word each (see `MARKS`)."""
+        return marks_of_answer(changed=False, shift=False, kind=self.kind, contradicted=None)
 
     @property
-    def shares(self) -> tuple[Share, ...]:
-        """One for each label."""
-        return tuple(answer.share for answer in self.labels)
+    def advice(self) -> list[Finding]:
+        """What to do next."""
+        return [found for found in self.findings if found.severity is Severity.ADVICE]
 
     @property
-    def can_be_estimated(self) -> bool:
-        """Whether every label has an estimate."""
-        return all(answer.can_be_estimated for answer in self.labels)
+    def cells(self) -> dict[str, str]:
+        """What stands beside the share of one of several targets, by the head of its column."""
+        return {}
 
-    @property
-    def condition(self) -> str:
-        """None for all labels: each of the answers has its own."""
-        return ""
-
-    def grounds_of(self, label: str) -> Grounds:
-        """What the answer about a label stands on."""
-        return next(answer.grounds for answer in self.labels if answer.label == label)
+    def facts(self) -> Iterator[Fact]:
+        """What is said of this batch alone."""
+        yield from ()
 
     def __repr__(self) -> str:
         """The shares in a line."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from quantshift.answers.shares import conditional_parts
-from quantshift.answers.show.answer import json_of
+from quantshift.answers.show.answer import AboutOneTarget, json_of
 from quantshift.answers.show.records import as_csv, as_frame
 from quantshift.errors import UserError
 from quantshift.history.charts.control import FEWEST_BASELINE, level_per_batch
@@ -24,7 +24,7 @@ from quantshift.history.charts.series import (
 )
 from quantshift.history.kept import store
 from quantshift.history.kept.dates import moment_of
-from quantshift.history.kept.judged import JUDGE, judged_entry, rate_of
+from quantshift.history.kept.entries import JUDGE, entry_of, rate_of
 from quantshift.history.kept.record import (
     MEAN,
     MOST,
@@ -34,8 +34,6 @@ from quantshift.history.kept.record import (
     charts_of_either,
 )
 from quantshift.history.kept.store import Problem, StoredCall
-from quantshift.judging.output.judgement import Judgement
-from quantshift.quantifying.output.quantification import Quantification
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -63,7 +61,7 @@ class Archive:
 
     def append(
         self,
-        result: Quantification | Judgement,
+        result: AboutOneTarget,
         *,
         at: str | date | None = None,
         conditions: Sequence[str] = (),
@@ -79,10 +77,7 @@ class Archive:
         chosen = limits or (before[-1].limits if before else Limits())
         _check(chosen)
         time = datetime.now(UTC) if at is None else moment_of(at)
-        if isinstance(result, Judgement):
-            call = judged_entry(result, time=time, conditions=conditions, limits=chosen)
-        else:
-            call = HistoryEntry.of(result, time=time, conditions=conditions, limits=chosen)
+        call = entry_of(result, time=time, conditions=conditions, limits=chosen)
         store.append(self.path, call)
         return call
 
@@ -181,10 +176,10 @@ class Archive:
         return store.read(self.path)[0] if self.path.exists() else []
 
 
-def calls_before(history: Archive, result: Quantification | Judgement) -> list[HistoryEntry]:
+def calls_before(history: Archive, result: AboutOneTarget) -> list[HistoryEntry]:
     """The calls of a history; an answer that is not like them is refused."""
     before = history.calls()
-    judged = isinstance(result, Judgement)
+    judged = result.asked_of == JUDGE
     if before and set(before[-1].classes) != set(result.classes):
         # A batch may have no label of a rare class.
         fewer = judged and set(before[-1].classes) > set(result.classes)
@@ -221,7 +216,7 @@ def _rows(
     series: Series, point: Point, i: int, charts: dict[str, Control]
 ) -> Iterator[dict[str, Any]]:
     batch, call = point.batch, point.call
-    shares = (*batch.shares, *([] if batch.mean is None else [batch.mean]))
+    shares = (*batch.shares, *([] if batch.mean is None else [point.share(MEAN)]))
     for share, condition in chain.from_iterable(map(conditional_parts, shares)):
         name = charts_of_either(share.label).get(condition, share.label)
         control = control_of(list(charts.values()), name)
@@ -240,8 +235,8 @@ def _rows(
             "kind": batch.kind.value,
             "can_be_estimated": batch.can_be_estimated,
             "changed": share.label in batch.changed,
-            "shift": batch.shift,
-            "p_value": batch.p_value,
+            "shift": None if batch.shift is None else batch.is_shifted,
+            "p_value": None if batch.shift is None else batch.shift.p_value,
             "unreliable": batch.unreliable,
             "labelled": _n_labelled(batch),
             "audit_contradicts": None if batch.audit is None else batch.audit.contradicts,
@@ -271,7 +266,8 @@ def _about_judge(batch: BatchEntry, classes: Sequence[str], label: str | None) -
     if batch.judged is None:
         return {}
     judge = batch.judged.judges[0] if batch.judged.judges else None
-    kappa = (None, None, None) if judge is None or judge.kappa is None else judge.kappa
+    found = None if judge is None else judge.agreement
+    kappa = (None, None, None) if found is None else (found.estimate, found.low, found.high)
     quality = None
     if judge is not None and label is not None:
         quality = rate_of(judge, batch.judged, classes, label)

@@ -24,8 +24,8 @@ from quantshift.base.types import Reals
 from quantshift.claims import Estimated
 from quantshift.history.charts.series import Point, Series
 from quantshift.history.kept.dates import moment_of
-from quantshift.history.kept.judged import CLASS, VERDICT, agreeing
-from quantshift.history.kept.record import JudgedEntry, JudgeEntry, Limits
+from quantshift.history.kept.entries import CLASS, VERDICT, agreeing
+from quantshift.history.kept.record import JudgedEntry, Limits
 from quantshift.judging.designs.parts.judge_quality import (
     JudgeCounts,
     Quality,
@@ -34,6 +34,7 @@ from quantshift.judging.designs.parts.judge_quality import (
 )
 from quantshift.judging.items.judged_items import Settings
 from quantshift.judging.items.meaning import are_levels
+from quantshift.judging.result import JudgeQuality
 from quantshift.labelling.sequence import counted_sequence
 
 FALSE_DRIFTS = 0.05
@@ -102,10 +103,10 @@ class _Batches:
     classes: tuple[str, ...]
     counts: Reals
     items: Reals
-    entries: tuple[JudgeEntry, ...]
+    entries: tuple[JudgeQuality, ...]
 
     @classmethod
-    def of(cls, judges: Sequence[JudgeEntry], classes: tuple[str, ...]) -> "_Batches":
+    def of(cls, judges: Sequence[JudgeQuality], classes: tuple[str, ...]) -> "_Batches":
         class_of_verdict = {
             v: c for judge in judges for v, c in zip(judge.verdicts, judge.says, strict=True)
         }
@@ -183,7 +184,7 @@ def _counts(point: Point, given: str, limits: Limits) -> bool:
     )
 
 
-def _entry(judged: JudgedEntry | None, name: str) -> JudgeEntry | None:
+def _entry(judged: JudgedEntry | None, name: str) -> JudgeQuality | None:
     judges = () if judged is None else judged.judges
     return next((judge for judge in judges if judge.name == name), None)
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from statistics import NormalDist, median
 
 from quantshift.answers.shares import Share
+from quantshift.claims import Quantity
 from quantshift.history.charts.control import control_chart, level_per_batch
 from quantshift.history.kept.dates import ANY, dated, moment_of
 from quantshift.history.kept.record import (
@@ -53,9 +54,9 @@ class Point:
         one of `charts_of_either`.
         """
         if label == MEAN:
-            return self.batch.mean or Share(MEAN, None, *self.call.scale)
+            return _charted(MEAN, self.batch.mean, *self.call.scale)
         if label == ACCURACY:
-            return self.batch.accuracy or Share(ACCURACY, None, 0.0, 1.0)
+            return _charted(ACCURACY, self.batch.accuracy, 0.0, 1.0)
         shares = self.batch.shares if audited else self.batch.unaudited
         known = next((share for share in shares if share.label == label), None)
         if known is not None:
@@ -68,6 +69,13 @@ class Point:
         )
         by_condition = {c.condition: p for p, c in zip(share.parts, share.either, strict=False)}
         return by_condition.get(condition, share)
+
+
+def _charted(name: str, found: Quantity | None, low: float, high: float) -> Share:
+    """What a chart shows of a quantity that is no share; low, high: its limits if not known."""
+    if found is None:
+        return Share(name, None, low, high)
+    return Share(name, found.estimate, found.low, found.high)
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,22 @@
 """What a history keeps of a call, as plain data and as bytes that never change."""
 
-import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from quantshift import __version__
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import Share
 from quantshift.base.storage.plain_json import parse_json
-from quantshift.claims import Assumption, Explanation, Grounds, Kind
+from quantshift.claims import Assumption, Grounds, Kind, Quantity
 from quantshift.errors import DataError, UserError
 from quantshift.history.kept.dates import moment_of
 from quantshift.judging.items.meaning import are_levels
-from quantshift.judging.result import ClusterRates
-from quantshift.quantifying.output.quantification import Quantification
-from quantshift.quantifying.result import Batch
+from quantshift.judging.result import ClusterRates, JudgeQuality, MeanLevel
+from quantshift.quantifying.result import Audited, Shift
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -38,7 +34,6 @@ MOST = 1 << 53
 """No call has more items."""
 
 _ROUNDING = 1e-9
-_MODEL_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -75,33 +70,6 @@ class ModelSummary:
 
 
 @dataclass(frozen=True)
-class AuditSummary:
-    """What labels said about a batch."""
-
-    n_labelled: int
-    contradicts: bool
-
-
-@dataclass(frozen=True)
-class JudgeEntry:
-    """One judge in one batch.
-
-    verdicts: those it gives; says: the class that each verdict says, None if it says none. counts:
-    labelled items by class and verdict, a list for each class; items: all items by verdict. kappa:
-    with its limits, in this order; None where it is not known. cluster_rates: only if labelled
-    items share clusters.
-    """
-
-    name: str
-    verdicts: tuple[str, ...]
-    says: tuple[str | None, ...]
-    counts: tuple[tuple[int, ...], ...]
-    items: tuple[int, ...]
-    kappa: tuple[float, float, float] | None
-    cluster_rates: ClusterRates | None = None
-
-
-@dataclass(frozen=True)
 class JudgedEntry:
     """What labels say about the judges in one batch.
 
@@ -113,7 +81,7 @@ class JudgedEntry:
     n_labelled: int
     design: str
     given: str
-    judges: tuple[JudgeEntry, ...]
+    judges: tuple[JudgeQuality, ...]
     n_clusters: int | None = None
 
 
@@ -122,7 +90,7 @@ class BatchEntry:
     """One batch as one call found it.
 
     shares: the estimates to use; unaudited: those of the method alone.
-    shift: whether more than the prevalence has changed; None where nothing was tested.
+    shift: what the tests say; None where nothing was tested.
     changed: classes whose share differs from that of the batch before it in the same call.
     accuracy: that of the classifier, estimated without labels, or the agreement of the first judge
         with people; None where it is not known. judged: what labels say about the judges, for
@@ -136,20 +104,23 @@ class BatchEntry:
     shares: tuple[Share, ...]
     unaudited: tuple[Share, ...]
     grounds: Grounds
-    shift: bool | None
-    shift_kind: Explanation | None
-    p_value: float | None
+    shift: Shift | None
     changed: tuple[str, ...]
     unreliable: bool
-    audit: AuditSummary | None
-    accuracy: Share | None = None
+    audit: Audited | None
+    accuracy: Quantity | None = None
     judged: JudgedEntry | None = None
-    mean: Share | None = None
+    mean: MeanLevel | None = None
 
     @property
     def kind(self) -> Kind:
         """The kind of the answer."""
         return self.grounds.kind
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether more than the prevalence has changed."""
+        return self.shift is not None and self.shift.is_significant
 
     @property
     def can_be_estimated(self) -> bool:
@@ -193,30 +164,6 @@ class HistoryEntry:
         levels = [float(name) for name in self.classes]
         return min(levels), max(levels)
 
-    @classmethod
-    def of(
-        cls,
-        result: Quantification,
-        *,
-        time: datetime,
-        conditions: Sequence[str] = (),
-        limits: Limits | None = None,
-    ) -> "HistoryEntry":
-        """What is kept of an answer."""
-        return cls(
-            time=time.isoformat(),
-            version=__version__,
-            classes=result.classes,
-            headline=result.headline,
-            names={**result.names, **_names_of_either(result)},
-            level=result.level,
-            model=_model(result),
-            batches=tuple(map(_batch_entry, result.batches)),
-            rows=result.sample_rows,
-            conditions=tuple(conditions),
-            limits=limits or Limits(),
-        )
-
     def to_bytes(self) -> bytes:
         """The call as JSON; the same call gives the same bytes."""
         content = {"format": FORMAT, **asdict(self)}
@@ -258,7 +205,7 @@ def _calls() -> "TypeAdapter[HistoryEntry]":
 
 
 def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
-    """What holds for every call that `HistoryEntry.of` makes, and whether it holds for this one."""
+    """What holds for every call that `entry_of` makes, and whether it holds for this one."""
     yield "time", _is_time(call.time)
     yield "classes", len(set(call.classes)) == len(call.classes) >= 2
     yield "headline", call.headline in call.classes
@@ -271,8 +218,8 @@ def _checks(call: HistoryEntry) -> Iterator[tuple[str, bool]]:
             labels = tuple(share.label for share in shares)
             yield f"batches.{i}.{name}: classes", sorted(labels) == sorted(call.classes)
             yield f"batches.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
-        yield f"batches.{i}: p_value", batch.p_value is None or 0 <= batch.p_value <= 1
-        yield f"batches.{i}: accuracy", batch.accuracy is None or _is_share(batch.accuracy)
+        yield f"batches.{i}: p_value", batch.shift is None or 0 <= batch.shift.p_value <= 1
+        yield f"batches.{i}: accuracy", batch.accuracy is None or _is_part(batch.accuracy)
         yield f"batches.{i}: judged", batch.judged is None or _is_judged(batch.judged, call)
         yield f"batches.{i}: mean", batch.mean is None or _is_mean(batch.mean, call)
         yield f"batches.{i}: audit", batch.audit is None or _is_number(batch.audit.n_labelled)
@@ -312,7 +259,7 @@ def _is_judged(judged: JudgedEntry, call: HistoryEntry) -> bool:
     )
 
 
-def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
+def _are_rates(rates: ClusterRates, judge: JudgeQuality) -> bool:
     """Whether there is one for each class and verdict, from 0 to the number of clusters."""
     sizes = len(rates.by_class) == len(judge.counts) and len(rates.by_verdict) == len(judge.says)
     return sizes and all(
@@ -321,9 +268,9 @@ def _are_rates(rates: ClusterRates, judge: JudgeEntry) -> bool:
     )
 
 
-def _is_mean(mean: Share, call: HistoryEntry) -> bool:
+def _is_mean(mean: MeanLevel, call: HistoryEntry) -> bool:
     """Whether classes are levels, and the mean is between the lowest and the highest."""
-    if call.lead != MEAN or mean.label != MEAN or mean.estimate is None:
+    if call.lead != MEAN:
         return False
     lowest, highest = call.scale
     numbers = (lowest, mean.low, mean.estimate, mean.high, highest)
@@ -332,11 +279,13 @@ def _is_mean(mean: Share, call: HistoryEntry) -> bool:
 
 def _is_share(share: Share) -> bool:
     """Whether all numbers are from 0 to 1 and limits in order, also of two intervals."""
-    return all(
-        (part.estimate is None or -_ROUNDING <= part.estimate <= 1 + _ROUNDING)
-        and -_ROUNDING <= part.low <= part.high + _ROUNDING <= 1 + 2 * _ROUNDING
-        for part in (share, *share.parts)
-    )
+    return all(map(_is_part, (share, *share.parts)))
+
+
+def _is_part(part: Quantity) -> bool:
+    """Whether a number is from 0 to 1, and its limits are in order."""
+    known = part.estimate is None or -_ROUNDING <= part.estimate <= 1 + _ROUNDING
+    return known and -_ROUNDING <= part.low <= part.high + _ROUNDING <= 1 + 2 * _ROUNDING
 
 
 def charts_of_either(label: str) -> dict[str, str]:
@@ -347,70 +296,3 @@ def charts_of_either(label: str) -> dict[str, str]:
     """
     conditions = (f"if {each.meaning}" for each in (Assumption.PRIOR, Assumption.COVARIATE))
     return {condition: f"{label}, {condition}" for condition in conditions}
-
-
-def _names_of_either(result: Quantification) -> dict[str, str]:
-    """How charts of two intervals are shown, if a batch has any."""
-    return {
-        name: f"{result.names.get(share.label, share.label)}, {condition}"
-        for batch in result.batches
-        for share in batch.shares
-        if share.either
-        for condition, name in charts_of_either(share.label).items()
-    }
-
-
-def _model(result: Quantification) -> ModelSummary:
-    training = result.training
-    identity: dict[str, Any] = {
-        "classes": result.classes,
-        "label": result.label,
-        "method": result.method,
-        "columns": [asdict(column) for column in result.used],
-        "classifier": training.classifier,
-        "n_items": training.n_items,
-        "prevalence": dict(training.prevalence),
-        "accuracy": training.accuracy,
-        "scores": {label: dict(shares) for label, shares in training.scores.items()},
-    }
-    return ModelSummary(
-        digest=model_digest(identity),
-        method=result.method,
-        classifier=training.classifier,
-        trained_on=training.source,
-        n_items=training.n_items,
-        prevalence=dict(training.prevalence),
-        accuracy=training.accuracy,
-    )
-
-
-def model_digest(identity: Mapping[str, Any]) -> str:
-    """A short name of what distinguishes a model, or judges in its place, from others."""
-    text = json.dumps(identity, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:_MODEL_DIGITS]
-
-
-def _batch_entry(batch: Batch) -> BatchEntry:
-    # Answers of `judge` need none of what `quantify` does.
-    from quantshift.quantifying.output.events import is_unreliable
-
-    shift = batch.shift
-    return BatchEntry(
-        name=batch.name,
-        n_items=batch.n_items,
-        left_out=batch.left_out,
-        shares=batch.shares,
-        unaudited=batch.unaudited,
-        grounds=batch.grounds,
-        shift=None if shift is None else shift.is_significant,
-        shift_kind=None if shift is None else shift.kind,
-        p_value=None if shift is None else shift.p_value,
-        changed=batch.change,
-        unreliable=is_unreliable(batch),
-        audit=None
-        if batch.audit is None
-        else AuditSummary(batch.audit.n_labelled, batch.audit.contradicts),
-        accuracy=None
-        if batch.accuracy is None
-        else Share(ACCURACY, batch.accuracy.estimate, batch.accuracy.low, batch.accuracy.high),
-    )

@@ -25,7 +25,7 @@ from quantshift.history.charts.series import (
     control_of,
     controls_of,
 )
-from quantshift.history.kept.judged import JUDGE
+from quantshift.history.kept.entries import JUDGE
 from quantshift.history.kept.record import ACCURACY, MEAN, HistoryEntry, Limits
 from quantshift.history.output.rendering import (
     alarm_text,
@@ -287,7 +287,7 @@ def _chart_series(
                 "parts": [
                     {"low": part.low, "high": part.high} for part in point.share(label).parts
                 ],
-                "shift": bool(point.batch.shift),
+                "shift": point.batch.is_shifted,
                 "audited": point.batch.audit is not None,
                 "marks": ", ".join(batch_marks(one, control, i)),
                 "new_model": one.is_model_change(i),

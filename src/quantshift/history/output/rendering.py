@@ -31,7 +31,7 @@ from quantshift.history.charts.series import (
     numbered_names,
 )
 from quantshift.history.kept.dates import ANY
-from quantshift.history.kept.judged import VERDICT, rate_of
+from quantshift.history.kept.entries import VERDICT, rate_of
 from quantshift.history.kept.record import MEAN, HistoryEntry, Limits
 from quantshift.history.kept.store import Problem
 
@@ -281,7 +281,10 @@ def _judged_table(series: Series) -> Iterator[str]:
     rows = [["batch", "labels", "kappa", *right, ""]]
     for point, entry in with_judges:
         judge = entry.judges[0]
-        kappa = "" if judge.kappa is None else "{:.2f} ({:.2f} to {:.2f})".format(*judge.kappa)
+        found = judge.agreement
+        kappa = ""
+        if found is not None:
+            kappa = f"{found.estimate:.2f} ({found.low:.2f} to {found.high:.2f})"
         rates = [rate_of(judge, entry, call.classes, label) for label in call.classes]
         texts = ["" if rate is None else percent(rate) for rate in rates]
         rows.append([batch_label(point), f"{entry.n_labelled:,}", kappa, *texts, ""])
@@ -295,7 +298,7 @@ def batch_marks(series: Series, control: Control | None, i: int) -> list[str]:
     batch = point.batch
     words = marks_of_answer(
         changed=bool(batch.changed),
-        shift=bool(batch.shift),
+        shift=batch.is_shifted,
         kind=batch.kind,
         contradicted=None if batch.audit is None else batch.audit.contradicts,
     )

@@ -9,20 +9,16 @@ for `judge`.
 from collections.abc import Sequence
 from pathlib import Path
 
+from quantshift.answers.show.answer import AbstractAnswer
 from quantshift.base.options import as_names, taken
 from quantshift.errors import UserError
-from quantshift.history.watching.label_watching import LabelWatch, WatchedLabels
 from quantshift.history.watching.options import AlarmOptions, WatchOptions
 from quantshift.history.watching.scheduled import Watch
 from quantshift.history.watching.watched import Watched
-from quantshift.judging.labels.label_judgement import LabelJudgement
-from quantshift.judging.output.judgement import Judgement
-from quantshift.quantifying.labels.label_quantification import LabelQuantification
-from quantshift.quantifying.output.quantification import Quantification
 
 
 def watch(
-    result: Quantification | LabelQuantification | Judgement | LabelJudgement,
+    result: AbstractAnswer,
     *,
     history: str | Path | None = None,
     at: str | None = None,
@@ -32,12 +28,12 @@ def watch(
     baseline_from: str | None = None,
     false_alarms_per_year: float | None = None,
     batches_per_year: float | None = None,
-) -> Watched | WatchedLabels:
+) -> Watched:
     """Append an answer to a history, raise alarms, and check events and conditions.
 
     Parameters
     ----------
-    result : Quantification, Judgement, or one of several labels
+    result : Quantification, Judgement or TargetAnswers
         An answer of `quantify` or `judge`.
     history : path, optional
         The folder of the history, made if it is not there; with several labels it holds a history
@@ -60,7 +56,7 @@ def watch(
 
     Returns
     -------
-    Watched or WatchedLabels
+    Watched
         The alarms, the conditions that hold, and `exit_code`, that of the command.
 
     Examples
@@ -78,11 +74,9 @@ def watch(
     arguments = {**locals(), "fail_on": as_names(fail_on)}
     conditions = (fail_if,) if isinstance(fail_if, str) else tuple(fail_if)
     options = taken(WatchOptions, arguments), taken(AlarmOptions, arguments), conditions
-    if isinstance(result, Quantification | Judgement):
-        return Watch(*options).over(result)
-    if isinstance(result, LabelQuantification | LabelJudgement):
-        return LabelWatch(*options).over(result)
-    raise UserError(
-        f"watch takes an answer of quantify or judge, got {type(result).__name__}",
-        arguments=["result"],
-    )
+    if not isinstance(result, AbstractAnswer):
+        raise UserError(
+            f"watch takes an answer of quantify or judge, got {type(result).__name__}",
+            arguments=["result"],
+        )
+    return Watch(*options, several="" not in result.parts).over(result)

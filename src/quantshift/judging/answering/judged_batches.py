@@ -275,11 +275,19 @@ def _label_design(run: JudgeRun, judged: Judged, guess: Guess | None) -> LabelDe
     )
 
 
-def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) -> JudgedBatch:
-    """A group without an estimate."""
+def unknown_batch(
+    name: str,
+    classes: Sequence[str],
+    design: Design,
+    reason: str,
+    *,
+    n_items: int = 0,
+    is_stated: bool = False,
+) -> JudgedBatch:
+    """A group without an estimate, and why."""
     labels = LabelDesign(
         design=design.name,
-        stated=run.is_stated(),
+        stated=is_stated,
         guessed=False,
         ok=True,
         p_value=None,
@@ -288,17 +296,17 @@ def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) ->
     )
     return JudgedBatch(
         name=name,
-        n_items=len(items),
+        n_items=n_items,
         n_labelled=0,
-        shares=tuple(Share(label, None, 0.0, 1.0) for label in run.meaning.classes),
+        shares=tuple(Share(label, None, 0.0, 1.0) for label in classes),
         mean=None,
         judges=(),
         labels=labels,
         assumed="",
         labels_for_half_width=None,
         findings=(),
-        grounds=decide(Facts(None, informative=False, labelled=Labelled())),
-        no_estimate_reason="none of its items has a label",
+        grounds=decide(Facts(None, n_items=n_items, informative=False, labelled=Labelled())),
+        no_estimate_reason=reason,
     )
 
 

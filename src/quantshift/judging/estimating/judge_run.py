@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,16 @@ class JudgeRun:
 
         pooled: what all labels show about the judge is carried over, as if from elsewhere.
         """
+        if items is self.table.items and not pooled:
+            return self._all_judged
+        return self._judged(items, pooled=pooled)
+
+    @cached_property
+    def _all_judged(self) -> JudgedItems:
+        """All items of the table, made once."""
+        return self._judged(self.table.items, pooled=False)
+
+    def _judged(self, items: ReadItems, *, pooled: bool) -> JudgedItems:
         external = self.table.external
         if pooled:
             external = _joined([self.labelled(), *([] if external is None else [external])])

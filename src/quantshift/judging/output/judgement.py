@@ -1,14 +1,16 @@
 """The answer to a call of `judge`: what it found, and the ways to show it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.conditions import Condition
+from quantshift.answers.conditions import DECLARED, declared_in
 from quantshift.answers.show.answer import json_schema_of
+from quantshift.answers.show.batches import Fact
 from quantshift.answers.show.notebook import Summary
 from quantshift.base.imports import extra_needed
-from quantshift.judging.output.text import render_text, summary_of
+from quantshift.errors import UserError
+from quantshift.judging.output.text import facts_of, found_in_newest, render_text, summary_of
 from quantshift.judging.result import AbstractJudgement
 
 if TYPE_CHECKING:
@@ -74,6 +76,26 @@ class Judgement(AbstractJudgement):
     1  pass       0.7    0.8  share
     """
 
+    def facts(self) -> Iterator[Fact]:
+        """How the judges do, and what the shares rest on."""
+        return facts_of(self)
+
+    page_module = "quantshift.judging.output.page"
+
+    def held(self, events: Sequence[str]) -> list[str]:
+        """The batches that rest on what is declared, if that is asked."""
+        others = [event for event in events if event != DECLARED]
+        if others:
+            raise UserError(
+                f"a call of `judge` can fail on 'alarm' or {DECLARED!r}, not on {others[0]!r}",
+                arguments=["fail_on"],
+            )
+        return declared_in(self) if events else []
+
+    def in_a_line(self) -> list[str]:
+        """What is found in the newest group, for one line."""
+        return found_in_newest(self)
+
     def to_text(self, *, details: bool = False) -> str:
         """What a terminal shows. details: with what is assumed, and which rows were used."""
         return render_text(self, details=details)
@@ -87,17 +109,6 @@ class Judgement(AbstractJudgement):
             from quantshift.judging.output.plotting import plot_judgement
 
         return plot_judgement(self, label, ax)
-
-    def page(
-        self,
-        *,
-        conditions: Sequence[Condition] = (),
-        provenance: Sequence[tuple[str, str]] = (),
-    ) -> str:
-        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
-        from quantshift.judging.output.page import render_page
-
-        return render_page(self, conditions=conditions, provenance=provenance)
 
     def summary(self) -> Summary:
         """A few lines for the interactive shell."""

@@ -28,14 +28,11 @@ from quantshift.judging.output.comparisons import (
 )
 from quantshift.judging.output.judges import about_judges
 from quantshift.judging.output.text import (
-    advice_of,
-    alarms,
     answer,
     design_text,
     kappa_among,
     moved_rows,
     needed_text,
-    shown_findings,
     summary_rows,
     weighting,
 )
@@ -86,12 +83,12 @@ def render_page(
         assumed=overall.assumed,
         needed=needed_text(overall),
         advices=[
-            found.sentence.replace("`", "") for found in advice_of(overall) if not _settles(found)
+            found.sentence.replace("`", "") for found in overall.advice if not _settles(found)
         ],
         downloads=data_links(result.to_json(), result.to_csv()),
-        alarms=[*alarms(result), *result.questions, *_unknown(result)],
+        alarms=[*result.alarms(), *result.questions, *_unknown(result)],
         crossed=failures_of(conditions, result),
-        warnings=merged(shown_findings(result), len(result.batches)),
+        warnings=merged(result.shown_findings(), len(result.batches)),
         rows=[rows_text(rows) for rows in result.rows],
         facts=[*_facts(result), *provenance],
         level=f"{100 * result.level:g}%",

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from quantshift.answers.batch_names import newest_batch, newest_name
 from quantshift.answers.kinds import limits_head
 from quantshift.answers.rows import (
-    besides_rows,
-    much_left_out,
     rows_of_tables,
 )
 from quantshift.answers.shares import headline_share
+from quantshift.answers.show.answer import worse_elsewhere
+from quantshift.answers.show.batches import Fact
 from quantshift.answers.show.notebook import Summary
 from quantshift.answers.text import (
     aligned,
@@ -26,7 +27,6 @@ from quantshift.answers.text import (
 from quantshift.answers.words import estimates_and_limits, limits, one_line, percents, shortened
 from quantshift.base.nouns import counted, percent
 from quantshift.claims import WIDEST, Kind
-from quantshift.claims.findings import Finding, Severity
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.output.comparisons import difference_lines, win_rate_lines
 from quantshift.judging.output.judges import GAIN, about_judges
@@ -59,7 +59,7 @@ ABOUT_PEOPLE = "the rate is about what most of them say, which is not always wha
 def render_text(result: AbstractJudgement, *, details: bool = False) -> str:
     """What a terminal shows. details: with what is assumed, and which rows were used."""
     single = len(result.batches) == 1 and result.by is None
-    lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
+    lines = [*result.alarms(), *(_single(result) if single else _several(result)), ""]
     lines += difference_lines(result)
     lines += _judges(result)
     for head, about in about_judges(result):
@@ -69,30 +69,38 @@ def render_text(result: AbstractJudgement, *, details: bool = False) -> str:
         lines += headed("Labels", list(_labels(result.overall)))
         lines += [f"Assumed  {result.overall.assumed}", *_needed(result.overall)]
         lines += rows_of_tables(result.rows)
-        lines += finding_lines(shown_findings(result), len(result.batches))
+        lines += finding_lines(result.shown_findings(), len(result.batches))
     else:
-        lines += warning_in_short(shown_findings(result), len(result.batches))
-    lines += [f"Next     {found.sentence}" for found in advice_of(result.overall)]
+        lines += warning_in_short(result.shown_findings(), len(result.batches))
+    lines += [f"Next     {found.sentence}" for found in result.overall.advice]
     return "\n".join(map(one_line, lines))
 
 
-def alarms(result: AbstractJudgement) -> list[str]:
-    """What comes before anything else: tables of which many rows were left out."""
-    return [found.sentence for found in much_left_out(result.findings)]
+def facts_of(result: AbstractJudgement) -> Iterator[Fact]:
+    """How the judges do, how far people agree, and what the shares rest on."""
+    several = len(result.overall.judges) > 1
+    for judge in result.overall.judges:
+        said = ", ".join(_quality_texts(result, judge))
+        if said:
+            named = f"{shortened(judge.name)}: {said}" if several else said
+            yield Fact("Judges", named, is_detail=False)
+    if result.people is not None:
+        n = result.people.n_undecided
+        undecided = f", undecided about {n:,}" if n else ""
+        yield Fact("People", f"{agreement_text(result.people)}{undecided}", is_detail=False)
+    yield Fact("Labels", design_text(result.overall))
+    yield Fact("Assumed", result.overall.assumed)
 
 
-def shown_findings(result: AbstractJudgement) -> list[Finding]:
-    """Warnings and notes about all items and about groups, except those shown under `Rows`."""
-    of_groups = (
-        found for batch in result.batches if batch is not result.overall for found in batch.findings
-    )
-    findings = dict.fromkeys([*result.findings, *result.overall.findings, *of_groups])
-    return [f for f in besides_rows(findings) if f.severity is not Severity.ADVICE]
-
-
-def advice_of(batch: JudgedBatch) -> list[Finding]:
-    """What to do next."""
-    return [found for found in batch.findings if found.severity is Severity.ADVICE]
+def _quality_texts(result: AbstractJudgement, judge: JudgeQuality) -> Iterator[str]:
+    """The quality of a judge in a few words each."""
+    if judge.agreement is not None:
+        yield f"kappa {judge.agreement.estimate:.2f}"
+    says = dict(zip(judge.verdicts, judge.says, strict=True))
+    for label in reversed(result.classes):
+        for rate in judge.rates:
+            if rate.label == label == says[rate.verdict] and is_shown_by_labels(rate):
+                yield f"{_rate_name(result, label)} {percent(rate.estimate)}"
 
 
 def answer(result: AbstractJudgement, batch: JudgedBatch) -> str:
@@ -102,12 +110,7 @@ def answer(result: AbstractJudgement, batch: JudgedBatch) -> str:
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.no_estimate_reason}"
     weighted = weighting(batch)
-    if batch.kind is Kind.RANGE:
-        return (
-            f"{lead}: {limits(share.low, share.high)} of the {counted(batch.n_items, 'item')} in "
-            f"{shortened(batch.name)}{weighted} (a range, not a confidence interval)"
-        )
-    if share.width > WIDEST:
+    if batch.kind is not Kind.RANGE and share.width > WIDEST:
         return (
             f"{lead}: anywhere from {limits(share.low, share.high)} of the "
             f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}{weighted}"
@@ -115,6 +118,30 @@ def answer(result: AbstractJudgement, batch: JudgedBatch) -> str:
             f"{estimate_text(share)})"
         )
     return estimate_in_a_line(result, batch, weighted=weighted)
+
+
+def found_in_newest(result: AbstractJudgement) -> list[str]:
+    """The newest group: its rate, and how far judge and people agree."""
+    batch = newest_batch(result.batches)
+    share = headline_share(result, batch)
+    name = shown(result, share.label) if batch.mean is None else "mean"
+    where = f"{newest_name(result.batches)}: {name}"
+    about = f"of {counted(batch.n_items, 'item')}, {counted(batch.n_labelled, 'label')}"
+    if share.estimate is None:
+        return [f"{where} cannot be estimated {about} ({batch.no_estimate_reason})"]
+    estimate, bounds = percent(share.estimate), limits(share.low, share.high)
+    if batch.mean is not None:
+        estimate = f"{batch.mean.estimate:.2f}"
+        bounds = f"{batch.mean.low:.2f} to {batch.mean.high:.2f}"
+    # A range has no point.
+    found = bounds if batch.kind.is_range else f"{estimate} ({bounds})"
+    texts = [f"{where} {found} {about}"]
+    agreement = batch.judges[0].agreement if batch.judges else None
+    if agreement is not None:
+        texts.append(f"kappa {agreement.estimate:.2f}")
+    if batch.kind.is_range:
+        texts.append(Kind.RANGE.words)
+    return [*texts, *worse_elsewhere({"": result})]
 
 
 def weighting(batch: JudgedBatch) -> str:
@@ -160,7 +187,7 @@ def mean_text(result: AbstractJudgement, batch: JudgedBatch, mean: MeanLevel) ->
 
 def summary_of(result: AbstractJudgement) -> Summary:
     """The shares of one batch, or the share of the headline class in each of several."""
-    return Summary([*leading_lines(result, result.overall), *alarms(result)], summary_rows(result))
+    return Summary([*leading_lines(result, result.overall), *result.alarms()], summary_rows(result))
 
 
 def summary_rows(result: AbstractJudgement) -> list[list[str]]:

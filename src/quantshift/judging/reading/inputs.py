@@ -113,6 +113,8 @@ class ReadItems:
 
     def only_decided(self) -> "ReadItems":
         """The same without a label where people are undecided."""
+        if not self.undecided.any():
+            return self
         return replace(self, labels=np.where(self.undecided, -1, self.labels))
 
     def take(self, positions: NDArray[Any]) -> "ReadItems":

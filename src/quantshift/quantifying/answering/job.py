@@ -42,7 +42,7 @@ from quantshift.quantifying.training.recipe import model_for
 from quantshift.tables.reading import Source
 
 if TYPE_CHECKING:
-    from quantshift.quantifying.labels.label_quantification import LabelQuantification
+    from quantshift.answers.targets.answer import TargetAnswers
 
 
 @uses_tables
@@ -84,7 +84,7 @@ def quantify(
     rows: str | Path | None = None,
     seed: int = 0,
     progress: OnProgress | None = None,
-) -> "Quantification | LabelQuantification":
+) -> "Quantification | TargetAnswers[Quantification]":
     """How common each class is in tables without labels, with limits and what they rest on.
 
     Parameters
@@ -153,7 +153,7 @@ def quantify(
 
     Returns
     -------
-    Quantification or LabelQuantification
+    Quantification or TargetAnswers
         Printed, it is what the command prints; `to_frame`, `to_json`, `to_html` and `plot` give the
         rest.
 
@@ -194,7 +194,7 @@ def quantify(
 @uses_tables
 def quantify_tables(
     request: Request, progress: OnProgress = silent
-) -> "Quantification | LabelQuantification":
+) -> "Quantification | TargetAnswers[Quantification]":
     """The answer to a call, with its options in groups, for one label or for several."""
     if not has_several_labels(request):
         if request.label_options.parents:
@@ -203,9 +203,9 @@ def quantify_tables(
                 arguments=["parents", "label"],
             )
         return quantify_one_label(request, progress)
-    from quantshift.quantifying.labels.label_job import quantify_labels
+    from quantshift.quantifying.targets.job import quantify_targets
 
-    return quantify_labels(request, progress)
+    return quantify_targets(request, progress)
 
 
 def has_several_labels(request: Request) -> bool:
@@ -214,9 +214,9 @@ def has_several_labels(request: Request) -> bool:
     if request.has_several_labels or model is None or isinstance(model, Model):
         return request.has_several_labels
     # Imported here because most calls have one label.
-    from quantshift.quantifying.labels.label_folder import is_label_models
+    from quantshift.quantifying.targets.folder import is_target_models
 
-    return is_label_models(model)
+    return is_target_models(model)
 
 
 @uses_tables

@@ -110,16 +110,18 @@ def examine(
     *,
     seed: int,
     progress: OnProgress = silent,
+    tested: GuardedSamples | None = None,
 ) -> list[Evidence]:
     """The evidence on every sample; all share the replicates of the training side.
 
-    progress: called with the number of replicates done and in total.
+    progress: called with the number of replicates done and in total. tested: the samples as
+    `tested_samples` gives them, if they are tested and drawn already, for limits at another level.
     """
     if not samples:
         return []
     if model.tests_itself:
-        tested = GuardedSamples.of(model, items, samples, options, seed)
-        tested.resample(progress)
+        if tested is None:
+            tested = tested_samples(model, items, samples, options, seed, progress)
         found = zip(tested.evidence(options), samples, strict=True)
         examined = [_taught_by_groups(model, each, len(rows)) for each, rows in found]
         drawn, quantifier = tested.drawn, tested.drawn.quantifier
@@ -133,6 +135,20 @@ def examine(
         no_estimate_reason = _no_estimate_reason(model, quantifier, items, rows, drawn, i)
         decided.append(evidence.refused(no_estimate_reason) if no_estimate_reason else evidence)
     return decided
+
+
+def tested_samples(
+    model: Model,
+    items: Items,
+    samples: Sequence[Indices],
+    options: EstimationOptions,
+    seed: int,
+    progress: OnProgress,
+) -> GuardedSamples:
+    """The samples, tested and drawn again, for a method that tests itself."""
+    tested = GuardedSamples.of(model, items, samples, options, seed)
+    tested.resample(progress)
+    return tested
 
 
 def _by_chosen_method(

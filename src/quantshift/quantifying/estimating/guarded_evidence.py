@@ -6,7 +6,8 @@ less is known of them (`examined_posteriors`).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,12 @@ class GuardedSamples:
             cross_fitted=model.scorer is not None,
         )
         return cls(model, examined, drawn, assume)
+
+    def at(self, level: float) -> "GuardedSamples":
+        """The same samples and replicates, for limits at another level."""
+        drawn = copy(self.drawn)
+        drawn.level = level
+        return replace(self, drawn=drawn)
 
     def resample(self, progress: OnProgress) -> None:
         """Draw the replicates, if an answer needs them."""

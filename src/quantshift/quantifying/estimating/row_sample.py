@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from quantshift.answers.columns import LeftOutColumn
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.base.types import Indices
@@ -15,15 +16,16 @@ from quantshift.diagnosis.unseen_class import unlike_every_class
 from quantshift.items.items import Items
 from quantshift.measuring.adapting.correction import Correction
 from quantshift.measuring.columns.dead_columns import DeadColumn
-from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.estimating.accuracy import accuracy_of
 from quantshift.quantifying.estimating.changes import columns_that_moved, with_changes
 from quantshift.quantifying.estimating.evidence import (
     RESAMPLING,
     examine,
+    tested_samples,
     with_adjusted_p_values,
 )
 from quantshift.quantifying.estimating.gone import gone_columns, why_gone
+from quantshift.quantifying.estimating.guarded_evidence import GuardedSamples
 from quantshift.quantifying.estimating.performance import (
     PerformanceOfBatches,
     correction_for,
@@ -75,6 +77,7 @@ class RowSample(AbstractSample):
     corrections: dict[str, Correction] = field(default_factory=dict)
     either: dict[str, tuple[Correction, Correction]] = field(default_factory=dict)
     _shares_unlike: dict[int, Sequence[float | None]] = field(default_factory=dict)
+    _tested: dict[tuple[EstimationOptions, int], GuardedSamples] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -147,6 +150,7 @@ class RowSample(AbstractSample):
             options,
             seed=seed,
             progress=progress,
+            tested=self._tested_at(options, seed, progress),
         )
         unlike = self._unlike(filled, seed)
         sizes = {name: len(rows) for name, rows in filled.items()}
@@ -158,6 +162,21 @@ class RowSample(AbstractSample):
                 filled, with_adjusted_p_values(examined), unlike, strict=True
             )
         }
+
+    def _tested_at(
+        self, options: EstimationOptions, seed: int, progress: OnProgress
+    ) -> GuardedSamples | None:
+        """The samples, tested once for limits at every level, if the method tests itself."""
+        items, filled = self._distinct
+        if not (filled and self.model.tests_itself):
+            return None
+        drawn_with = replace(options, level=0.95), seed
+        if drawn_with not in self._tested:
+            samples = list(filled.values())
+            self._tested[drawn_with] = tested_samples(
+                self.model, items, samples, options, seed, progress
+            )
+        return self._tested[drawn_with].at(options.level)
 
     @cached_property
     def _distinct(self) -> tuple[Items, dict[str, Indices]]:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from quantshift.answers.columns import LeftOutColumn
 from quantshift.answers.rows import Rows
 from quantshift.base.progress import OnProgress
 from quantshift.base.types import Posteriors, Reals
 from quantshift.claims.findings import Finding
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.estimating.unlabelled import Evidence
 from quantshift.quantifying.options import EstimationOptions
 from quantshift.quantifying.result import Batch

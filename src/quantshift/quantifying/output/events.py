@@ -1,26 +1,22 @@
-"""Conditions on a quantification, for scripts that must stop if one of them holds."""
+"""Events of a quantification, for scripts that must stop if one of them holds."""
 
 from collections.abc import Sequence
 
-from quantshift.answers.conditions import DECLARED, Condition, failures_of
+from quantshift.answers.conditions import DECLARED
 from quantshift.answers.words import limits, shortened
 from quantshift.claims import WIDEST, Kind, Reason
-from quantshift.quantifying.output.quantification import Quantification
 from quantshift.quantifying.output.verdicts import p_text
-from quantshift.quantifying.result import Batch
+from quantshift.quantifying.result import AbstractQuantification, Batch
 
 
-def failures(
-    result: Quantification, events: Sequence[str], conditions: Sequence[Condition]
-) -> list[str]:
-    """The batches for which an event or a condition holds, in words."""
-    lines = [
+def held_events(result: AbstractQuantification, events: Sequence[str]) -> list[str]:
+    """The batches for which an event holds, in words."""
+    return [
         f"{shortened(batch.name)}: {event}{_reason(batch, event)}"
         for event in events
         for batch in result.batches
         if _happened(batch, event)
     ]
-    return [*lines, *failures_of(conditions, result)]
 
 
 def is_unreliable(batch: Batch) -> bool:

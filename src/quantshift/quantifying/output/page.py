@@ -33,10 +33,6 @@ from quantshift.quantifying.output.headline import (
 )
 from quantshift.quantifying.output.performance import performance_cells, performance_columns
 from quantshift.quantifying.output.text import (
-    advice_of,
-    alarms,
-    marks,
-    shown_findings,
     training_mix,
 )
 from quantshift.quantifying.result import AbstractQuantification, Batch
@@ -86,15 +82,15 @@ def render_page(
             for i, (batch, texts) in enumerate(zip(result.batches, _texts(result), strict=True))
         ],
         downloads=data_links(result.to_json(), result.to_csv()),
-        alarms=[*alarms(result), *_unknown(result)],
+        alarms=[*result.alarms(), *_unknown(result)],
         crossed=failures_of(conditions, result),
         warnings=[
             *filter(None, [later_batches_text(result)]),
-            *merged(shown_findings(result), len(result.batches), _shown_batch(result)),
+            *merged(result.shown_findings(), len(result.batches), _shown_batch(result)),
         ],
-        rows=[rows_text(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
+        rows=[rows_text(rows) for rows in result.all_rows],
         facts=[*_facts(result), *provenance],
-        legend=legend(mark for batch in result.batches for mark in marks(batch)),
+        legend=legend(mark for batch in result.batches for mark in batch.marks),
         limits_head=limits_head(result.batches[chosen].kind, result.level),
         level=f"{100 * result.level:g}%",
         groups=None if result.groups is None else _groups(result, result.groups, left_out),
@@ -169,7 +165,7 @@ def _chart_data(result: AbstractQuantification, conditions: Sequence[Condition])
         if _is_series(result)
         else [asdict(headline_of_all(result, label)) for label in result.classes],
         "first_batch": leading_batch(result),
-        "significant_shift": ["shift" in marks(batch) for batch in result.batches],
+        "significant_shift": ["shift" in batch.marks for batch in result.batches],
         "thresholds": thresholds(result, conditions),
         "colours": [f"light-dark({c}, {ON_DARK.get(c, c)})" for c in PALETTE],
     }
@@ -216,9 +212,9 @@ def _batch(
             for share in headline_first(result, batch.shares)
         ],
         "state": _state(batch),
-        "marks": marks(batch),
+        "marks": batch.marks,
         "verdict": batch.verdict,
-        "advice": [_with_commands(found.sentence) for found in advice_of(batch)],
+        "advice": [_with_commands(found.sentence) for found in batch.advice],
         "command": batch.command,
         "is_range": batch.kind.is_range,
         "audit": batch.audit,

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.answers.conditions import Condition
 from quantshift.answers.show.answer import json_schema_of
 from quantshift.answers.show.notebook import Summary
 from quantshift.base.imports import extra_needed
-from quantshift.quantifying.output.summaries import summary_of
+from quantshift.quantifying.output.events import held_events
+from quantshift.quantifying.output.summaries import found_in_newest, summary_of
 from quantshift.quantifying.output.text import render_text, several_head
 from quantshift.quantifying.result import AbstractQuantification
 
@@ -74,20 +74,19 @@ class Quantification(AbstractQuantification):
     ('False', False)
     """
 
+    page_module = "quantshift.quantifying.output.page"
+
+    def held(self, events: Sequence[str]) -> list[str]:
+        """The batches for which one of these events holds, in words."""
+        return held_events(self, events)
+
+    def in_a_line(self) -> list[str]:
+        """What is found in the newest batch, for one line."""
+        return found_in_newest(self)
+
     def to_text(self, *, details: bool = False) -> str:
         """What a terminal shows. details: with all that was tested, of every batch, and of what."""
         return render_text(self, details=details)
-
-    def page(
-        self,
-        *,
-        conditions: Sequence[Condition] = (),
-        provenance: Sequence[tuple[str, str]] = (),
-    ) -> str:
-        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
-        from quantshift.quantifying.output.page import render_page
-
-        return render_page(self, conditions=conditions, provenance=provenance)
 
     def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
         """Shares with their intervals: of all classes, or of one class batch by batch.

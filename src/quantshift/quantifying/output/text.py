@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from statistics import median
 
+from quantshift.answers.columns import UsedColumn, column_lines
 from quantshift.answers.kinds import common_head
-from quantshift.answers.marks import legend, marks_of_answer
-from quantshift.answers.merging import batches_text, merged, together
+from quantshift.answers.marks import legend
+from quantshift.answers.merging import batches_text, together
 from quantshift.answers.rows import (
-    Rows,
-    besides_rows,
-    much_left_out,
     rows_of_tables,
 )
 from quantshift.answers.shares import (
@@ -33,7 +31,6 @@ from quantshift.answers.text import (
     more_lines,
     share_table,
     shown,
-    some,
     warning_in_short,
 )
 from quantshift.answers.words import (
@@ -46,9 +43,8 @@ from quantshift.answers.words import (
 )
 from quantshift.base.nouns import counted, percent
 from quantshift.claims import NOTHING_KNOWN, Kind
-from quantshift.claims.findings import Finding, Severity
 from quantshift.intervals.engine import SMALL
-from quantshift.quantifying.columns import LeftOutColumn, UsedColumn, parts
+from quantshift.quantifying.columns import parts
 from quantshift.quantifying.group_errors import METHOD_NAMES, GroupErrors, groups_text
 from quantshift.quantifying.output.advice import CONFUSED, labels_text
 from quantshift.quantifying.output.performance import performance_lines
@@ -71,11 +67,11 @@ MOST_CHANGES = 5
 def render_text(result: AbstractQuantification, *, details: bool = False) -> str:
     """What a terminal shows. details: with all that was tested, of every batch, and of what."""
     single = len(result.batches) == 1
-    lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
+    lines = [*result.alarms(), *(_single(result) if single else _several(result)), ""]
     if not details:
         lines += [
             *(() if result.groups is None else islice(_groups(result, result.groups), 1)),
-            *warning_in_short(shown_findings(result), len(result.batches)),
+            *warning_in_short(result.shown_findings(), len(result.batches)),
             *_advice_by_batch(result, details=False),
         ]
         return "\n".join(map(one_line, lines))
@@ -84,41 +80,6 @@ def render_text(result: AbstractQuantification, *, details: bool = False) -> str
         lines += ["", *_groups(result, result.groups)]
     lines += ["", *_columns_in_short(result), *_rows_in_short(result), *_method(result)]
     return "\n".join(map(one_line, lines))
-
-
-def marks(batch: Batch) -> list[str]:
-    """The marks of a batch (see MARKS)."""
-    return marks_of_answer(
-        changed=bool(batch.change),
-        shift=batch.shift is not None and batch.shift.is_significant,
-        kind=batch.kind,
-        contradicted=None if batch.audit is None else batch.audit.contradicts,
-    )
-
-
-def findings_of(result: AbstractQuantification) -> list[Finding]:
-    """Everything that was found, about all batches or one of them."""
-    return [*result.findings, *(found for batch in result.batches for found in batch.findings)]
-
-
-def alarms(result: AbstractQuantification) -> list[str]:
-    """What must come first: tables that lost many rows."""
-    return merged(much_left_out(result.findings), len(result.batches))
-
-
-def shown_findings(result: AbstractQuantification) -> list[Finding]:
-    """Warnings and notes, except what comes first and what is said under `Rows`."""
-    return [
-        found
-        for found in besides_rows(findings_of(result))
-        if found.severity is not Severity.ADVICE
-    ]
-
-
-def shown_warnings(result: AbstractQuantification) -> list[str]:
-    """Everything that is said as a warning, about all batches or one of them."""
-    warnings = [f for f in shown_findings(result) if f.severity is Severity.WARNING]
-    return [*alarms(result), *merged(warnings, len(result.batches))]
 
 
 def answer(result: AbstractQuantification, batch: Batch) -> str:
@@ -139,11 +100,6 @@ def answer(result: AbstractQuantification, batch: Batch) -> str:
             )
         no_estimate_reason = batch.no_estimate_reason or CONFUSED
         return f"{lead}: cannot be estimated from these columns: {no_estimate_reason}; {between}"
-    if batch.kind is Kind.RANGE:
-        return (
-            f"{lead}: {limits(share.low, share.high)} of the {counted(batch.n_items, 'item')} in "
-            f"{shortened(batch.name)} (a range, not a confidence interval)"
-        )
     return estimate_in_a_line(result, batch)
 
 
@@ -171,34 +127,6 @@ def undeclared_text(result: AbstractQuantification, batch: Batch) -> str:
     if batch.undeclared.grounds.kind is Kind.CANNOT:
         return f"if nothing were declared, anything from {bounds} would be possible"
     return f"if nothing were declared, the range would be {bounds}"
-
-
-def column_lines(
-    columns: Sequence[UsedColumn], left_out_columns: Sequence[LeftOutColumn]
-) -> Iterator[str]:
-    """Which columns were used, and which were not; those used the same way share a line."""
-    used: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for column in columns:
-        used[column.kind, column.how].append(column.name)
-    left_out: dict[str, list[str]] = defaultdict(list)
-    for other in left_out_columns:
-        left_out[other.reason].append(other.name)
-    if not used and not left_out:
-        return
-    others = f", {len(left_out_columns):,} left out" if left_out else ""
-    yield f"Columns  {len(columns):,} used{others}"
-    kinds = [kind for kind, _ in used]
-    if left_out:
-        kinds.append("left out")
-    width = max(map(len, kinds))
-    yield from some(
-        f"         {kind:{width}}  {column_names(names)}" + (f" ({how})" if how else "")
-        for (kind, how), names in used.items()
-    )
-    yield from some(
-        f"         {'left out':{width}}  {column_names(names)} ({reason})"
-        for reason, names in left_out.items()
-    )
 
 
 def training_mix(result: AbstractQuantification) -> str:
@@ -266,9 +194,9 @@ def _several(result: AbstractQuantification) -> Iterator[str]:
         estimate, bounds = texts[i]
         cells = [estimate, *(column[i] for column in shares), bounds]
         first_cells = [shortened(batch.name), f"{batch.n_items:,}"]
-        rows.append([*first_cells, *cells, ", ".join(marks(batch))])
+        rows.append([*first_cells, *cells, ", ".join(batch.marks)])
     yield from aligned(rows)
-    meanings = legend(mark for batch in result.batches for mark in marks(batch))
+    meanings = legend(mark for batch in result.batches for mark in batch.marks)
     if meanings:
         yield ""
         yield from aligned(meanings)
@@ -360,7 +288,7 @@ def _columns_in_short(result: AbstractQuantification) -> Iterator[str]:
 def _rows_in_short(result: AbstractQuantification) -> Iterator[str]:
     """The rows of the tables; those of training only if some were left out."""
     training = result.training.rows
-    tables = [r for r in _all_rows(result) if r is not training or r.read != r.used]
+    tables = [r for r in result.all_rows if r is not training or r.read != r.used]
     yield from rows_of_tables(tables)
 
 
@@ -370,8 +298,8 @@ def _findings(result: AbstractQuantification, batch: Batch) -> Iterator[str]:
         yield f"         {batch.accuracy.sentence}"
     yield from (f"         {line}" for line in performance_lines(result, batch))
     yield from headed("Changed", _changes(batch))
-    yield from finding_lines(shown_findings(result), 1)
-    yield from (f"Next     {found.sentence}" for found in advice_of(batch))
+    yield from finding_lines(result.shown_findings(), 1)
+    yield from (f"Next     {found.sentence}" for found in batch.advice)
     if batch.command:
         yield f"         $ {batch.command}"
 
@@ -384,7 +312,7 @@ def _findings_by_batch(result: AbstractQuantification) -> Iterator[str]:
         for batch in shifted:
             yield f"Shift    {shortened(batch.name)}: {batch.verdict}"
             yield from headed("Changed", _changes(batch))
-    yield from finding_lines(shown_findings(result), len(result.batches))
+    yield from finding_lines(result.shown_findings(), len(result.batches))
     yield from _advice_by_batch(result, details=True)
 
 
@@ -410,17 +338,12 @@ def _shifts_in_short(result: AbstractQuantification, shifted: Sequence[Batch]) -
 
 def _advice_by_batch(result: AbstractQuantification, *, details: bool) -> Iterator[str]:
     """What to do next, and for which batches unless for all."""
-    advices = (found for batch in result.batches for found in advice_of(batch))
+    advices = (found for batch in result.batches for found in batch.advice)
     for said in together(advices, "batch"):
         which = "" if len(said.names) == len(result.batches) else f"{column_names(said.names)}: "
         yield f"Next     {which}{said.sentence}"
     commands = [f"         $ {batch.command}" for batch in result.batches if batch.command]
     yield from commands if details else commands[:1]
-
-
-def advice_of(batch: Batch) -> list[Finding]:
-    """What to do next."""
-    return [found for found in batch.findings if found.severity is Severity.ADVICE]
 
 
 def _changes(batch: Batch) -> Iterator[str]:
@@ -457,8 +380,3 @@ def _method(result: AbstractQuantification) -> Iterator[str]:
         mix = training_mix(result)
         accuracy = accuracy_text(training.classifier, training.accuracy or 0.0)
         yield f"Trained  on {training.n_items:,} rows of {training.source} ({mix}); {accuracy}"
-
-
-def _all_rows(result: AbstractQuantification) -> list[Rows]:
-    training = result.training.rows
-    return [*([] if training is None else [training]), *result.sample_rows]

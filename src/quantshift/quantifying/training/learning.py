@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.answers.columns import LeftOutColumn, UsedColumn
 from quantshift.base.nouns import counted, listed
 from quantshift.base.types import Codes, Indices
 from quantshift.claims.findings import Finding
@@ -14,7 +15,7 @@ from quantshift.classify.folds import grouped_folds
 from quantshift.errors import DataError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.base.guarding import COLUMNS, SIGNAL, AbstractGuarded
-from quantshift.quantifying.columns import Columns, LeftOutColumn, TableItems, UsedColumn
+from quantshift.quantifying.columns import Columns, TableItems
 from quantshift.quantifying.findings import TrainingFindings
 from quantshift.quantifying.options import AUTO, ColumnOptions, TrainingOptions
 from quantshift.quantifying.training import training_warnings

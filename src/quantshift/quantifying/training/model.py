@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.answers.columns import LeftOutColumn, UsedColumn
 from quantshift.answers.rows import Rows
 from quantshift.answers.show.notebook import MOST_ROWS
 from quantshift.answers.text import column_names
@@ -22,7 +23,7 @@ from quantshift.measuring.columns.training_profile import POSTERIOR, TrainingPro
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.base.guarding import AbstractGuarded
-from quantshift.quantifying.columns import Columns, LeftOutColumn, UsedColumn
+from quantshift.quantifying.columns import Columns
 from quantshift.quantifying.declaration import NOTHING_DECLARED, Declaration
 from quantshift.quantifying.group_errors import GroupErrors
 from quantshift.quantifying.options import AUTO, ColumnOptions

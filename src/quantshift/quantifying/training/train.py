@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from quantshift.answers.columns import LeftOutColumn
 from quantshift.answers.rows import NO_CONTENT, NOT_DRAWN, Rows
 from quantshift.answers.words import shortened
 from quantshift.base.forks import uses_tables
@@ -31,7 +32,6 @@ from quantshift.quantifying.columns import (
     NO_ITEMS,
     Columns,
     ItemColumns,
-    LeftOutColumn,
     TableItems,
     candidates,
     empty_rows,

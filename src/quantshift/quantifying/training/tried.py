@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from quantshift.answers.batch_names import NO_GROUP
+from quantshift.answers.columns import LeftOutColumn
 from quantshift.base.progress import OnProgress
 from quantshift.claims import Assumption
 from quantshift.claims.findings import Finding
 from quantshift.errors import DataError
-from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.findings import TrainingFindings
 from quantshift.quantifying.group_errors import GroupErrors

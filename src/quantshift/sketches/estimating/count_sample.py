@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from quantshift.answers.columns import LeftOutColumn
 from quantshift.answers.rows import Rows
 from quantshift.answers.shares import by_class
 from quantshift.base.progress import OnProgress
@@ -27,7 +28,6 @@ from quantshift.quantifiers.base.guarding import NORMAL
 from quantshift.quantifiers.likelihood.allowed_range import NOT_SEPARATED, half_width
 from quantshift.quantifiers.likelihood.examined_posteriors import UNKNOWN_AUC
 from quantshift.quantifiers.likelihood.two_intervals import agreed
-from quantshift.quantifying.columns import LeftOutColumn
 from quantshift.quantifying.estimating.evidence import (
     ALL_ALIKE,
     FAR_SURER,

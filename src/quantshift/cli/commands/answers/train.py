@@ -1,14 +1,18 @@
 """`quantshift train`: a model from a labelled table, for `quantshift quantify --model`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from quantshift.answers.columns import column_lines
+from quantshift.answers.merging import of_targets
 from quantshift.answers.rows import rows_text
-from quantshift.answers.text import finding_lines
+from quantshift.answers.text import LONGEST_LABEL, aligned, finding_lines, labelled_lines
 from quantshift.answers.words import shortened
+from quantshift.base.nouns import counted
 from quantshift.base.options import TABLES
 from quantshift.classify.named import named_classifier
 from quantshift.cli.declared import Only
@@ -18,9 +22,6 @@ from quantshift.errors import UserError
 from quantshift.quantifying import save_model
 from quantshift.quantifying.declaration import Declaration
 from quantshift.quantifying.group_errors import groups_text
-from quantshift.quantifying.labels.label_folder import check_label_models_place, save_label_models
-from quantshift.quantifying.labels.label_text import label_model_lines
-from quantshift.quantifying.labels.label_training import train_labels_from
 from quantshift.quantifying.options import (
     ColumnOptions,
     ModelRecipe,
@@ -28,7 +29,8 @@ from quantshift.quantifying.options import (
     Sources,
     TrainingOptions,
 )
-from quantshift.quantifying.output.text import column_lines
+from quantshift.quantifying.targets.folder import check_target_models_place, save_target_models
+from quantshift.quantifying.targets.training import TargetModels, train_targets_from
 from quantshift.quantifying.training.folder import check_model_place, check_savable
 from quantshift.quantifying.training.methods import FEATURES, POSTERIORS, method_class
 from quantshift.quantifying.training.model import accuracy_text
@@ -67,7 +69,7 @@ def train(
     check_standard_input(sources.train)
     several = bool(columns.indicators) or labels.separator is not None
     if several:
-        check_label_models_place(out, inputs=[sources.train])
+        check_target_models_place(out, inputs=[sources.train])
     else:
         check_model_place(out, inputs=[sources.train])
     if ":" in training.classifier:
@@ -78,9 +80,9 @@ def train(
     recipe = ModelRecipe(columns, training, declared=declared)
     with item_progress(Console(stderr=True)) as progress:
         if several:
-            models = train_labels_from(sources.train, recipe, labels, progress)
-            save_label_models(models, out)
-            for line in label_model_lines(models):
+            models = train_targets_from(sources.train, recipe, labels, progress)
+            save_target_models(models, out)
+            for line in _lines_of_targets(models):
                 typer.echo(line)
             typer.echo(f"models in {out}")
             return
@@ -101,3 +103,23 @@ def train(
     if declared.sentence:
         typer.echo(f"You declared: {declared.sentence}")
     typer.echo(f"method {model.method}; model in {out}")
+
+
+def _lines_of_targets(models: TargetModels) -> Iterator[str]:
+    """What models of several labels were trained on, and how."""
+    first = models.models[0]
+    yield f"{first.training.n_items:,} labelled rows, {counted(len(models.targets), 'label')}"
+    rows = [["label", "rows", "accuracy", ""]]
+    for target, model in zip(models.targets, models.models, strict=True):
+        accuracy = model.training.accuracy or 0.0
+        counts = f"{model.training.counts[target]:,}"
+        named = shortened(target, LONGEST_LABEL)
+        rows.append([named, counts, f"{100 * accuracy:.1f}%", model.training.classifier])
+    yield from aligned(rows)
+    left_out = dict.fromkeys(column for m in models.models for column in m.columns.left_out)
+    yield from column_lines(first.columns.used, list(left_out))
+    findings = {model.headline: model.training.findings for model in models.models}
+    found = [*models.not_learnt(), *of_targets(findings)]
+    yield from labelled_lines(found, len(models.targets))
+    if first.declared.sentence:
+        yield f"You declared: {first.declared.sentence}"

@@ -1,1 +1,0 @@
-"""What the answers about several labels have in common."""

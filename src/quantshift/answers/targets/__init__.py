@@ -1,0 +1,1 @@
+"""One answer about several targets, whichever command gives it."""
