@@ -103,7 +103,7 @@ def _processor() -> float:
 
 def count(paths: list[str], out: str) -> int:
     """All files, as one call."""
-    from quantshift import sketch
+    from quantshift.sketches import sketch
 
     begun, last = time.perf_counter(), [0.0]
 
@@ -120,7 +120,7 @@ def count(paths: list[str], out: str) -> int:
 
 def estimate(path: str) -> list[tuple[str, float, float, float, bool]]:
     """Estimates, intervals and tests of all batches."""
-    from quantshift import quantify_sketch, sketch
+    from quantshift.sketches import quantify_sketch, sketch
 
     answer = quantify_sketch(path, sketch(labelled(), score="p", label="y"))
     return [

@@ -21,11 +21,11 @@ import argparse
 import numpy as np
 import polars as pl
 
-from quantshift import sketch
 from quantshift.base.seeding import generator
 from quantshift.errors import UserError
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.sketches import sketch
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.estimating.batches import batches_of

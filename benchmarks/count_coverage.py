@@ -19,11 +19,11 @@ import time
 import numpy as np
 import polars as pl
 
-from quantshift import sketch
 from quantshift.base.seeding import generator
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.sketches import sketch
 from quantshift.sketches.estimating.batches import batches_of, grouped
 from quantshift.sketches.estimating.intervals import CountIntervals
 

@@ -44,10 +44,11 @@ from sklearn.preprocessing import scale
 from threadpoolctl import threadpool_limits
 
 from parts.other_version import OtherVersion
-from quantshift import SLD, GuardedSLD, SubclassSLD, sketch
+from quantshift import SLD, GuardedSLD, SubclassSLD
 from quantshift.base.seeding import generator
 from quantshift.intervals.targets import ITEMS, POPULATION
 from quantshift.quantifiers import guarded_intervals
+from quantshift.sketches import sketch
 from quantshift.sketches.estimating.batches import batches_of, grouped
 from quantshift.sketches.estimating.intervals import CountIntervals
 

@@ -29,9 +29,10 @@ from threadpoolctl import threadpool_limits
 
 from coverage_tables import clustered_error
 from parts.real_tables import draw, load, prior_shift_sample
-from quantshift import PACC, SLD, SMM, DyS
+from quantshift import PACC, SLD, DyS
 from quantshift.base.seeding import generator
 from quantshift.intervals.prediction import item_interval
+from quantshift.quantifiers import SMM
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifying.training.classifiers import CLASSIFIERS
 from quantshift.quantifying.training.learning import n_folds

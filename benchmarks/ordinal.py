@@ -17,24 +17,13 @@ from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.parts.real_tables import LabelledTable, draw, load
-from quantshift import (
-    ACC,
-    CC,
-    IBU,
-    PACC,
-    RUN,
-    SLD,
-    OrdinalACC,
-    OrdinalLikelihood,
-    OrdinalPACC,
-    OrdinalSLD,
-    metrics,
-)
+from quantshift import ACC, CC, PACC, SLD, OrdinalSLD, metrics
 from quantshift.base.seeding import generator
 from quantshift.classify.classifier import cross_fit, fit_classifier, predict_posteriors
 from quantshift.classify.folds import stratified_folds
 from quantshift.optimise.smoothness import second_differences
 from quantshift.prevalence import simplex
+from quantshift.quantifiers import IBU, RUN, OrdinalACC, OrdinalLikelihood, OrdinalPACC
 
 METHODS = {
     "CC": CC(),

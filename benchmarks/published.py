@@ -45,7 +45,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.parts.real_tables import tables_dir
-from quantshift import IBU, RUN, SLD, KDEyML, OrdinalLikelihood, OrdinalPACC, OrdinalSLD, metrics
+from quantshift import SLD, KDEyML, OrdinalSLD, metrics
 from quantshift.base.seeding import generator
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import AbstractLearner, LogisticLearner, SklearnLearner
@@ -54,6 +54,7 @@ from quantshift.lab.data.packaged.packaged import UCI as OF_PACKAGES
 from quantshift.lab.data.packaged.packaged import packaged_set
 from quantshift.lab.shifts.uniform import jaggedness
 from quantshift.prevalence import simplex
+from quantshift.quantifiers import IBU, RUN, OrdinalLikelihood, OrdinalPACC
 from quantshift.texts import MatrixView
 
 UCI = ("cmc", "page_block", "yeast", "abalone", "waveform-v1", "image_seg")

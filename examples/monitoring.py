@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from quantshift import load_model, quantify, save_model, train
+from quantshift import quantify, train
+from quantshift.quantifying import save_model
 
 
 def parts(n: int, worn: float, rng: np.random.Generator, *, drift: float = 0.0) -> pl.DataFrame:
@@ -35,9 +36,8 @@ def main(folder: Path) -> None:
         parts(300, worn, rng, drift=drift).with_columns(day=pl.lit(day + 7 * week))
         for week, (worn, drift) in enumerate([(0.1, 0), (0.1, 0), (0.3, 0), (0.1, 2.0)])
     ]
-    answer = quantify(
-        pl.concat(weeks).drop("state"), model=load_model(folder / "model"), by="day", every="week"
-    )
+    new = pl.concat(weeks).drop("state")
+    answer = quantify(new, model=folder / "model", by="day", every="week")
     for batch, frame in zip(answer.batches, weeks, strict=True):
         worn = batch.shares[1]
         alarm = batch.shift and batch.shift.rejected

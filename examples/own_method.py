@@ -5,7 +5,8 @@ python examples/own_method.py
 
 import numpy as np
 
-from quantshift import ACC, PCC, SLD, CovariateShift, PriorShift, check_quantifier, evaluate
+from quantshift import ACC, PCC, SLD, CovariateShift, PriorShift, evaluate
+from quantshift.checks import check_quantifier
 from quantshift.quantifiers import AbstractAggregative, Tags, adjust, class_means, sample_means
 
 
@@ -40,7 +41,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     y, category = rng.integers(0, 2, 12_000), rng.choice(["north", "south"], 12_000)
     X = rng.normal(np.outer(1.2 * y, [1, 1]) + np.outer(category == "south", [0.8, -0.8]), 1.0)
-    train, test = slice(0, 2000), slice(2000, None)
+    train, new = slice(0, 2000), [column[2000:] for column in (X, y, category)]
     protocols = {
         "prior": PriorShift(test_size=250, test_repeats=20),
         "covariate": CovariateShift(test_size=250, test_repeats=20, test_prevalences=[0.5]),
@@ -48,9 +49,7 @@ def main() -> None:
     print("mean absolute error  " + "  ".join(f"{name:>9}" for name in protocols))
     for quantifier in (PCC(), ACC(), FM(), SLD()):
         quantifier.fit(X[train], y[train])
-        frames = [
-            evaluate(quantifier, p, X[test], y[test], category[test]) for p in protocols.values()
-        ]
+        frames = [evaluate(quantifier, p, *new) for p in protocols.values()]
         errors = "  ".join(f"{frame['ae'].mean():9.4f}" for frame in frames)
         print(f"{type(quantifier).__name__:<19}  {errors}")
 

@@ -1,18 +1,31 @@
-"""The public API as text: every name of `quantshift`, with parameters, defaults and methods.
+"""The public API as text: what the root and the rooms export, with parameters and methods.
 
 python tests/public_api.py          prints it
 python tests/public_api.py --write  writes tests/public_api.txt, with which a test compares it
 """
 
+import importlib
 import inspect
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import quantshift
-
 FILE = Path(__file__).with_suffix(".txt")
+ROOMS = (
+    "quantshift",
+    "quantshift.quantifiers",
+    "quantshift.lab.shifts",
+    "quantshift.checks",
+    "quantshift.intervals",
+    "quantshift.items",
+    "quantshift.lab.experiments",
+    "quantshift.lab.results",
+    "quantshift.quantifying",
+    "quantshift.sketches",
+)
+"""Where the names of the Python interface are; a name is listed where it comes first."""
 
 
 def public_api() -> str:
@@ -20,10 +33,22 @@ def public_api() -> str:
 
     What a class has from another public class is listed there.
     """
-    lines = []
-    for name in sorted(quantshift.__all__):
-        lines += described(name, getattr(quantshift, name))
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(
+        f"{line}\n" for name, value in sorted(exports().items()) for line in described(name, value)
+    )
+
+
+@cache
+def exports() -> dict[str, Any]:
+    """What the rooms export, by its name in the first room that does, without `quantshift.`."""
+    found: dict[str, Any] = {}
+    for room in ROOMS:
+        module = importlib.import_module(room)
+        for name in module.__all__:
+            value = getattr(module, name)
+            if not any(value is other for other in found.values()):
+                found[f"{room}.{name}".removeprefix("quantshift.")] = value
+    return found
 
 
 def described(name: str, value: Any) -> list[str]:
@@ -34,11 +59,12 @@ def described(name: str, value: Any) -> list[str]:
             for inner in public_names(value)
             for line in described(f"{name}.{inner}", getattr(value, inner))
         ]
-    if not callable(value):
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
         return [name]
     lines = [f"{name}{parameters(value)}"]
     if inspect.isclass(value):
-        bases = [base for base in value.__mro__[1:] if base.__name__ in quantshift.__all__]
+        public = [other for other in exports().values() if inspect.isclass(other)]
+        bases = [base for base in value.__mro__[1:] if base in public]
         inherited = {line for base in bases for line in members(base)}
         lines += [f"{name}.{line}" for line in members(value) if line not in inherited]
     return lines
@@ -68,7 +94,11 @@ def public_names(module: ModuleType) -> list[str]:
 def is_foreign(member: Any) -> bool:
     """Whether a class has it from another library, such as scikit-learn."""
     function = getattr(member, "__func__", getattr(member, "fget", member))
-    return not getattr(function, "__module__", "quantshift").startswith("quantshift")
+    if inspect.isbuiltin(function):
+        return True
+    owner = getattr(member, "__objclass__", None)
+    home = getattr(function, "__module__", None) or getattr(owner, "__module__", "quantshift")
+    return not home.startswith("quantshift")
 
 
 def parameters(function: Any) -> str:

@@ -1,9 +1,12 @@
 """The public API is the one that was written down: no name or default changes unnoticed."""
 
 import inspect
+import re
+from abc import ABCMeta
 
-import quantshift
-from tests.public_api import FILE, described, public_api
+import pytest
+
+from tests.public_api import FILE, described, exports, public_api
 
 REFRESH = "python tests/public_api.py --write"
 
@@ -38,9 +41,39 @@ def test_a_changed_default_and_a_new_method_are_seen():
     assert described("A", After) == ["A()", "A.fit(self, X, *, level=0.9)", "A.predict(self)"]
 
 
-def test_every_public_class_has_an_example():
+def test_what_the_root_exports_has_examples_and_tables_of_parameters():
     """The doctests of all modules run with the tests."""
-    exports = {name: getattr(quantshift, name) for name in quantshift.__all__}
-    classes = {name: value for name, value in exports.items() if inspect.isclass(value)}
-    assert len(classes) > 50
-    assert [name for name, cls in classes.items() if ">>> " not in (cls.__doc__ or "")] == []
+    public = {
+        name: value
+        for name, value in exports().items()
+        if inspect.isclass(value) or inspect.isroutine(value)
+        if "." not in name or (name.startswith("quantifiers.") and isinstance(value, ABCMeta))
+    }
+    assert len(public) > 85
+    without = {name for name, value in public.items() if ">>> " not in (value.__doc__ or "")}
+    assert without <= {"quantifiers.AbstractClassifying"}
+    functions = {name: value for name, value in public.items() if inspect.isroutine(value)}
+    bare = [name for name, value in functions.items() if "Parameters\n" not in value.__doc__]
+    assert bare == []
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        value
+        for value in exports().values()
+        if inspect.isroutine(value) and "Parameters\n" in (value.__doc__ or "")
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_a_table_of_parameters_names_each_of_them(function):
+    section = inspect.getdoc(function).partition("Parameters\n----------\n")[2]
+    section = re.split(r"\n\n\w+\n-+\n", section)[0]
+    named = {
+        name.strip().lstrip("*")
+        for line in section.splitlines()
+        if line and not line.startswith(" ")
+        for name in line.partition(" : ")[0].split(",")
+    }
+    elsewhere = set(re.findall(r"and so is `(\w+)`", section))
+    assert named | elsewhere == set(inspect.signature(function).parameters)

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-import quantshift as qs
+from quantshift import quantifiers as qs
 
 BINS = 10
 HDY_BINS = list(range(10, 111, 10))

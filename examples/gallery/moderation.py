@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 
-from quantshift.judging import judge, plan_judge
+from quantshift import judge, plan_judge
 
 rng = np.random.default_rng(1)
 n = 20_000

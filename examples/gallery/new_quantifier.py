@@ -4,17 +4,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import (
-    ACC,
-    CC,
-    PACC,
-    SLD,
-    AbstractAggregative,
-    PriorShift,
-    check_quantifier,
-    evaluate,
-)
-from quantshift.quantifiers import adjust, class_means, sample_means
+from quantshift import ACC, CC, PACC, SLD, PriorShift, evaluate
+from quantshift.checks import check_quantifier
+from quantshift.quantifiers import AbstractAggregative, adjust, class_means, sample_means
 
 
 class Sharpened(AbstractAggregative):

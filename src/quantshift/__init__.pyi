@@ -1,80 +1,9 @@
 from . import metrics as metrics
-from .checks.every_quantifier import check_quantifier as check_quantifier
 from .diagnosis.which_shift import shift_test as shift_test
-from .lab.experiments import load_experiment as load_experiment, run_experiments as run_experiments
-from .lab.experiments.evaluation import evaluate as evaluate
+from .errors import UserError as UserError
 from .history import History as History, watch as watch
-from .items import Items as Items
-from .judging import judge as judge
-from .measuring import ShiftedClassifier as ShiftedClassifier, performance as performance
-from .prevalence.binarisation import binarise as binarise
-from .quantifiers import (
-    ACC as ACC,
-    AbstractAggregative as AbstractAggregative,
-    AbstractQuantifier as AbstractQuantifier,
-    BBSEHard as BBSEHard,
-    BBSESoft as BBSESoft,
-    BayesianCC as BayesianCC,
-    BayesianKDEy as BayesianKDEy,
-    CC as CC,
-    CDE as CDE,
-    ClassifierMedian as ClassifierMedian,
-    ContinuousSweep as ContinuousSweep,
-    CvMy as CvMy,
-    DMx as DMx,
-    DMy as DMy,
-    DeBias as DeBias,
-    DyS as DyS,
-    EDx as EDx,
-    EDy as EDy,
-    EoQ as EoQ,
-    Estimate as Estimate,
-    Friedman as Friedman,
-    FusedSLD as FusedSLD,
-    GuardedSLD as GuardedSLD,
-    HDx as HDx,
-    HDy as HDy,
-    IBU as IBU,
-    KDEyCS as KDEyCS,
-    KDEyHD as KDEyHD,
-    KDEyML as KDEyML,
-    LEIP as LEIP,
-    MAPLS as MAPLS,
-    MAX as MAX,
-    MLPE as MLPE,
-    MMDx as MMDx,
-    MMDy as MMDy,
-    MS as MS,
-    MS2 as MS2,
-    Median as Median,
-    MethodX as MethodX,
-    OrdinalACC as OrdinalACC,
-    OrdinalLikelihood as OrdinalLikelihood,
-    OrdinalPACC as OrdinalPACC,
-    OrdinalSLD as OrdinalSLD,
-    PACC as PACC,
-    PCC as PCC,
-    PQ as PQ,
-    QuaDapt as QuaDapt,
-    RLLS as RLLS,
-    RUN as RUN,
-    SLD as SLD,
-    SMM as SMM,
-    SORD as SORD,
-    SubclassSLD as SubclassSLD,
-    T50 as T50,
-    Tags as Tags,
-    load as load,
-    save as save,
-    wrap as wrap,
-)
-from .quantifying import (
-    load_model as load_model,
-    probabilities as probabilities,
-    quantify as quantify,
-    save_model as save_model,
-    train as train,
-)
+from .intervals import PrevalenceInterval as PrevalenceInterval
+from .judging import Judgement as Judgement, judge as judge, plan_judge as plan_judge
 from .lab.displays import (
     BiasDisplay as BiasDisplay,
     DiagonalDisplay as DiagonalDisplay,
@@ -82,34 +11,48 @@ from .lab.displays import (
     IntervalDisplay as IntervalDisplay,
     RegionDisplay as RegionDisplay,
 )
-from .lab.results import ResultStore as ResultStore
+from .lab.experiments.evaluation import evaluate as evaluate
+from .lab.shifts import (
+    ConceptShift as ConceptShift,
+    CovariateShift as CovariateShift,
+    GivenSamples as GivenSamples,
+    GroupShift as GroupShift,
+    LocalCovariateShift as LocalCovariateShift,
+    NaturalPrevalence as NaturalPrevalence,
+    PriorShift as PriorShift,
+    UniformPrevalence as UniformPrevalence,
+)
 from .lab.tuning import (
     PrevalenceScorer as PrevalenceScorer,
     PrevalenceSearchCV as PrevalenceSearchCV,
 )
-from .lab.shifts import (
-    AbstractProtocol as AbstractProtocol,
-    AbstractShift as AbstractShift,
-    ConceptShift as ConceptShift,
-    CovariateShift as CovariateShift,
-    Draw as Draw,
-    GivenSamples as GivenSamples,
-    GroupShift as GroupShift,
-    KnockOutShift as KnockOutShift,
-    LocalCovariateShift as LocalCovariateShift,
-    NaturalPrevalence as NaturalPrevalence,
-    NoiseShift as NoiseShift,
-    PriorShift as PriorShift,
-    TrainTest as TrainTest,
-    TweakOneShift as TweakOneShift,
-    UniformPrevalence as UniformPrevalence,
+from .measuring import (
+    Performance as Performance,
+    ShiftedClassifier as ShiftedClassifier,
+    performance as performance,
 )
-from .sketches import (
-    Sketch as Sketch,
-    load_sketch as load_sketch,
-    quantify_sketch as quantify_sketch,
-    sketch as sketch,
-    sketch_sql as sketch_sql,
+from .quantifiers import (
+    ACC as ACC,
+    BayesianCC as BayesianCC,
+    CC as CC,
+    DyS as DyS,
+    GuardedSLD as GuardedSLD,
+    KDEyML as KDEyML,
+    MLPE as MLPE,
+    OrdinalSLD as OrdinalSLD,
+    PACC as PACC,
+    PCC as PCC,
+    SLD as SLD,
+    SubclassSLD as SubclassSLD,
+    load as load,
+    save as save,
+)
+from .quantifying import (
+    Quantification as Quantification,
+    plan_quantify as plan_quantify,
+    probabilities as probabilities,
+    quantify as quantify,
+    train as train,
 )
 
 __version__: str

@@ -15,9 +15,21 @@ from quantshift.credentials import without_credentials
 class UserError(ValueError):
     """Something in the user's input is wrong; the message says how to fix it.
 
-    The message never shows the password of a URL.
+    It is a `ValueError`. The message never shows the password of a URL.
 
-    arguments: names of the parameters that would fix it; the command line adds its options.
+    Attributes
+    ----------
+    arguments : tuple of str
+        Names of the parameters that would fix it; the command line adds its options.
+
+    Examples
+    --------
+    >>> from quantshift import SLD, UserError
+    >>> try:
+    ...     SLD(tol=-1).fit([[0.0], [1.0]], ["ham", "spam"])
+    ... except UserError as error:
+    ...     print(error)
+    tol of SLD must be a number of at least 0, got -1
     """
 
     def __init__(self, message: object, *, arguments: Sequence[str] = ()) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quantshift import History, judge, quantify, quantify_sketch
+from quantshift import History, judge, quantify
+from quantshift.sketches import quantify_sketch
 from tests.end_to_end.frozen_products import scores, sketches, tables, verdicts
 from tests.history.made import days, time_of
 from tests.quantifying.labels.made_labels import LABELS, QUICK, labelled, unlabelled

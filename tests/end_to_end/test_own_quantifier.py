@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import check_quantifier, quantify, quantify_sketch, sketch, train
+from quantshift import quantify, train
 from quantshift.base.imports import imported_class
+from quantshift.checks import check_quantifier
 from quantshift.errors import UserError
 from quantshift.quantifying import save_model
+from quantshift.sketches import quantify_sketch, sketch
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.estimating.batches import batches_of
 from quantshift.sketches.estimating.counts import point_estimates
@@ -20,7 +22,8 @@ MODULE = '''
 """Methods of a user."""
 
 import numpy as np
-from quantshift import ACC, PACC, AbstractAggregative, Median, Tags
+from quantshift import ACC, PACC
+from quantshift.quantifiers import AbstractAggregative, Median, Tags
 from quantshift.quantifiers import adjust, class_means, sample_means
 
 
@@ -204,7 +207,7 @@ def test_groups_that_are_left_out_are_estimated_by_it(module, tables):
         ("Own", "replaces 'aggregate', which is not called here; derive it from"),
         ("SLD", "there is a method called 'SLD' already; rename the class"),
         ("Needy", "cannot be made without arguments: TypeError"),
-        ("Plain", "is not derived from quantshift.AbstractQuantifier, which an interval needs"),
+        ("Plain", "is not derived from quantshift.quantifiers.AbstractQuantifier, which an"),
         ("Sharp", "unknown name in 'methods_of_a_user': 'Sharp'; did you mean 'Sharpened'?"),
     ],
 )

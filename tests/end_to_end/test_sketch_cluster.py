@@ -2,8 +2,8 @@
 
 import pytest
 
-from quantshift import sketch
 from quantshift.errors import UserError
+from quantshift.sketches import sketch
 from tests.end_to_end.test_cluster import cluster  # noqa: F401 - a fixture
 from tests.sketches.made import batches
 

@@ -1,7 +1,12 @@
-"""A user's script under mypy --strict: it has no error, and a wrong option is one."""
+"""A user's script under mypy and pyright, both strict: no error, and a wrong option is one.
 
+basedpyright, a pyright that pip installs with its own Node, is no part of the test set-up.
+"""
+
+import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -22,7 +27,7 @@ from quantshift import (
 )
 
 y: NDArray[np.str_] = np.repeat(np.array(["ham", "spam"]), 100)
-X: NDArray[np.float64] = np.random.default_rng(0).normal(2.0 * (y == "spam"))[:, np.newaxis]
+X: NDArray[np.float64] = np.random.default_rng(0).normal(np.where(y == "spam", 2.0, 0.0))[:, None]
 search = PrevalenceSearchCV(SLD(), {"calibration": ["sigmoid", "none"]}).fit(X, y)
 best = search.best_estimator_
 interval = best.predict_interval(X[50:150], n_bootstrap=50)
@@ -52,6 +57,31 @@ def checked(folder, text):
     )
     errors = [line for line in done.stdout.splitlines() if ": error: " in line]
     return [(int(line.split(":")[1]), line.rpartition("[")[2].rstrip("]")) for line in errors]
+
+
+def checked_by_pyright(folder, text):
+    """What pyright says of a script: its errors, as line numbers and codes."""
+    (folder / "script.py").write_text(text)
+    (folder / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    command = [sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable]
+    done = subprocess.run(
+        [*command, "--outputjson", "script.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    return [(one["range"]["start"]["line"] + 1, one["rule"]) for one in found]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("basedpyright") is None, reason="basedpyright is not installed")
+def test_pyright_finds_the_same(tmp_path):
+    assert checked_by_pyright(tmp_path, SCRIPT) == []
+    first = len(SCRIPT.splitlines()) + 2
+    wrong = checked_by_pyright(tmp_path, SCRIPT + WRONG)
+    assert wrong == [(first + i, "reportArgumentType") for i in range(4)]
 
 
 @pytest.mark.slow

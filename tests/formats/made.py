@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from quantshift import History, judge, load_sketch, quantify
+from quantshift import History, judge, quantify
 from quantshift.answers.show.answer import FORMAT as ANSWER_VERSION
 from quantshift.history.kept.record import FORMAT as CALL_VERSION
 from quantshift.lab.data import DataFolder, LabelData, describe, import_labelled_items
@@ -31,6 +31,7 @@ from quantshift.quantifying.labels.label_folder import (
 )
 from quantshift.quantifying.labels.label_training import train_label_models
 from quantshift.quantifying.training.folder import FORMAT as MODEL_VERSION
+from quantshift.sketches import load_sketch
 from quantshift.sketches.about import VERSION as SKETCH_VERSION
 from tests.fuzz import histories, kinds, several_labels
 from tests.quantifying.labels.made_labels import LABELS, labelled, unlabelled

@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quantshift import judge, load_sketch, quantify, sketch, sketch_sql, train
+from quantshift import judge, quantify, train
 from quantshift.base.storage.integrity import SEAL, sealed, table_checksum
 from quantshift.judging.plans.sheet import plan_judge
 from quantshift.lab.data import (
@@ -33,6 +33,7 @@ from quantshift.lab.experiments import load_experiment
 from quantshift.lab.results import ResultStore
 from quantshift.lab.results.verification import verify
 from quantshift.quantifying import load_model, plan_quantify, save_model
+from quantshift.sketches import load_sketch, sketch, sketch_sql
 from quantshift.sketches.about import CHECKED_BITS, CHECKSUM
 from tests.fuzz.histories import (
     answer_of_history,

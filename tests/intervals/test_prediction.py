@@ -6,20 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binomtest, norm, t
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import (
-    ACC,
-    CC,
-    MLPE,
-    PACC,
-    SLD,
-    ClassifierMedian,
-    DeBias,
-    EDx,
-    EoQ,
-    FusedSLD,
-    HDx,
-    SubclassSLD,
-)
+from quantshift import ACC, CC, MLPE, PACC, SLD, SubclassSLD
 from quantshift.errors import DataError, UserError
 from quantshift.intervals.counted import wilson_limits
 from quantshift.intervals.engine import training_replicate
@@ -28,6 +15,7 @@ from quantshift.intervals.prediction import (
     Replicates,
 )
 from quantshift.intervals.replicates import Members
+from quantshift.quantifiers import ClassifierMedian, DeBias, EDx, EoQ, FusedSLD, HDx
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from quantshift.quantifiers.bayesian.bayesian import AbstractBayesian

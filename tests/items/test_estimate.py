@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from quantshift import Estimate
+from quantshift.quantifiers import Estimate
 
 
 def test_shares_and_the_names_of_diagnostics():

@@ -12,10 +12,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from quantshift import ACC, MLPE, PACC, PCC, AbstractAggregative, Items, SubclassSLD, Tags
+from quantshift import ACC, MLPE, PACC, PCC, SubclassSLD
 from quantshift.classify.clusters.clusters import Clusters
 from quantshift.errors import DataError, UserError
+from quantshift.items import Items
 from quantshift.items.items import drawn_weights, effective_size, take_rows, uneven
+from quantshift.quantifiers import AbstractAggregative, Tags
 from quantshift.quantifiers.base.means import class_means, sample_means
 
 HALVES = np.full((4, 2), 0.5)

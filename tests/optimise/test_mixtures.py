@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import rel_entr
 
-from quantshift import PACC, SMM, DyS, HDy
+from quantshift import PACC, DyS
 from quantshift.optimise.divergences import DIVERGENCES, topsoe
 from quantshift.optimise.histogram_newton import NUMBERS, _objective, _set_derivatives
 from quantshift.optimise.mixtures import match_all
+from quantshift.quantifiers import SMM, HDy
 
 LEAST = 1e-12
 

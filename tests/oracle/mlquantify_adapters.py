@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import quantshift
+from quantshift import quantifiers
 from quantshift.errors import UserError
 
 STYLE = {"prevalence_return_type": "dict"}
@@ -32,7 +32,7 @@ def adapted(name: str, names: dict[str, str] | None = None, **fixed: Any) -> Any
 
     names: our names of its options.
     """
-    ours = getattr(quantshift, name)
+    ours = getattr(quantifiers, name)
     renamed = {"learner": "classifier", **(names or {})}
 
     class Adapter:

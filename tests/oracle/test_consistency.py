@@ -7,7 +7,8 @@ four standard errors of the mean signed error.
 import numpy as np
 import pytest
 
-from quantshift import ACC, CC, PACC, PCC, SLD, SMM, DyS, HDy
+from quantshift import ACC, CC, PACC, PCC, SLD, DyS
+from quantshift.quantifiers import SMM, HDy
 
 N_SAMPLES, SIZE = 400, 500
 SPREAD = 1.5

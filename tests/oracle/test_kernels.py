@@ -13,7 +13,8 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.neighbors import KernelDensity
 from threadpoolctl import threadpool_limits
 
-from quantshift import EDx, EDy, KDEyCS, KDEyHD, KDEyML
+from quantshift import KDEyML
+from quantshift.quantifiers import EDx, EDy, KDEyCS, KDEyHD
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from quapy.method._bayesian import mapls, mapls_em
 
-from quantshift import MAPLS, SLD
+from quantshift import SLD
+from quantshift.quantifiers import MAPLS
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -11,7 +11,8 @@ import pytest
 from numpy.testing import assert_allclose
 from quapy.method.non_aggregative import ReadMe
 
-from quantshift import AbstractQuantifier, PriorShift, evaluate, wrap
+from quantshift import PriorShift, evaluate
+from quantshift.quantifiers import AbstractQuantifier, wrap
 
 
 def words(n: int, p: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,8 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import ACC, CC, PACC, PCC, SLD, SMM, DyS, HDx, HDy, metrics
+from quantshift import ACC, CC, PACC, PCC, SLD, DyS, metrics
 from quantshift.optimise.divergences import topsoe
+from quantshift.quantifiers import SMM, HDx, HDy
 from quantshift.quantifiers.matching.matching import HDY_BINS
 
 with warnings.catch_warnings():

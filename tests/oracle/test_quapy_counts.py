@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import LEIP, MAX, MS, MS2, T50, BBSEHard, BBSESoft, DMx, DMy, MethodX
+from quantshift.quantifiers import LEIP, MAX, MS, MS2, T50, BBSEHard, BBSESoft, DMx, DMy, MethodX
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

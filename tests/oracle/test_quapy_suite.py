@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-import quantshift
+from quantshift import quantifiers
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -64,7 +64,7 @@ SUITES = {
 
 def adapted(name: str, *, own_classifier: bool = True) -> Any:
     """One of our quantifiers with the constructor of QuaPy's."""
-    ours = getattr(quantshift, name)
+    ours = getattr(quantifiers, name)
 
     class Adapter(BaseQuantifier):  # type: ignore[misc]
         def __init__(

@@ -16,37 +16,28 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quantshift import (
-    ACC,
-    CC,
+from quantshift import ACC, CC, MLPE, PACC, PCC, SLD, DyS, KDEyML, OrdinalSLD, SubclassSLD
+from quantshift.classify.clusters.clusters import Clusters
+from quantshift.intervals.limits import limits
+from quantshift.items import Items
+from quantshift.quantifiers import (
     IBU,
-    MLPE,
-    PACC,
-    PCC,
     RUN,
-    SLD,
     SMM,
     CvMy,
-    DyS,
     EDx,
     EDy,
     HDx,
     HDy,
-    Items,
     KDEyCS,
     KDEyHD,
-    KDEyML,
     Median,
     MMDx,
     MMDy,
     OrdinalACC,
     OrdinalLikelihood,
     OrdinalPACC,
-    OrdinalSLD,
-    SubclassSLD,
 )
-from quantshift.classify.clusters.clusters import Clusters
-from quantshift.intervals.limits import limits
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 
 EXACT, SOLVED, SEARCHED = 1e-12, 1e-9, 1e-6

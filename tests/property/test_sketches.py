@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quantshift import sketch
-from quantshift.sketches import about
+from quantshift.sketches import about, sketch
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.items import spread_items
 

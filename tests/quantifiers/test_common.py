@@ -23,23 +23,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from quantshift import (
-    ACC,
-    CC,
-    PACC,
-    PCC,
-    SLD,
-    ClassifierMedian,
-    EoQ,
-    FusedSLD,
-    GuardedSLD,
-    SubclassSLD,
-    metrics,
-)
+from quantshift import ACC, CC, PACC, PCC, SLD, GuardedSLD, SubclassSLD, metrics
 from quantshift.checks.every_quantifier import check_quantifier, yield_checks
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence import simplex
+from quantshift.quantifiers import ClassifierMedian, EoQ, FusedSLD
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from tests.quick_methods import each, speed_of

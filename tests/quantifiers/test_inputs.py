@@ -19,20 +19,15 @@ from quantshift import (
     MLPE,
     PACC,
     SLD,
-    DMx,
-    EDx,
-    FusedSLD,
     GuardedSLD,
-    HDx,
-    MMDx,
     PriorShift,
     SubclassSLD,
     evaluate,
     shift_test,
-    wrap,
 )
 from quantshift.errors import DataError
 from quantshift.items.items import Items
+from quantshift.quantifiers import DMx, EDx, FusedSLD, HDx, MMDx, wrap
 from quantshift.quantifiers.base import catalogue
 
 FORMATS = [

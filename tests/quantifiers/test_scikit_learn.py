@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import SkipTestWarning
-from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-from quantshift import MLPE, PACC, SLD, ShiftedClassifier, performance
+from quantshift import MLPE, PACC, SLD, GuardedSLD, ShiftedClassifier, performance
 from quantshift.checks import expected_failed_checks
 from quantshift.errors import UserError
+from quantshift.quantifiers import EoQ, FusedSLD
 from quantshift.quantifiers.base.catalogue import quantifiers
 
 FEW = {"EoQ": {"n_members": 4, "keep": 2}}
@@ -82,6 +91,35 @@ def test_a_list_of_splits_is_understood(items):
     assert np.array_equal(given, PACC(cv=KFold(3)).fit(X, y).predict(X))
     with pytest.raises(UserError, match="does not hold out every item once"):
         PACC(cv=splits[:2]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda cv: FusedSLD(n_members=3, cv=cv),
+        lambda cv: EoQ(PACC(cv=cv), n_members=3),
+        lambda cv: EoQ(n_members=3, keep=2, selection="distribution", cv=cv),
+        lambda cv: GuardedSLD(cv=cv),
+    ],
+)
+def test_splits_are_understood_by_those_that_fit_on_some_of_the_items(make, items):
+    """Members of ensembles see the items they drew: these have the folds they had."""
+    X, y = items
+    splits, folds = list(KFold(3, shuffle=True, random_state=0).split(X)), np.empty(60, np.int64)
+    for number, (_, held_out) in enumerate(splits):
+        folds[held_out] = number
+    assert np.array_equal(make(splits).fit(X, y).predict(X), make(folds).fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("estimator", [SLD(), make_pipeline(StandardScaler(), SLD())])
+def test_cross_val_predict_is_refused_in_one_line(estimator, items):
+    """It failed with an index that is out of bounds."""
+    with pytest.raises(UserError, match="cross_val_predict needs a prediction for each item"):
+        cross_val_predict(estimator, *items, cv=StratifiedKFold(3))
+
+
+def test_cross_val_predict_of_a_classifier_that_uses_a_quantifier_works(items):
+    assert cross_val_predict(ShiftedClassifier(), *items).shape == (60,)
 
 
 @pytest.mark.parametrize(

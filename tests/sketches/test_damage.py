@@ -8,9 +8,9 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from quantshift import load_sketch, sketch, sketch_sql
 from quantshift.base.storage.integrity import sealed, table_checksum
 from quantshift.errors import DataError
+from quantshift.sketches import load_sketch, sketch, sketch_sql
 from quantshift.sketches.about import CHECKSUM
 from quantshift.sketches.sketch_table import _checked, counted_by_query
 from tests.sketches.made import batches, labelled

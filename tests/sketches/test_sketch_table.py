@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from quantshift import load_sketch, quantify_sketch, sketch
 from quantshift.errors import DataError, UserError
+from quantshift.sketches import load_sketch, quantify_sketch, sketch
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.counting import tally

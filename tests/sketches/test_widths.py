@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift import sketch
+from quantshift.sketches import sketch
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.score import MIDDLE, NARROW, WIDE

@@ -65,7 +65,7 @@ def yield_checks(quantifier: Any) -> Iterator[tuple[str, Callable[[], None]]]:
     """Yields (name, check) for an unfitted quantifier; each check is a call without arguments.
 
     quantifier: one of quantshift or derived from one, or any class or object with fit(X, y) and
-        predict(X) or quantify(X), which is wrapped (`quantshift.wrap`).
+        predict(X) or quantify(X), which is wrapped (`quantshift.quantifiers.wrap`).
     """
     checked = _as_quantifier(quantifier)
     for applies, checks in GROUPS:
@@ -85,7 +85,8 @@ def check_quantifier(quantifier: Any, *, skip: Collection[str] = ()) -> None:
 
     Examples
     --------
-    >>> from quantshift import CC, check_quantifier
+    >>> from quantshift import CC
+    >>> from quantshift.checks import check_quantifier
     >>> check_quantifier(CC(), skip=["pickling"])
     """
     for name, check in yield_checks(quantifier):
@@ -574,7 +575,7 @@ def _as_quantifier(quantifier: Any) -> AbstractQuantifier:
     if not is_quantifier(cls):
         raise UserError(
             f"{cls.__name__} is not a quantifier; give it fit(X, y) and predict(X), or derive it "
-            "from quantshift.AbstractQuantifier"
+            "from quantshift.quantifiers.AbstractQuantifier"
         )
     return ForeignQuantifier(quantifier)
 

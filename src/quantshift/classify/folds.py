@@ -149,6 +149,16 @@ def fold_of_each(cv: Any, n_items: int) -> Any:
     return _held_out_once(cv, n_items, "this list") if _is_given_splits(cv) else cv
 
 
+def folds_of_rows(cv: Any, n_items: int, rows: Indices) -> Any:
+    """What `cv` is for some of the items: if it says the fold of each item, that of these.
+
+    >>> folds_of_rows([0, 1, 0, 1], 4, np.array([1, 2])), folds_of_rows(5, 4, np.array([1, 2]))
+    (array([1, 0]), 5)
+    """
+    cv = fold_of_each(cv, n_items)
+    return np.asarray(cv)[rows] if isinstance(cv, list | tuple | np.ndarray) else cv
+
+
 def _split_by(splitter: Any, codes: Codes) -> Indices:
     try:
         splits = list(splitter.split(codes[:, np.newaxis], codes))

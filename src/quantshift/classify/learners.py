@@ -258,7 +258,7 @@ class GivenPosteriors(AbstractLearner):
         """Not available: there is no classifier."""
         raise UserError(
             "posteriors are given instead of features: use only quantifiers that aggregate "
-            "posteriors (derived from quantshift.AbstractQuantifier)"
+            "posteriors (derived from quantshift.quantifiers.AbstractQuantifier)"
         )
 
 

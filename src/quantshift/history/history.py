@@ -33,6 +33,18 @@ class History(Archive):
         an old batch that is measured again does not raise its alarm again.
 
         Warns of damaged files: without their calls, alarms may be missing.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from quantshift import History, judge, watch
+        >>> verdict = ["pass"] * 160 + ["fail"] * 40
+        >>> label = ["pass"] * 35 + ["fail"] * 5 + [None] * 120 + ["fail"] * 10 + [None] * 30
+        >>> answer = judge(verdict=verdict, label=label, labels="by-verdict")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = watch(answer, history=folder, at="2026-03-02")
+        ...     len(History.open(folder).alarms())
+        0
         """
         problems = self.problems()
         if problems:
@@ -43,6 +55,20 @@ class History(Archive):
         """Write the page that `history page` writes: one file, for any browser.
 
         overwrite: also replace a file that is not such a page.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from quantshift import History, judge, watch
+        >>> verdict = ["pass"] * 160 + ["fail"] * 40
+        >>> label = ["pass"] * 35 + ["fail"] * 5 + [None] * 120 + ["fail"] * 10 + [None] * 30
+        >>> answer = judge(verdict=verdict, label=label, labels="by-verdict")
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     history = watch(answer, history=Path(folder) / "history", at="2026-03-02").history
+        ...     history.to_html(Path(folder) / "history.html")
+        ...     sorted(path.name for path in Path(folder).iterdir())
+        ['history', 'history.html']
         """
         from quantshift.history.output.page import render_page
 

@@ -111,6 +111,8 @@ class LargeSimulations:
         self.rows = np.sort(np.concatenate([_part(rows, rng, PART // 2) for rows in members]))
         self.members = ClassMembers(codes[self.rows], 2, _taken(held_out.weights, self.rows))
         self._known_errors: dict[tuple[float, int], float] = {}
+        self._refit: Fitted | None = None
+        self._of_refit: dict[tuple[float, int], float] = {}
 
     def estimates(
         self,
@@ -129,10 +131,21 @@ class LargeSimulations:
         drawn = self.rows[self.members.draw(prevalences, PART, n, rng, exact=exact)]
         estimate = again.estimate_items(self.held_out.unweighted(), drawn)
         estimates = estimate.prevalence[:, 1].reshape(-1, n)
-        expected = self._expected(again, prevalences, self.rows, size)
+        expected = self._expected_of_refit(again, prevalences, size)
         deviations = np.sqrt(PART / size) * (estimates - expected[:, np.newaxis])
         moved = (expected + self._errors(prevalences, size))[:, np.newaxis] + deviations
         return np.asarray(np.clip(moved, 0.0, 1.0))
+
+    def _expected_of_refit(self, again: Fitted, prevalences: Prevalences, size: int) -> Reals:
+        """The same for samples with exactly these shares and others: computed once."""
+        if again is not self._refit:
+            self._refit, self._of_refit = again, {}
+        keys = [(float(p[1]), size) for p in prevalences]
+        missing = [i for i, key in enumerate(keys) if key not in self._of_refit]
+        if missing:
+            found = self._expected(again, prevalences[missing], self.rows, size)
+            self._of_refit |= {keys[i]: float(p) for i, p in zip(missing, found, strict=True)}
+        return np.array([self._of_refit[key] for key in keys])
 
     def _errors(self, prevalences: Prevalences, size: int) -> Reals:
         """What the estimates of all training items at these shares are above those of the part."""

@@ -121,14 +121,38 @@ MOST_SHOWN = 10
 class PrevalenceInterval(BoundedShares):
     """An estimate between two limits, class by class.
 
-    prevalence, low, high: shape (..., n_classes), in the order of `classes`.
-    simultaneous: whether all classes are within their limits at once with probability `level`;
-        otherwise each class is, on its own.
-    informative: whether the posteriors separate a class from every other, (..., n_classes). Where
-        they do not, the limits are as wide as they can be.
-    replicates: the bootstrap's estimates, or draws of a posterior, shape (..., n_bootstrap,
-        n_classes).
-    bias: their mean minus the prevalence that they were drawn at, (..., n_classes).
+    Attributes
+    ----------
+    prevalence, low, high : arrays of shape (..., n_classes)
+        In the order of `classes`; the first axis is that of samples, if there are several.
+    classes : array of shape (n_classes,)
+        The labels of the classes.
+    level : float
+        Confidence level.
+    simultaneous : bool
+        Whether all classes are within their limits at once with probability `level`; otherwise each
+        class is, on its own.
+    informative : array of shape (..., n_classes)
+        Whether the posteriors separate a class from every other. Where they do not, the limits are
+        as wide as they can be.
+    replicates : array of shape (..., n_bootstrap, n_classes)
+        The bootstrap's estimates, or draws of a posterior.
+    bias : array of shape (..., n_classes)
+        Their mean minus the prevalence that they were drawn at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import PACC
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> interval = PACC().fit(X, y).predict_interval(X[100:250], n_bootstrap=200)
+    >>> interval
+    PrevalenceInterval(ham: 69.6% (60.7 to 77.1), spam: 30.4% (22.9 to 39.3); level=0.95)
+    >>> interval.width.round(2)
+    array([0.16, 0.16])
+    >>> interval.to_frame().columns
+    ['sample', 'class', 'share', 'low', 'high']
     """
 
     level: float
@@ -166,7 +190,17 @@ class PrevalenceInterval(BoundedShares):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def to_frame(self) -> "pl.DataFrame":
-        """A row for each class of each sample: sample, class, share, low, high."""
+        """A row for each class of each sample: sample, class, share, low, high.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> PACC().fit(X, y).predict_interval(X[100:250], n_bootstrap=200).to_frame().shape
+        (2, 5)
+        """
         import polars as pl
 
         shares, low, high = (np.atleast_2d(a) for a in (self.prevalence, self.low, self.high))

@@ -59,11 +59,30 @@ N_POINTS = 10_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Region:
-    """A region of the simplex.
+    """A region of the simplex, in which the shares of all classes are at once.
 
-    centre: mean of the replicates, (n_classes,). low, high: least and largest share of each class
-    in a box; 0 and 1 for an ellipse. middle, precision: of an ellipse, in its coordinates; most:
-    its largest squared distance.
+    Attributes
+    ----------
+    kind : {"ellipse", "box", "clr", "ilr"}
+        Its form.
+    level : float
+        Confidence level.
+    centre : array of shape (n_classes,)
+        Mean of the replicates.
+    low, high : arrays of shape (n_classes,)
+        Least and largest share of each class in a box; 0 and 1 for an ellipse.
+    middle, precision, most
+        Of an ellipse: its middle and precision, in its coordinates, and its largest squared
+        distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import PACC
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> PACC().fit(X, y).predict_region(X[100:250], kind="box", n_bootstrap=200)
+    Region('box', centre=[0.696, 0.304], level=0.95)
     """
 
     kind: str
@@ -97,7 +116,23 @@ class Region:
         return f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
 
     def contains(self, p: ArrayLike) -> NDArray[np.bool_]:
-        """Whether the region contains prevalences (..., n_classes); shape (...)."""
+        """Whether the region contains prevalences (..., n_classes); shape (...).
+
+        Parameters
+        ----------
+        p : array of shape (..., n_classes)
+            Prevalences.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> region = PACC().fit(X, y).predict_region(X[100:250], n_bootstrap=200)
+        >>> region.contains([2 / 3, 1 / 3]), region.contains([0.1, 0.9])
+        (array(True), array(False))
+        """
         points = np.asarray(p, dtype=np.float64)
         if points.shape[-1] != len(self.centre):
             raise DataError(
@@ -110,7 +145,19 @@ class Region:
         return np.asarray((away @ self.precision * away).sum(axis=-1) <= self.most)
 
     def simplex_share(self) -> float:
-        """The part of the simplex that the region covers, by uniform points."""
+        """The part of the simplex that the region covers, by uniform points.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> fitted = PACC().fit(X, y)
+        >>> wide, narrow = (fitted.predict_region(X[::k], n_bootstrap=200) for k in (10, 1))
+        >>> wide.simplex_share() > narrow.simplex_share()
+        True
+        """
         rng = generator(0, purpose="share of the simplex", n_classes=len(self.centre))
         return float(self.contains(simplex.uniform(N_POINTS, len(self.centre), rng)).mean())
 
@@ -157,7 +204,26 @@ def with_bias(replicates: Prevalences, p_hat: Prevalences, bias: Reals) -> Reals
 def region_of(
     interval: PrevalenceInterval, *, kind: RegionKind = "ellipse"
 ) -> Region | list[Region]:
-    """The region of what `predict_interval` returned; of each sample if there are several."""
+    """The region of what `predict_interval` returned; of each sample if there are several.
+
+    Parameters
+    ----------
+    interval : PrevalenceInterval
+        What `predict_interval` has returned.
+    kind : {"ellipse", "box", "clr", "ilr"}
+        The form of the region.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import PACC
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> from quantshift.intervals import region_of
+    >>> interval = PACC().fit(X, y).predict_interval(X[100:250], n_bootstrap=200)
+    >>> region_of(interval, kind="box")
+    Region('box', centre=[0.696, 0.304], level=0.95)
+    """
     parts = (interval.replicates, interval.prevalence, interval.bias)
     if interval.replicates.ndim == 2:
         return _of_one(*parts, kind, interval.level)

@@ -75,7 +75,15 @@ class Items:
         return self.posteriors is not None or bool(self._sizes())
 
     def take(self, rows: Indices) -> "Items":
-        """The items at these positions; all of them, in their order, are not copied."""
+        """The items at these positions; all of them, in their order, are not copied.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift.items import Items
+        >>> Items(features=np.array([[1.0], [2.0], [3.0]])).take(np.array([2, 0])).features.ravel()
+        array([3., 1.])
+        """
         if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             return self
         return Items(
@@ -86,12 +94,29 @@ class Items:
         )
 
     def unweighted(self) -> "Items":
-        """The same items, each of which counts once."""
+        """The same items, each of which counts once.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift.items import Items
+        >>> Items(weights=np.array([2.0, 3.0])).unweighted().weights is None
+        True
+        """
         return self if self.weights is None else replace(self, weights=None)
 
     @classmethod
     def joined(cls, parts: Sequence["Items"]) -> "Items":
-        """The items of all parts, concatenated; all parts must have the same fields."""
+        """The items of all parts, concatenated; all parts must have the same fields.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift.items import Items
+        >>> parts = [Items(features=np.array([[1.0]])), Items(features=np.array([[2.0], [3.0]]))]
+        >>> len(Items.joined(parts))
+        3
+        """
         columns = ([getattr(part, field.name) for part in parts] for field in fields(cls))
         return cls(*map(_joined, columns))
 

@@ -280,7 +280,11 @@ class PerformanceEstimator:
     def _named(
         self, estimate: Reals, low: Reals, high: Reals, training: Reals
     ) -> Iterator[Measured]:
-        columns = (values.tolist() for values in (estimate, low, high, training))
+        # A sum of weights may leave a share a rounding above 1.
+        columns = (
+            np.where(self._are_shares, values.clip(0, 1), values).tolist()
+            for values in (estimate, low, high, training)
+        )
         for (measure, label), *numbers in zip(self._names, *columns, strict=True):
             yield Measured(measure.name, label, *numbers)
 

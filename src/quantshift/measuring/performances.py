@@ -60,13 +60,34 @@ FEWEST_REPLICATES = 20
 class Performance:
     """Measures of a classifier on items without labels.
 
-    grounds: of which kind the limits are, and why. sentence: what was done with the probabilities.
-    as_trained, corrected: the measures of the classifier as trained and after the correction that
-        the evidence allows; the second is empty if there is none.
-    confusion: the estimated share of items of each class (row) that get each
-        prediction (column) as trained, (n_classes, n_classes); NaN where the method does not say.
-    prevalence: the shares of the classes in the sample if only they changed, (n_classes,).
-    groups: the same for each group of items, if groups were given.
+    Attributes
+    ----------
+    as_trained, corrected : tuple of Measured
+        The measures of the classifier as trained, and after the correction that the evidence
+        allows; the second is empty if there is none.
+    grounds : Grounds
+        Of which kind the limits are, and why.
+    sentence : str
+        What was done with the probabilities.
+    confusion : array of shape (n_classes, n_classes)
+        The estimated share of items of each class (row) that get each prediction (column) as
+        trained; NaN where the method does not say.
+    prevalence : array of shape (n_classes,)
+        The shares of the classes in the sample if only they changed.
+    groups : dict
+        The same for each group of items, if groups were given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift import ShiftedClassifier, performance
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> found = performance(ShiftedClassifier().fit(X, y), X[100:250], n_bootstrap=50)
+    >>> found.of("accuracy").measure
+    'accuracy'
+    >>> found.to_frame().columns.tolist()[:4]
+    ['group', 'items', 'use', 'measure']
     """
 
     classes: NDArray[Any]
@@ -92,7 +113,28 @@ class Performance:
         return self.grounds.reason
 
     def of(self, measure: str, label: Any = None, *, corrected: bool = False) -> Measured:
-        """One measure, of all classes or of one. corrected: after the correction, if any."""
+        """One measure, of all classes or of one. corrected: after the correction, if any.
+
+        Parameters
+        ----------
+        measure : str
+            Its name, such as "accuracy".
+        label : class, optional
+            For the measure of one class.
+        corrected : bool
+            After the correction, if there is one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import ShiftedClassifier, performance
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> found = performance(ShiftedClassifier().fit(X, y), X[100:250], n_bootstrap=50)
+        >>> accuracy = found.of("accuracy")
+        >>> bool(accuracy.low < accuracy.estimate < accuracy.high)
+        True
+        """
         measures = self.corrected if corrected and self.corrected else self.as_trained
         for each in measures:
             if each.measure == measure and each.label == label:
@@ -120,11 +162,33 @@ class Performance:
                     }
 
     def to_frame(self) -> Any:
-        """A data frame with a row per use, measure and class: pandas if installed, else polars."""
+        """A data frame with a row per use, measure and class: pandas if installed, else polars.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import ShiftedClassifier, performance
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> found = performance(ShiftedClassifier().fit(X, y), X[100:250], n_bootstrap=50)
+        >>> found.to_frame()["measure"].unique().tolist()[:4]
+        ['accuracy', 'balanced_accuracy', 'precision', 'recall']
+        """
         return as_frame(self.records())
 
     def to_text(self) -> str:
-        """The measures of all classes together, as a table, and what they rest on."""
+        """The measures of all classes together, as a table, and what they rest on.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import ShiftedClassifier, performance
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> found = performance(ShiftedClassifier().fit(X, y), X[100:250], n_bootstrap=50)
+        >>> print(found.to_text().splitlines()[0])
+                           estimate    95% interval  in training  corrected
+        """
         head = limits_head(self.kind, self.level)
         rows = [["", "estimate", head, "in training", "corrected", ""]]
         after = {each.measure: each for each in self.corrected if each.label is None}
@@ -451,6 +515,7 @@ def _fitted(
 ) -> ShiftedClassifier:
     refuse_pipeline(classifier, "performance")
     if isinstance(classifier, ShiftedClassifier):
+        check_is_fitted(classifier)
         if held_out is not None or assume not in (AUTO, classifier.assume):
             raise UserError("a ShiftedClassifier has its own held-out items and assumption")
         return classifier

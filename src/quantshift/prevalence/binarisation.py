@@ -30,7 +30,7 @@ def binarise(stars: ArrayLike, cut_point: float) -> tuple[Codes, Indices]:
 
     Examples
     --------
-    >>> from quantshift import binarise
+    >>> from quantshift.prevalence import binarise
     >>> codes, kept = binarise([1, 3, 5, 4], 3)
     >>> codes, kept
     (array([0, 1, 1]), array([0, 2, 3]))

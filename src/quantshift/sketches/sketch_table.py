@@ -73,7 +73,7 @@ class Sketch:
         `n`. Joint cells have further rows: the marginal cells.
 
     >>> import polars as pl
-    >>> from quantshift import sketch
+    >>> from quantshift.sketches import sketch
     >>> rows = pl.DataFrame({"p_spam": [0.1, 0.9, 0.9], "label": ["ham", "spam", "spam"]})
     >>> sketch(rows, score="p_spam", label="label").table["n"].sum()
     3
@@ -125,7 +125,16 @@ class Sketch:
 
     @uses_tables
     def merge(self, *others: "Sketch") -> "Sketch":
-        """The rows of all sketches together, the same in any order."""
+        """The rows of all sketches together, the same in any order.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from quantshift.sketches import sketch
+        >>> counts = sketch(pl.DataFrame({"score": [0.1, 0.1, 0.9]}), score="score")
+        >>> counts.merge(counts, counts).n_rows
+        9
+        """
         for other in others:
             if other.about != self.about:
                 raise DataError(
@@ -161,7 +170,22 @@ class Sketch:
         return np.column_stack([1 - scores, scores])
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the sketch as Parquet, whole or not at all; equal sketches give equal bytes."""
+        """Write the sketch as Parquet, whole or not at all; equal sketches give equal bytes.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import polars as pl
+        >>> from quantshift.sketches import sketch
+        >>> counts = sketch(pl.DataFrame({"score": [0.1, 0.1, 0.9]}), score="score")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = [Path(folder) / name for name in ("a.parquet", "b.parquet")]
+        ...     for file in files:
+        ...         counts.save(file)
+        ...     files[0].read_bytes() == files[1].read_bytes()
+        True
+        """
         write_output(
             path, self.to_bytes(), overwrite=overwrite, ours=is_sketch, endings=("parquet", "pq")
         )
@@ -201,6 +225,23 @@ def load_sketch(path: str | Path) -> Sketch:
     """Read a sketch that `Sketch.save` has written.
 
     A table that the query of `sketch_sql` has made, saved as Parquet or CSV, is one too.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import polars as pl
+    >>> from quantshift.sketches import load_sketch, sketch
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "counts.parquet"
+    ...     sketch(pl.DataFrame({"score": [0.1, 0.1, 0.9]}), score="score").save(file)
+    ...     load_sketch(file).n_rows
+    3
     """
     TABLE_THREADS.use()
     source = Path(path)

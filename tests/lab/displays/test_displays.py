@@ -1,5 +1,7 @@
 """Displays of estimates: their numbers, what they draw, and what they refuse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -17,6 +19,7 @@ from quantshift import (
     metrics,
 )
 from quantshift.errors import DataError, UserError
+from quantshift.intervals import region_of
 
 FEW = PriorShift(test_size=20, test_repeats=3, test_prevalences=[0.1, 0.5, 0.9])
 OF_SAMPLES = (DiagonalDisplay, BiasDisplay, ErrorByShiftDisplay)
@@ -144,9 +147,28 @@ def test_regions_of_two_classes_are_lines_and_of_four_are_refused(fitted, items)
         RegionDisplay.from_estimator(four, np.eye(4)[codes], n_bootstrap=20)
 
 
+def test_a_region_between_two_points_of_the_grid_is_drawn(fitted, items):
+    """The limits of nothing were an error of NumPy."""
+    interval = fitted.predict_interval(items[0], n_bootstrap=50)
+    share = 1 / 3 + 1e-6 * np.random.default_rng(0).normal(size=50)
+    narrow = replace(
+        interval,
+        prevalence=np.array([2 / 3, 1 / 3]),
+        replicates=np.stack([1 - share, share], axis=1),
+        bias=np.zeros(2),
+    )
+    (line,) = RegionDisplay.from_predictions(region_of(narrow)).ax_.collections
+    assert_allclose(line.get_segments()[0][:, 0], 1 / 3, atol=1e-5)
+
+
 def test_what_does_not_fit_is_one_line():
     with pytest.raises(DataError, match="does not fit p_hat"):
         DiagonalDisplay.from_predictions([0.1, 0.2], [0.1])
+    with pytest.raises(UserError, match="interval of IntervalDisplay must be what predict_inter"):
+        IntervalDisplay.from_predictions(0.5)
+    for nothing in (0.5, []):
+        with pytest.raises(UserError, match="regions of RegionDisplay must be what predict_region"):
+            RegionDisplay.from_predictions(nothing)
     with pytest.raises(DataError, match="degrees do not fit 2 samples"):
         BiasDisplay.from_predictions([0.1, 0.2], [0.1, 0.2], degree=[0.0])
     with pytest.raises(UserError, match="takes a quantifier"):

@@ -12,12 +12,11 @@ from quantshift import (
     NaturalPrevalence,
     PriorShift,
     UniformPrevalence,
-    binarise,
     evaluate,
     metrics,
 )
 from quantshift.errors import UserError
-from quantshift.prevalence import simplex
+from quantshift.prevalence import binarise, simplex
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 2_000)

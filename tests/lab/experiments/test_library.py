@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from quantshift import ConceptShift, CovariateShift, LocalCovariateShift, PriorShift, binarise
+from quantshift import ConceptShift, CovariateShift, LocalCovariateShift, PriorShift
 from quantshift.lab.data.embedded.synthetic import generate
 from quantshift.lab.experiments.documents.loading import (
     library,
@@ -13,6 +13,7 @@ from quantshift.lab.experiments.documents.loading import (
 )
 from quantshift.lab.experiments.planning import describe_plan, plan
 from quantshift.lab.shifts import split_pools
+from quantshift.prevalence import binarise
 
 NAMES = ["concept", "concept-forced", "covariate", "local", "prior"]
 METHODS = ["CC", "ACC", "PCC", "PACC", "HDy", "DyS", "SMM", "SLD", "MLPE"]

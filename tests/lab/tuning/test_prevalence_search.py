@@ -9,17 +9,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
 
-from quantshift import (
-    CC,
-    PACC,
-    SLD,
-    EDx,
-    PrevalenceScorer,
-    PrevalenceSearchCV,
-    PriorShift,
-)
+from quantshift import CC, PACC, SLD, PrevalenceScorer, PrevalenceSearchCV, PriorShift
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import UserError
+from quantshift.quantifiers import EDx
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(["ham", "spam"], [200, 100])
@@ -116,6 +109,15 @@ def test_grid_search_takes_the_scorer():
     assert search.best_params_["calibration"] in ("none", "sigmoid")
 
 
+def test_a_scorer_says_what_it_is_and_what_it_cannot_take():
+    assert repr(PrevalenceScorer("rae")) == "PrevalenceScorer('rae')"
+    with pytest.raises(UserError, match="error of PrevalenceScorer must be the name of an error"):
+        PrevalenceScorer("aee")
+    alone = np.flatnonzero(Y[0] == Y)
+    with pytest.raises(UserError, match=r"no held-out item is of class .*StratifiedKFold"):
+        PrevalenceScorer()(SLD().fit(X, Y), X[alone], Y[alone])
+
+
 def test_it_is_an_estimator_of_scikit_learn():
     search = PrevalenceSearchCV(SLD(), {"calibration": ["none"]}, error="rae")
     again = clone(search)
@@ -139,6 +141,14 @@ def test_it_is_an_estimator_of_scikit_learn():
 def test_what_cannot_be_searched_is_one_line(options, message):
     with pytest.raises(UserError, match=message):
         PrevalenceSearchCV(**{"estimator": SLD(), "param_grid": {}, **options}).fit(X, Y)
+
+
+def test_what_the_best_can_do_the_search_can_do():
+    search = PrevalenceSearchCV(SLD(), {"calibration": ["none"]}).fit(X, Y)
+    best = search.best_estimator_
+    assert search.predict_frame(X).equals(best.predict_frame(X))
+    assert np.array_equal(search.predict(X), best.predict(X))
+    assert np.array_equal(search.estimate(X).prevalence, best.predict(X))
 
 
 def test_without_refit_nothing_is_estimated():

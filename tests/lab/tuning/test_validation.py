@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift import CC, MLPE, PACC, Items
+from quantshift import CC, MLPE, PACC
 from quantshift.errors import UserError
+from quantshift.items import Items
 from quantshift.lab.tuning.validation import draw_validation, validation_errors
 
 CODES = np.repeat([0, 1], [70, 30])

@@ -20,10 +20,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-from quantshift import PACC, GuardedSLD, HDx
+from quantshift import PACC, GuardedSLD
 from quantshift.errors import DataError, UserError
 from quantshift.measuring import NotAdaptedWarning, ShiftedClassifier
 from quantshift.measuring.adapting.adaptation import STRONG
+from quantshift.quantifiers import HDx
 
 APART = 2.0
 

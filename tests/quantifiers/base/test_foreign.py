@@ -10,10 +10,11 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import PriorShift, evaluate, wrap
+from quantshift import PriorShift, evaluate
 from quantshift.base.seeding import generator
 from quantshift.checks.every_quantifier import yield_checks
 from quantshift.errors import DataError, UserError
+from quantshift.quantifiers import wrap
 from quantshift.quantifiers.base.foreign import ForeignQuantifier, is_quantifier, plain_matrix
 
 

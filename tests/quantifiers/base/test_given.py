@@ -1,7 +1,9 @@
 """What users give to functions that take a quantifier."""
 
 import numpy as np
+import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -9,18 +11,24 @@ from sklearn.preprocessing import StandardScaler
 from quantshift import (
     PACC,
     SLD,
+    DiagonalDisplay,
+    IntervalDisplay,
     PrevalenceScorer,
     PrevalenceSearchCV,
     PriorShift,
-    check_quantifier,
+    ShiftedClassifier,
     evaluate,
     performance,
+    plan_judge,
     save,
-    save_model,
     shift_test,
+    watch,
 )
+from quantshift.checks import check_quantifier
 from quantshift.errors import UserError
+from quantshift.quantifiers import wrap
 from quantshift.quantifiers.base.given import given_quantifier
+from quantshift.quantifying import save_model
 
 TAKEN_BY = {
     "evaluate": lambda q, X, y: evaluate(q, PriorShift(), X, y),
@@ -30,6 +38,8 @@ TAKEN_BY = {
     "check_quantifier": lambda q, X, y: check_quantifier(q),
     "PrevalenceSearchCV": lambda q, X, y: PrevalenceSearchCV(q, {}).fit(X, y),
     "PrevalenceScorer": lambda q, X, y: PrevalenceScorer()(q, X, y),
+    "DiagonalDisplay": lambda q, X, y: DiagonalDisplay.from_estimator(q, X, y),
+    "IntervalDisplay": lambda q, X, y: IntervalDisplay.from_estimator(q, X),
 }
 
 
@@ -89,3 +99,19 @@ def test_options_of_intervals_are_checked(options, items):
     with pytest.raises(UserError) as refused:
         fitted.predict_interval(items[0], **options)
     assert next(iter(options)) in str(refused.value)
+
+
+def test_what_no_verb_can_take_is_one_line(items):
+    """These were attribute errors from inside, or answers about nothing."""
+    X, y = items
+    with pytest.raises(NotFittedError, match="ShiftedClassifier instance is not fitted yet"):
+        performance(ShiftedClassifier(), X)
+    with pytest.raises(UserError, match="watch takes an answer of quantify or judge, got int"):
+        watch(3)
+    with pytest.raises(UserError, match=r"wrap takes a class with fit and predict.*got 3"):
+        wrap(3)
+    with pytest.raises(UserError, match="replace of PriorShift must be"):
+        evaluate(SLD().fit(X, y), PriorShift(test_size=5, replace="no"), X, y)
+    for number in (0, 2.5):
+        with pytest.raises(UserError, match="'n_labels' must be a whole number of at least 1"):
+            plan_judge(pl.DataFrame({"verdict": y}), verdict="verdict", n_labels=number)

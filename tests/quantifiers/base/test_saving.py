@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from quantshift import CC, PACC, SLD, Median, load, save
+from quantshift import CC, PACC, SLD, load, save
 from quantshift.errors import DataError, UserError
+from quantshift.quantifiers import Median
 from quantshift.quantifiers.base import catalogue
 
 RNG = np.random.default_rng(0)

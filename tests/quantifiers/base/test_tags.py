@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from quantshift import ACC, CC, MLPE, PACC, PQ, AbstractAggregative, DyS, Median, OrdinalACC, Tags
+from quantshift import ACC, CC, MLPE, PACC, DyS
 from quantshift.errors import UserError
-from quantshift.quantifiers import Reading
+from quantshift.quantifiers import PQ, AbstractAggregative, Median, OrdinalACC, Reading, Tags
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.tags import tags_for_reading
 

@@ -7,10 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln, logsumexp
 
-from quantshift import PQ, BayesianCC, BayesianKDEy
+from quantshift import BayesianCC
 from quantshift.checks.every_quantifier import yield_checks
 from quantshift.errors import UserError
 from quantshift.intervals.limits import limits
+from quantshift.quantifiers import PQ, BayesianKDEy
 from quantshift.quantifiers.bayesian.gibbs import TwoByTwo, gibbs
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quantshift import BayesianKDEy, KDEyML
+from quantshift import KDEyML
 from quantshift.errors import UserError
+from quantshift.quantifiers import BayesianKDEy
 from quantshift.quantifiers.bayesian.mixture_posterior import posterior_nodes
 
 

@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
-from quantshift import CC, ContinuousSweep
+from quantshift import CC
 from quantshift.errors import UserError
+from quantshift.quantifiers import ContinuousSweep
 from quantshift.quantifiers.counting.continuous_sweep import NODES, normal_sweep
 
 MEANS, SPREADS, SIZES = np.array([-1.0, 1.2]), np.array([1.3, 0.8]), np.array([400.0, 300.0])

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
-from quantshift import PACC, PCC, DeBias, Friedman
+from quantshift import PACC, PCC
+from quantshift.quantifiers import DeBias, Friedman
 
 
 def drawn(n: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift import CDE
+from quantshift.quantifiers import CDE
 
 
 def drawn(n: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

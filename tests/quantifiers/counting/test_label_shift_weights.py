@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize, nnls
 
-from quantshift import ACC, PACC, RLLS, BBSEHard, BBSESoft
+from quantshift import ACC, PACC
 from quantshift.errors import UserError
+from quantshift.quantifiers import RLLS, BBSEHard, BBSESoft
 
 
 def drawn(n_classes: int, n: int, seed: int, signal: float = 1.5) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quantshift import CC, MAX, MS, MS2, T50, MethodX
+from quantshift import CC
+from quantshift.quantifiers import MAX, MS, MS2, T50, MethodX
 from quantshift.quantifiers.counting.thresholds import kth_smallest
 
 METHODS = [T50, MAX, MethodX, MS, MS2]

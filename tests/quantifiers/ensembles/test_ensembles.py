@@ -5,20 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import (
-    ACC,
-    PACC,
-    PCC,
-    SLD,
-    ClassifierMedian,
-    DyS,
-    EoQ,
-    FusedSLD,
-    HDx,
-    Median,
-    metrics,
-)
+from quantshift import ACC, PACC, PCC, SLD, DyS, metrics
 from quantshift.errors import UserError
+from quantshift.quantifiers import ClassifierMedian, EoQ, FusedSLD, HDx, Median
 from quantshift.quantifiers.ensembles.ensembles import random_draws
 from quantshift.quantifiers.ensembles.medians import median_prevalence
 

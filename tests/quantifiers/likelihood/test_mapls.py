@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quantshift import MAPLS, SLD
+from quantshift import SLD
 from quantshift.checks.every_quantifier import check_quantifier
 from quantshift.errors import UserError
+from quantshift.quantifiers import MAPLS
 from quantshift.quantifiers.likelihood.mapls import sample_weight
 
 

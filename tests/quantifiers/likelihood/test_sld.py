@@ -3,8 +3,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 
-from quantshift import SLD, OrdinalLikelihood, OrdinalSLD
+from quantshift import SLD, OrdinalSLD
 from quantshift.errors import UserError
+from quantshift.quantifiers import OrdinalLikelihood
 
 
 def test_confident_posteriors_do_not_end_at_a_border() -> None:

@@ -7,9 +7,10 @@ from scipy.spatial.distance import cdist
 from scipy.special import softmax
 from scipy.stats import cramervonmises_2samp
 
-from quantshift import CvMy, EDx, EDy, KDEyCS, KDEyHD, KDEyML, MMDx, MMDy
+from quantshift import KDEyML
 from quantshift.checks.every_quantifier import check_quantifier
 from quantshift.errors import DataError, UserError
+from quantshift.quantifiers import CvMy, EDx, EDy, KDEyCS, KDEyHD, MMDx, MMDy
 from quantshift.quantifiers.matching import class_kernels, kdey
 from quantshift.quantifiers.matching.class_kernels import (
     ClassPoints,

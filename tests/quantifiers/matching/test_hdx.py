@@ -6,10 +6,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from quantshift import HDx, PriorShift, evaluate
+from quantshift import PriorShift, evaluate
 from quantshift.errors import DataError, UserError
 from quantshift.optimise.divergences import hellinger
 from quantshift.optimise.unimodal import minimise_unimodal
+from quantshift.quantifiers import HDx
 from quantshift.quantifiers.matching import hdx
 from quantshift.quantifiers.matching.matching import HDY_BINS, match_together
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quantshift import DMx, DMy, DyS, HDx
+from quantshift import DyS
 from quantshift.errors import DataError, UserError
 from quantshift.optimise.divergences import squared_euclidean
+from quantshift.quantifiers import DMx, DMy, HDx
 from quantshift.quantifiers.matching import histograms
 
 

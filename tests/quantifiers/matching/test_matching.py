@@ -4,10 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from quantshift import PACC, SMM, DMy, DyS, HDy
+from quantshift import PACC, DyS
 from quantshift.errors import UserError
 from quantshift.optimise.divergences import hellinger, squared_euclidean, topsoe
 from quantshift.optimise.unimodal import minimise_unimodal
+from quantshift.quantifiers import SMM, DMy, HDy
 from quantshift.quantifiers.matching.matching import bin_numbers
 
 

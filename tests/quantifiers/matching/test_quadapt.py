@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift import QuaDapt
 from quantshift.errors import UserError
+from quantshift.quantifiers import QuaDapt
 from quantshift.quantifiers.matching.quadapt import MERGING_FACTORS, score_histograms
 
 

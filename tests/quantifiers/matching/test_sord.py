@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift import SORD
+from quantshift.quantifiers import SORD
 from quantshift.quantifiers.matching.sord import _weighted_median
 
 

@@ -7,20 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from quantshift import (
-    ACC,
-    IBU,
-    PACC,
-    RUN,
-    SLD,
-    OrdinalACC,
-    OrdinalLikelihood,
-    OrdinalPACC,
-    OrdinalSLD,
-)
+from quantshift import ACC, PACC, SLD, OrdinalSLD
 from quantshift.checks.every_quantifier import yield_checks
 from quantshift.errors import DataError, UserError
 from quantshift.optimise.smoothness import first_differences, second_differences, smoother
+from quantshift.quantifiers import IBU, RUN, OrdinalACC, OrdinalLikelihood, OrdinalPACC
 
 ORDINAL = (OrdinalACC, OrdinalPACC, OrdinalSLD, OrdinalLikelihood, IBU, RUN)
 PLAIN = {

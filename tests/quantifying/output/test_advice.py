@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from quantshift import EoQ
 from quantshift.answers.shares import Share
 from quantshift.claims import Alternative, Assumption, Explanation, Reason, decide
+from quantshift.quantifiers import EoQ
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifying.estimating.unlabelled import facts_of_chosen_method
 from quantshift.quantifying.findings import Advice, BatchFindings

@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift import load_model, probabilities, quantify, save_model, train
+from quantshift import probabilities, quantify, train
 from quantshift.claims import Assumption
 from quantshift.errors import UserError
+from quantshift.quantifying import load_model, save_model
 
 
 def table(n, p, seed, *, labelled=True):

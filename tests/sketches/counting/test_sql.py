@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift import load_sketch, quantify, sketch, sketch_sql
+from quantshift import quantify
 from quantshift.errors import DataError, UserError
+from quantshift.sketches import load_sketch, sketch, sketch_sql
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.sketch_table import counted_by_query

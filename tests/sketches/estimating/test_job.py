@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift import quantify_sketch, sketch
 from quantshift.errors import DataError, UserError
 from quantshift.history import watch
 from quantshift.labelling.audit import reweigh
@@ -14,6 +13,7 @@ from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifying import save_model, train
 from quantshift.quantifying.estimating.evidence import FAR_SURER
+from quantshift.sketches import quantify_sketch, sketch
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.estimating.batches import batches_of
 from quantshift.sketches.estimating.counts import point_estimates

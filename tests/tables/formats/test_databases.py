@@ -2,7 +2,7 @@
 
 import pytest
 
-from quantshift import sketch
+from quantshift.sketches import sketch
 from quantshift.tables.reading import open_table
 
 duckdb = pytest.importorskip("duckdb", reason="needs quantshift[warehouse]")

@@ -18,10 +18,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift import judge, quantify, sketch
+from quantshift import judge, quantify
 from quantshift.errors import DataError, UserError
 from quantshift.lab.data import DataFolder, ReviewFile, import_reviews
 from quantshift.labelling.sheets.drawn import check_sheet
+from quantshift.sketches import sketch
 from quantshift.tables import (
     OpenTable,
     TableFile,

@@ -32,13 +32,31 @@ def json_schema_of(result: type) -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of what `to_json` of a type of answer gives."""
     from pydantic import TypeAdapter
 
-    schema = TypeAdapter(result).json_schema(mode="serialization")
+    schema = _without_examples(TypeAdapter(result).json_schema(mode="serialization"))
     properties = {**MADE_BY, **schema["properties"]}
     return {
         "$schema": DRAFT,
         **schema,
         "properties": properties,
         "required": list(properties),
+    }
+
+
+def _without_examples(schema: Any) -> Any:
+    """A schema whose descriptions, which are docstrings, say nothing of Python.
+
+    >>> _without_examples({"description": "A share.\\n\\nExamples\\n--------\\n>>> 1"})
+    {'description': 'A share.'}
+    """
+    if isinstance(schema, list):
+        return [_without_examples(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: part.partition("\n\nExamples\n")[0]
+        if name == "description" and isinstance(part, str)
+        else _without_examples(part)
+        for name, part in schema.items()
     }
 
 

@@ -113,43 +113,104 @@ def judge(
 ) -> "Judgement | LabelJudgement":
     """The true share of each class among items with verdicts of a model, from a few human labels.
 
-    table: a file or a data frame with a verdict for every item. Without it the arguments that name
-        columns hold their values: `judge(verdict=[...], label=[...])`, None for no label.
-    verdict: the column of the verdicts, or several, one for each judge; score: a column of numbers
-        instead, or in addition.
-    label: the column of people's labels, empty where there is none; several columns if several
-        people have labelled, or one and `annotator`, a column of who gave it, with a row for each
-        item and person. The label of an item is then that of most of them.
-    labelled: another table with labels: of the same items, found by `id`; a sheet that
-        `plan_judge` has drawn; or other items, with verdicts of their own.
-    labels: how the labelled items were chosen: "random", "by-verdict" (a number of each verdict),
-        "by-label" (a number of each label), "elsewhere" (other items). Guessed if not given. Data
-        that contradict it are an error, unless you `insist`.
-    by: a column of groups to judge one by one; compare: two or more of them, whose differences in
-        pairs are estimated, on the same items if their ids are the same; "all": all of them.
-    wins: the classes that are a win and a loss, if verdicts say which of two answers is better: the
-        win rate is compared with 50%. first: a column that says which answer the judge saw first.
-    cluster: a column of questions, conversations or users: items of one are alike. weights: a
-        column of numbers, such as views, by which items count. source: a column of `labelled` with
-        where its items come from: several sources show how far the judge's errors move.
-    errors_by: columns by which the judge may err more often, or "all". misjudged: a CSV file for
-        the labelled items on which the judge and people disagree; overwrite: replace any file.
-    cut: choose the threshold of the score: "agreement", or a target such as "precision=0.9" or
+    Parameters
+    ----------
+    table : path or data frame, optional
+        A verdict for every item. Without it the arguments that name columns hold their values:
+        `judge(verdict=[...], label=[...])`, with None where there is no label.
+    verdict : str or list of str, optional
+        The column of the verdicts; several, one for each judge.
+    label : str or list of str, optional
+        The column of people's labels, empty where there is none; several columns if several people
+        have labelled. The label of an item is that of most of them.
+    labelled : path or data frame, optional
+        Another table with labels: of the same items, found by `id`; a sheet that `plan_judge` has
+        drawn; or other items, with verdicts of their own.
+    score : str, optional
+        A column of numbers, instead of verdicts or in addition.
+    id : str, optional
+        The column that tells items apart.
+    by : str, optional
+        A column of groups, which are judged one by one.
+    annotator : str, optional
+        A column of who gave the label, with a row for each item and person.
+    cluster : str, optional
+        A column of questions, conversations or users: items of one are alike.
+    weights : str, optional
+        A column of numbers, such as views, by which items count.
+    source : str, optional
+        A column of `labelled` with where its items come from: several sources show how far the
+        judge's errors move.
+    compare : list of str or "all", optional
+        Groups of `by` whose differences in pairs are estimated, on the same items if their ids are
+        the same.
+    wins : pair, optional
+        The classes that are a win and a loss, if verdicts say which of two answers is better: the
+        win rate is compared with 50%.
+    first : str, optional
+        A column that says which answer the judge saw first.
+    errors_by : list of str or "all"
+        Columns by which the judge may err more often.
+    cut : str, optional
+        Choose the threshold of the score: "agreement", or a target such as "precision=0.9" or
         "recall=0.9".
-    pairs: several labels at once, each with verdicts of its own: column of verdicts -> column of
-        labels, whose cells say 0 or 1; for several judges or people, a tuple of columns or their
-        names with a + between them. separator: instead of pairs, what is between the labels in the
-        cells of `verdict` and `label`, where "none" means that people found no label. The result is
-        then a `LabelJudgement`.
-    map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
-        some are not among the labels; positive: the class whose share comes first.
-    sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
-        (0.9, 0.85, 0.94).
-    assume: what carries over from labels elsewhere: "rates" (the judge errs as often here as
-        there), "verdicts" (a verdict means the same), or "auto": without a declaration the answer
-        is a range that allows for both to move.
-    of: whose share the interval is for, "items" (those of the table) or "population" (that they
-        were drawn from, which is known less well).
+    pairs : dict, optional
+        Several labels at once: column of verdicts -> column of labels, whose cells say 0 or 1; for
+        several judges or people a tuple of columns, or their names with a + between them.
+    separator : str, optional
+        Instead of `pairs`: what is between the labels in the cells of `verdict` and `label`, where
+        "none" means that people found no label.
+    misjudged : path, optional
+        A CSV file to write: the labelled items on which the judge and people disagree.
+    labels : {"random", "by-verdict", "by-label", "elsewhere"}, optional
+        How the labelled items were chosen: at random, a number of each verdict, a number of each
+        label, or other items. Guessed if not given, and the answer then says *if*.
+    map : dict, optional
+        Verdict -> label, where the names differ and it is not obvious.
+    classes : sequence
+        All classes, if some are not among the labels.
+    positive : class, optional
+        The class whose share comes first.
+    sensitivity, specificity : float or (float, float, float), optional
+        Known rates instead of labels, with 95% limits: 0.9, or (0.9, 0.85, 0.94).
+    missing : list of str, optional
+        Cells that mean no label, besides empty ones.
+    assume : {"auto", "rates", "verdicts"}
+        What carries over from labels elsewhere: the judge errs as often here as there ("rates"), a
+        verdict means the same ("verdicts"), or nothing is declared and the answer is a range that
+        allows for both to move.
+    insist : bool
+        Go on where the data contradict the design that `labels` names.
+    lenient : bool
+        Read a CSV file line by line if its quotes are broken.
+    level : float
+        Confidence level of the limits.
+    seed : int
+        Seed of all draws.
+    of : {"items", "population"}
+        Whose share the limits are for: that of the table's own items, or that of the population
+        they were drawn from, which is known less well.
+    overwrite : bool
+        Replace any file at `misjudged`.
+
+    Returns
+    -------
+    Judgement or LabelJudgement
+        Printed, it is what the command prints; `to_frame`, `to_json`, `to_html` and `plot` give the
+        rest. With `pairs` or `separator` it has an answer for each label.
+
+    Examples
+    --------
+    >>> from quantshift import judge
+    >>> verdict = ["pass"] * 160 + ["fail"] * 40
+    >>> label = ["pass"] * 35 + ["fail"] * 5 + [None] * 120 + ["fail"] * 10 + [None] * 30
+    >>> answer = judge(verdict=verdict, label=label, labels="by-verdict")
+    >>> answer
+    pass: 70.0% of the 200 items in the table (95% interval 61.5 to 76.3%)
+    counting the verdicts of judge alone: 80.0%, outside the interval
+    class  share   95% interval  verdicts alone
+    fail   30.0%  23.7 to 38.5%           20.0%
+    pass   70.0%  61.5 to 76.3%           80.0%
     """
     arguments = dict(locals())
     if not 0.5 <= level < 1:

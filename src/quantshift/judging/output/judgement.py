@@ -17,19 +17,61 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Judgement(AbstractJudgement):
-    """The answer to one call of `judge`.
+    """The answer to one call of `judge`: printed, drawn, or taken apart.
 
-    overall: all items; batches: the same, or the groups of `by`, one by one.
-    ordered: the classes are levels of a scale; kappa then depends on how far apart two are.
-    headline: the class whose share stands for all; names: how classes are shown.
-    differences: those between two groups, or the pairs of several, a row for each class;
-        mean_differences: those of their means, if classes are ordered.
-    people: how far the people who gave the labels agree, if several did.
-    position_bias: that of each judge, if the table says which answer came first.
-    judge_comparisons: for each pair of judges, which of them agrees better with people.
-    error_patterns: where judges err by the columns that were named, the smallest p-values first.
-    misjudged: labelled items on which a judge and people disagree.
-    threshold: the cut of the score, if asked for.
+    Attributes
+    ----------
+    overall : JudgedBatch
+        All items.
+    batches : tuple of JudgedBatch
+        The same, or the groups of `by`, one by one.
+    classes : tuple of str
+        The classes.
+    headline : str
+        The class whose share stands for all.
+    names : dict
+        How classes are shown.
+    level : float
+        Confidence level of the limits.
+    label, score, by : str or None
+        The columns of the call.
+    judges : tuple of str
+        The columns of verdicts.
+    ordered : bool
+        Whether the classes are levels of a scale; kappa then depends on how far apart two are.
+    differences : tuple of SystemDifference
+        Those between two groups, or the pairs of several, one for each class.
+    mean_differences : tuple of SystemDifference
+        Those of their means, if classes are ordered.
+    findings : tuple of Finding
+        Warnings and notes.
+    rows : tuple of Rows
+        How many rows were read, used and left out.
+    people : PeopleAgreement or None
+        How far the people who gave the labels agree, if several did.
+    position_bias : tuple
+        That of each judge, if the table says which answer came first.
+    judge_comparisons : tuple
+        For each pair of judges, which of them agrees better with people.
+    error_patterns : tuple
+        Where judges err by the columns that were named, the smallest p-values first.
+    misjudged : tuple
+        Labelled items on which a judge and people disagree.
+    threshold : ChosenThreshold or None
+        The cut of the score, if asked for.
+
+    Examples
+    --------
+    >>> from quantshift import judge
+    >>> verdict = ["pass"] * 160 + ["fail"] * 40
+    >>> label = ["pass"] * 35 + ["fail"] * 5 + [None] * 120 + ["fail"] * 10 + [None] * 30
+    >>> answer = judge(verdict=verdict, label=label, labels="by-verdict")
+    >>> answer.headline, round(answer.overall.shares[1].estimate, 3)
+    ('pass', 0.7)
+    >>> answer.to_frame()[["class", "estimate", "naive", "kind"]]
+      class  estimate  naive   kind
+    0  fail       0.3    0.2  share
+    1  pass       0.7    0.8  share
     """
 
     def to_text(self, *, details: bool = False) -> str:

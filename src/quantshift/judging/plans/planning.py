@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.base.domains import Count, check_value
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Reals
 from quantshift.errors import UserError
@@ -48,6 +49,8 @@ class Goal:
                 "give either a precision (0.03: plus or minus 3 points) or a number of labels",
                 arguments=["precision", "n_labels"],
             )
+        if self.n_labels is not None:
+            check_value("n_labels", self.n_labels, Count)
         if self.precision is not None and not 0 < self.precision < 1:
             raise UserError(
                 "a precision is between 0 and 1 (0.03: plus or minus 3 points), got "

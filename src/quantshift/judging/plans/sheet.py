@@ -71,14 +71,40 @@ def plan_judge(
 ) -> LabelSheet:
     """Which items people should label next, for a precision or for a number of labels.
 
-    precision: half the width that the interval may have (default: 0.05); n_labels: new labels,
-    instead.
-    how: "random", "by-verdict" or "by-score"; by default by score if there is one, else by verdict.
-    cluster: a column of questions or conversations, of which whole ones are labelled, at random:
-        labels of one cluster say less than as many of different ones. Judge them with the same
-        column.
-    weights: a column of numbers, such as views: more of the items that count most are labelled.
-    The other arguments are those of `judge`. Existing labels show how good the judge is.
+    Parameters
+    ----------
+    table : path or data frame
+        A verdict for every item. Labels that are there already show how good the judge is.
+    verdict, label, labelled, score, id, map, classes, missing, lenient, of
+        As in `judge`.
+    cluster : str, optional
+        A column of questions or conversations, of which whole ones are labelled, at random: labels
+        of one cluster say less than as many of different ones. Judge them with the same column.
+    weights : str, optional
+        A column of numbers, such as views: more of the items that count most are labelled.
+    precision : float, optional
+        Half the width that the interval may have; default: 0.05.
+    n_labels : int, optional
+        How many new labels, instead of a precision.
+    how : {"random", "by-verdict", "by-score"}, optional
+        How items are drawn; by default by score if there is one, else by verdict.
+    level : float
+        Confidence level of the interval.
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    LabelSheet
+        `save` writes the sheet that people fill in; `judge(..., labelled=...)` reads it back.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from quantshift import plan_judge
+    >>> table = pl.DataFrame({"verdict": ["pass"] * 160 + ["fail"] * 40})
+    >>> plan_judge(table, verdict="verdict", n_labels=40)
+    <LabelSheet of 40 items to label>
     """
     goal = Goal(PlanOptions(precision, n_labels).target, n_labels)
     if how is not None:

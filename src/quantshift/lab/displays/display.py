@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from quantshift.base.imports import extra_needed
 from quantshift.lab.displays.estimates import Estimates
 from quantshift.lab.shifts.protocol import AbstractProtocol
+from quantshift.quantifiers.base.given import given_quantifier
 
 SIZE = (5.0, 4.0)
 """Of a new figure, in inches."""
@@ -81,7 +82,8 @@ class SamplesDisplay(Display):
         **options
             `label` or `error`, whichever the display has.
         """
-        return cls._of(Estimates.of_estimator(quantifier, X, y, random_state), ax, **options)
+        fitted = given_quantifier(quantifier, cls.__name__)
+        return cls._of(Estimates.of_estimator(fitted, X, y, random_state), ax, **options)
 
     @classmethod
     def from_protocol(
@@ -95,7 +97,8 @@ class SamplesDisplay(Display):
         **options: Any,
     ) -> Self:
         """The same on the samples that a protocol draws, with its degrees of shift."""
-        return cls._of(Estimates.of_protocol(quantifier, protocol, X, y), ax, **options)
+        fitted = given_quantifier(quantifier, cls.__name__)
+        return cls._of(Estimates.of_protocol(fitted, protocol, X, y), ax, **options)
 
     @classmethod
     def from_predictions(

@@ -15,7 +15,7 @@ from quantshift.lab.shifts.protocol import AbstractProtocol
 from quantshift.lab.tuning.validation import draw_validation
 from quantshift.prevalence.labels import encode_labels
 from quantshift.prevalence.simplex import of_positive
-from quantshift.quantifiers.base.given import given_quantifier
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
 
 SIZE, N_PREVALENCES, REPEATS = 100, 21, 20
 """Of the samples that are drawn if no protocol is given."""
@@ -35,13 +35,12 @@ class Estimates:
     name: str
 
     @classmethod
-    def of_estimator(cls, quantifier: Any, X: Any, y: Any, random_state: int) -> Self:
+    def of_estimator(cls, fitted: AbstractQuantifier, X: Any, y: Any, random_state: int) -> Self:
         """On samples of 100 items, with shares on a grid (two classes) or uniform on the simplex.
 
         The degree is the share of the second class minus that in training, or the distance of the
         shares from those in training (total variation), to one decimal.
         """
-        fitted = given_quantifier(quantifier, cls.__name__)
         _, codes = encode_labels(y, classes=fitted.classes_)
         samples = draw_validation(
             codes,
@@ -63,9 +62,10 @@ class Estimates:
         )
 
     @classmethod
-    def of_protocol(cls, quantifier: Any, protocol: AbstractProtocol, X: Any, y: Any) -> Self:
+    def of_protocol(
+        cls, fitted: AbstractQuantifier, protocol: AbstractProtocol, X: Any, y: Any
+    ) -> Self:
         """On the samples that a protocol draws."""
-        fitted = given_quantifier(quantifier, cls.__name__)
         frame = evaluate(fitted, protocol, X, y, measures=["ae"])
         labels = fitted.classes_.tolist()
 

@@ -1,10 +1,11 @@
 """Intervals of shares, class by class or sample by sample."""
 
-from typing import Any, Self
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from quantshift.base.domains import Such, check_value
 from quantshift.base.types import Reals
 from quantshift.errors import DataError
 from quantshift.intervals.prediction import PrevalenceInterval
@@ -13,6 +14,11 @@ from quantshift.lab.displays.display import Display
 from quantshift.lab.displays.estimates import class_position
 from quantshift.lab.shifts.protocol import AbstractProtocol
 from quantshift.quantifiers.base.given import given_quantifier
+
+Drawn: TypeAlias = Annotated[
+    PrevalenceInterval,
+    Such("what predict_interval returns", lambda value: isinstance(value, PrevalenceInterval)),
+]
 
 
 class IntervalDisplay(Display):
@@ -50,6 +56,7 @@ class IntervalDisplay(Display):
         label: Any = None,
         name: str = "",
     ) -> None:
+        check_value("interval", interval, Drawn, of="IntervalDisplay")
         self.interval = interval
         self.p_true = p_true
         self.label = label

@@ -1,11 +1,12 @@
 """Regions of the shares of three classes on a triangle, or of two classes on a line."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from quantshift.base.domains import Such, check_value
 from quantshift.base.types import Prevalences, Reals
 from quantshift.errors import DataError, UserError
 from quantshift.intervals.regions import Region, RegionKind
@@ -18,6 +19,19 @@ _STEPS = 250
 """Of a grid over the shares of a class, on which regions are drawn."""
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+
+
+def _are_regions(value: Any) -> bool:
+    return isinstance(value, Region) or (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(isinstance(one, Region) for one in value)
+    )
+
+
+Drawn: TypeAlias = Annotated[
+    Region | Sequence[Region], Such("what predict_region returns", _are_regions)
+]
 
 
 class RegionDisplay(Display):
@@ -55,6 +69,7 @@ class RegionDisplay(Display):
         classes: Sequence[Any] | None = None,
         name: str = "",
     ) -> None:
+        check_value("regions", regions, Drawn, of="RegionDisplay")
         self.regions = [regions] if isinstance(regions, Region) else list(regions)
         self.p_true = None if p_true is None else np.atleast_2d(np.asarray(p_true, np.float64))
         n_classes = len(self.regions[0].centre)
@@ -144,7 +159,8 @@ class RegionDisplay(Display):
             drawn = colour if contains else "#c1272d"
             inside = region.contains(grid)
             if len(self.classes) == 2:
-                shares = grid[inside, 1]
+                # A region may lie between two points of the grid.
+                shares = np.append(grid[inside, 1], region.centre[1])
                 axes.hlines(number, shares.min(), shares.max(), color=drawn, linewidth=4, alpha=0.4)
             elif inside.any():
                 axes.tricontourf(

@@ -126,9 +126,19 @@ def run_experiments(
 ) -> RunSummary:
     """Compute what is missing in the store at `run.out`.
 
-    redo: "failed" retries what has failed, "all" starts the experiments again, the name of a
-        method computes that method again.
-    command: what the user typed, for the log of the store.
+    Parameters
+    ----------
+    run : Run
+        The experiments, their data and the folder of the results.
+    executor : AbstractExecutor
+        Where the work is done, such as `SerialExecutor()`.
+    redo : str, optional
+        "failed" retries what has failed, "all" starts the experiments again, the name of a method
+        computes that method again.
+    progress : callable, optional
+        Called with a `RunProgress` after every cell.
+    command : str
+        What the user typed, for the log of the store.
     """
     method = redo if redo not in (REDO_ALL, REDO_FAILED) else None
     _check(run, method)

@@ -27,7 +27,9 @@ def protocol_class(kind: str) -> type[AbstractProtocol]:
         raise UserError(f'{wrong} (your own: "package.module:Class" or "FILE.py:Class")')
     cls = imported_class(kind)
     if inspect.isabstract(cls) or not issubclass(cls, AbstractProtocol):
-        raise UserError(f"{kind!r} is not a protocol; derive it from quantshift.AbstractShift")
+        raise UserError(
+            f"{kind!r} is not a protocol; derive it from quantshift.lab.shifts.AbstractShift"
+        )
     if not dataclasses.is_dataclass(cls):
         raise UserError(
             f"{kind!r} is not a dataclass: its fields are the keys of the [shift] table; decorate "

@@ -104,6 +104,18 @@ class Draw:
         """The share of each class: the given one, otherwise computed from the labels.
 
         sample_weight: how much each item of the draw counts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PriorShift
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> protocol = PriorShift(
+        ...     train_size=50, test_size=20, train_prevalences=[0.5], train_repeats=1,
+        ...     test_prevalences=[0.2, 0.8], test_repeats=2,
+        ... )
+        >>> [draw.true_prevalence(["ham", "spam"]).tolist() for draw in protocol.samples(y)][:2]
+        [[0.8, 0.2], [0.8, 0.2]]
         """
         n_classes = len(np.asarray(classes))
         if self.prevalence is None:
@@ -158,7 +170,8 @@ class AbstractProtocol(abc.ABC):
 
     Examples
     --------
-    >>> from quantshift import AbstractProtocol, GroupShift
+    >>> from quantshift import GroupShift
+    >>> from quantshift.lab.shifts import AbstractProtocol
     >>> isinstance(GroupShift(), AbstractProtocol), GroupShift.changes
     (True, 'whatever changes between groups of the data: regions, hospitals, years')
     """

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from quantshift.base.domains import check_value
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices
 from quantshift.errors import PoolTooSmallError, UserError
@@ -107,7 +108,20 @@ class AbstractShift(AbstractProtocol):
         return len(self._train_grid()) * len(self._repeats("train"))
 
     def count_samples(self) -> int:
-        """Number of test samples of each training set: points times repeats."""
+        """Number of test samples of each training set: points times repeats.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PriorShift
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> protocol = PriorShift(
+        ...     train_size=50, test_size=20, train_prevalences=[0.5], train_repeats=1,
+        ...     test_prevalences=[0.2, 0.8], test_repeats=2,
+        ... )
+        >>> protocol.count_samples()
+        4
+        """
         return len(self._test_grid()) * len(self._repeats("test"))
 
     def training_points(self) -> list[Coordinates]:
@@ -118,7 +132,20 @@ class AbstractShift(AbstractProtocol):
         return repeated(self._train_grid(), "train_repeat", len(self._repeats("train")))
 
     def test_points(self) -> list[Coordinates]:
-        """Coordinates that name each test sample of a training set, in the same way."""
+        """Coordinates that name each test sample of a training set, in the same way.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PriorShift
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> protocol = PriorShift(
+        ...     train_size=50, test_size=20, train_prevalences=[0.5], train_repeats=1,
+        ...     test_prevalences=[0.2, 0.8], test_repeats=2,
+        ... )
+        >>> protocol.test_points()[0]
+        {'p_test': 0.2, 'repeat': 0}
+        """
         return repeated(self._test_grid(), "repeat", len(self._repeats("test")))
 
     def samples(
@@ -134,6 +161,29 @@ class AbstractShift(AbstractProtocol):
         `pool` restricts what may be drawn; indices always refer to the full arrays. `train`: the
         coordinates of the training set (those of its draw), which determine the degree of shift and
         are part of the seeds.
+
+        Parameters
+        ----------
+        y : array of shape (n_items,)
+            Labels.
+        categories : array of shape (n_items,), optional
+            The category column, for protocols that need one.
+        pool : array, optional
+            Positions that may be drawn (default: all).
+        train : dict, optional
+            Coordinates of the training set.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PriorShift
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> protocol = PriorShift(
+        ...     train_size=50, test_size=20, train_prevalences=[0.5], train_repeats=1,
+        ...     test_prevalences=[0.2, 0.8], test_repeats=2,
+        ... )
+        >>> [int((y[draw.indices] == "spam").sum()) for draw in protocol.samples(y)]
+        [4, 4, 16, 16]
         """
         recipes, within = self._recipes("test", y, categories, pool)
         return self._draws(recipes, within, "test", self._train_coordinates(train or {}, within))
@@ -145,7 +195,20 @@ class AbstractShift(AbstractProtocol):
         *,
         pool: ArrayLike | None = None,
     ) -> Iterator[Draw]:
-        """Training sets of the whole grid."""
+        """Training sets of the whole grid.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PriorShift
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> protocol = PriorShift(
+        ...     train_size=50, test_size=20, train_prevalences=[0.5], train_repeats=1,
+        ...     test_prevalences=[0.2, 0.8], test_repeats=2,
+        ... )
+        >>> [draw.indices.size for draw in protocol.training_sets(y)]
+        [50]
+        """
         recipes, within = self._recipes("train", y, categories, pool)
         return self._draws(recipes, within, "train", {})
 
@@ -187,6 +250,19 @@ class AbstractShift(AbstractProtocol):
 
         Without pools the items are split once, 60% for training, stratified by label and (if
         given) category; with pools, they must not share an item.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PriorShift
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> protocol = PriorShift(
+        ...     train_size=50, test_size=20, train_prevalences=[0.5], train_repeats=1,
+        ...     test_prevalences=[0.2, 0.8], test_repeats=2,
+        ... )
+        >>> for pair in protocol.train_test(y):
+        ...     print(pair.train.indices.size, len(list(pair.tests)))
+        50 4
         """
         train_ids, test_ids = self._pools(y, categories, train_pool, test_pool)
         train_recipes, train_strata = self._recipes("train", y, categories, train_ids)
@@ -212,6 +288,7 @@ class AbstractShift(AbstractProtocol):
 
     def _replaces(self, side: str) -> bool:
         """Whether the draws of a side are with replacement."""
+        check_value("replace", self.replace, bool, of=type(self).__name__)
         return self.replace
 
     def _repeats(self, side: str) -> range:

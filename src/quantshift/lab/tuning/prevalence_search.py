@@ -139,7 +139,25 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Compare the candidates on samples of held-out items, and fit the best on all items."""
+        """Compare the candidates on samples of held-out items, and fit the best on all items.
+
+        Parameters
+        ----------
+        X : items, as the quantifier takes them
+        y : array of shape (n_items,)
+            Their labels.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from quantshift import SLD, PACC, PrevalenceSearchCV
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> grid = {"estimator": [SLD(), PACC()], "classifier": [LogisticRegression()]}
+        >>> PrevalenceSearchCV(SLD(), grid, cv=2).fit(X, y).cv_results_["param_estimator"].to_list()
+        ['SLD()', 'PACC()']
+        """
         refuse_pipeline(self.estimator, "PrevalenceSearchCV")
         check_options(self)
         X = item_rows(X)
@@ -166,7 +184,19 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     def predict(
         self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
     ) -> Prevalences:
-        """Prevalences by the best candidate."""
+        """Prevalences by the best candidate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import SLD, PrevalenceSearchCV
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> search = PrevalenceSearchCV(SLD(), {"calibration": ["sigmoid", "none"]}).fit(X, y)
+        >>> search.predict(X, [range(100, 250), range(200)]).round(1) + 0.0
+        array([[0.7, 0.3],
+               [1. , 0. ]])
+        """
         return self._best().predict(X, samples, sample_weight=sample_weight)
 
     def estimate(
@@ -175,10 +205,27 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         """Like `predict`, with the diagnostics."""
         return self._best().estimate(X, samples, sample_weight=sample_weight)
 
+    def predict_frame(
+        self, X: Any, samples: Samples | None = None, *, sample_weight: ArrayLike | None = None
+    ) -> pl.DataFrame:
+        """Like `predict`, as a polars frame: a row for each sample, a column for each class."""
+        return self._best().predict_frame(X, samples, sample_weight=sample_weight)
+
     def predict_interval(
         self, X: Any, samples: Samples | None = None, **options: Any
     ) -> PrevalenceInterval:
-        """Like `predict`, with limits; options as in the method of the best candidate."""
+        """Like `predict`, with limits; options as in the method of the best candidate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import SLD, PrevalenceSearchCV
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> search = PrevalenceSearchCV(SLD(), {"calibration": ["sigmoid", "none"]}).fit(X, y)
+        >>> search.predict_interval(X[100:250], n_bootstrap=200).level
+        0.95
+        """
         return self._best().predict_interval(X, samples, **options)
 
     def predict_region(
@@ -246,6 +293,13 @@ class PrevalenceSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     def _samples(self, codes: Codes, classes: NDArray[Any], number: int) -> ValidationSamples:
         if self.protocol is not None:
             return drawn_by(self.protocol, classes[codes], classes)
+        missing = np.setdiff1d(np.arange(len(classes)), codes)
+        if missing.size:
+            raise UserError(
+                f"no held-out item is of class {str(classes[missing[0]])!r}: give "
+                "cv=StratifiedKFold(5), because scikit-learn's folds of a quantifier have "
+                "whatever classes come next"
+            )
         return draw_validation(
             codes,
             n_prevalences=N_PREVALENCES,
@@ -283,11 +337,20 @@ class PrevalenceScorer:
     """
 
     def __init__(
-        self, error: str = "ae", *, protocol: AbstractProtocol | None = None, random_state: int = 0
+        self,
+        error: ErrorMeasure = "ae",
+        *,
+        protocol: Protocol | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.error = error
         self.protocol = protocol
         self.random_state = random_state
+        check_options(self)
+
+    def __repr__(self) -> str:
+        protocol = "" if self.protocol is None else f", protocol={self.protocol!r}"
+        return f"PrevalenceScorer({self.error!r}{protocol})"
 
     def __call__(self, estimator: AbstractQuantifier, X: Any, y: Any) -> float:
         """The score of a fitted quantifier on labelled items."""
@@ -299,7 +362,6 @@ class PrevalenceScorer:
             error=self.error,
             random_state=self.random_state,
         )
-        check_options(search)
         classes, codes = encode_labels(y, classes=estimator.classes_)
         samples = search._samples(codes, classes, 0)
         return -estimation_error(estimator, estimator.items(X), samples, measure=self.error)

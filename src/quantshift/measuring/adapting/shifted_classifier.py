@@ -157,7 +157,28 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return self
 
     def adapt(self, X: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Adapt to the rows of X as far as they support it; replaces any earlier adaptation."""
+        """Adapt to the rows of X as far as they support it; replaces any earlier adaptation.
+
+        Parameters
+        ----------
+        X : items
+            The rows to be classified.
+        sample_weight : array of shape (n_items,), optional
+            How many items each row stands for.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import ShiftedClassifier
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> fitted = ShiftedClassifier().fit(X, y)
+        >>> between = [[1.5]]  # as likely in spam as in ham
+        >>> before = fitted.predict_proba(between)
+        >>> after = fitted.adapt(X[:250]).predict_proba(between)  # 200 of ham, 50 of spam
+        >>> bool(after[0, 0] > before[0, 0] + 0.1)
+        True
+        """
         (adaptation,), posteriors, weights = self._adaptations(X, None, sample_weight)
         self.adaptation_ = adaptation
         self.threshold_ = self.decisions(adaptation(posteriors), weights).threshold
@@ -174,6 +195,19 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
         samples: an index matrix or a list of index arrays into X. `adapted(adaptation)` is the
         classifier with one of them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import ShiftedClassifier
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> fitted = ShiftedClassifier().fit(X, y)
+        >>> found = fitted.adaptations(X, [range(100, 250), range(150, 400)])
+        >>> [type(one).__name__ for one in found]
+        ['Adaptation', 'Adaptation']
+        >>> fitted.adapted(found[0]).predict(X[[0, 399]]).tolist()
+        ['ham', 'spam']
         """
         return self._adaptations(X, samples, sample_weight)[0]
 
@@ -188,12 +222,33 @@ class ShiftedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return other
 
     def predict_proba(self, X: Any) -> Posteriors:
-        """Probabilities of the classes: as trained or, after `adapt`, corrected."""
+        """Probabilities of the classes: as trained or, after `adapt`, corrected.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import ShiftedClassifier
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> ShiftedClassifier().fit(X, y).predict_proba(X[[0, 399]]).round(1) + 0.0
+        array([[1., 0.],
+               [0., 1.]])
+        """
         posteriors = self._as_trained(X)
         return posteriors if self.adaptation_ is None else self.adaptation_(posteriors)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The predicted class of each row; without an adaptation or a target, the classifier's."""
+        """The predicted class of each row; without an adaptation or a target, the classifier's.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import ShiftedClassifier
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> ShiftedClassifier().fit(X, y).predict(X[[0, 399]]).tolist()
+        ['ham', 'spam']
+        """
         check_is_fitted(self, "classifier_")
         is_adapted = self.adaptation_ is not None and self.adaptation_.strength > 0
         decisions = self.decisions(None)

@@ -50,8 +50,8 @@ def quantifier_class(
     cls = imported_class(name) if folder is None else class_of_file(folder / file, class_name)
     if inspect.isabstract(cls) or not is_quantifier(cls):
         raise UserError(
-            f"{name!r} is not a quantifier; derive it from quantshift.AbstractQuantifier, or "
-            "give it fit(X, y) and predict(X)"
+            f"{name!r} is not a quantifier; derive it from "
+            "quantshift.quantifiers.AbstractQuantifier, or give it fit(X, y) and predict(X)"
         )
     if issubclass(cls, AbstractQuantifier) and not hasattr(cls, "tags"):
         raise UserError(f"{name!r} does not say what it sees: give the class `tags = Tags(...)`")

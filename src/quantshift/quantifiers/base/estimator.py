@@ -14,11 +14,12 @@ weights, the classifier and its out-of-fold posteriors, checks, batches, blocks,
 
 import inspect
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -155,16 +156,35 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the quantifier, and the classifier if it has one, on labelled items.
 
-        X is whatever the classifier takes (dense, sparse, data frame, list of texts for a
-        pipeline); y are labels of any kind. A `FrozenEstimator` is used as it is: X and y must
-        then be items it has not been trained on.
+        Parameters
+        ----------
+        X : items
+            Whatever the classifier takes: dense, sparse, a data frame, a list of texts for a
+            pipeline.
+        y : array of shape (n_items,)
+            Labels of any kind.
+        sample_weight : array of shape (n_items,), optional
+            How many items each item of X stands for; the classifier gets them as `sample_weight`.
+            Folds are drawn without regard to weights, so that repeating items and weighting them
+            give the same estimates apart from the random folds.
 
-        sample_weight: how many items each item of X stands for; the classifier gets them as
-            `sample_weight`. Folds are drawn without regard to weights, so that repeating items and
-            weighting them give the same estimates apart from the random folds.
+        Notes
+        -----
+        A `FrozenEstimator` is used as it is: X and y must then be items it has not been trained on.
+        The option `cv` is the number of folds (None: 5), an array with the fold of each item, a
+        list of (training, held out) positions, or a splitter of scikit-learn that holds out every
+        item once.
 
-        The parameter `cv` is the number of folds (None: 5), an array with the fold of each item, or
-        a splitter of scikit-learn that holds out every item once.
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import SLD
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> from sklearn.model_selection import KFold
+        >>> fitted = SLD(cv=KFold(3, shuffle=True, random_state=0)).fit(X, y)
+        >>> fitted.classes_.tolist(), fitted.prior_.tolist()
+        (['ham', 'spam'], [0.5, 0.5])
         """
         return self._fit(X, y, sample_weight, self.reduction)
 
@@ -173,10 +193,28 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Self:
         """Fit from labelled items whose posteriors or features are known, classified by any model.
 
-        items: posteriors must be of items that the model was not trained on (held out or out of
-            fold), columns in the order of `classes`; features must be reduced by `reduction`.
-        classes: the label of each column; default: the sorted labels that occur in y.
-        reduction: the reduction of the features, if there is one.
+        Parameters
+        ----------
+        items : Items
+            Their posteriors must be of items that the model was not trained on (held out or out of
+            fold), columns in the order of `classes`; their features must be reduced by `reduction`.
+        y : array of shape (n_items,)
+            Their labels.
+        classes : array of shape (n_classes,), optional
+            The label of each column; default: the sorted labels that occur in y.
+        reduction : Reduction, optional
+            That of the features, if there is one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import SLD, PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> first = PACC().fit(X, y)
+        >>> second = SLD().fit_items(first.held_out_, y)  # the same posteriors, another method
+        >>> second.estimate_items(first.items(X[100:250])).prevalence.round(1)
+        array([0.7, 0.3])
         """
         check_options(self)
         class_labels, codes = at_least_two_classes(*encode_labels(y, classes=classes))
@@ -203,7 +241,25 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
         With `samples` (an index matrix or a list of index arrays into X) the prevalence of each
         of them, shape (n_samples, n_classes); X is classified once.
+
+        Parameters
+        ----------
+        X : items, as `fit` takes them
+        samples : index matrix or list of index arrays, optional
+            Samples of X.
+        sample_weight : array of shape (n_items,), optional
+            How much each item of X counts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import SLD
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> SLD().fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
+        array([0.7, 0.3])
         """
+        _refuse_cross_val_predict(sys._getframe(1))
         return self.estimate(X, samples, sample_weight=sample_weight).prevalence
 
     def estimate(
@@ -211,7 +267,23 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Estimate:
         """Like `predict`, with the diagnostics.
 
-        sample_weight: how many items each item of X stands for, in whichever sample it is.
+        Parameters
+        ----------
+        X : items, as `fit` takes them
+        samples : index matrix or list of index arrays, optional
+            Samples of X.
+        sample_weight : array of shape (n_items,), optional
+            How many items each item of X stands for, in whichever sample it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> estimate = PACC().fit(X, y).estimate(X[100:250])
+        >>> estimate.prevalence.round(1), sorted(estimate.diagnostics)
+        (array([0.7, 0.3]), ['clipped', 'fallback', 'separation'])
         """
         return self.estimate_items(self.items(X, sample_weight), samples)
 
@@ -228,6 +300,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         of: Whose = POPULATION,
     ) -> PrevalenceInterval:
         """Like `predict`, with the limits of each share.
+
+        A `Pipeline` of scikit-learn that ends in a quantifier passes on `predict` alone. Put the
+        other steps inside the classifier: `SLD(make_pipeline(StandardScaler(), ...))`.
 
         Parameters
         ----------
@@ -317,6 +392,10 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> "pl.DataFrame":
         """Like `predict`, as a polars frame: a row for each sample, a column for each class.
 
+        This is the one way to shares with names; `.to_pandas()` makes a pandas frame of it. There
+        is no `set_output`, which in scikit-learn names the columns of `transform`: what `predict`
+        returns stays an array, so that code that takes any estimator can rely on it.
+
         Examples
         --------
         >>> import numpy as np
@@ -334,7 +413,25 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         )
 
     def items(self, X: Any, sample_weight: ArrayLike | None = None) -> Items:
-        """What the method sees of the items of X: classify once, estimate many times."""
+        """What the method sees of the items of X: classify once, estimate many times.
+
+        Parameters
+        ----------
+        X : items, as `fit` takes them
+        sample_weight : array of shape (n_items,), optional
+            How much each item counts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> fitted = PACC().fit(X, y)
+        >>> items = fitted.items(X)
+        >>> len(items), items.posteriors.shape
+        (400, (400, 2))
+        """
         self._check_fitted()
         X = item_rows(X)
         n_items = n_rows(X)
@@ -356,7 +453,27 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return Items(posteriors, committee, features, item_weights)
 
     def estimate_items(self, items: Items, samples: Samples | None = None) -> Estimate:
-        """Like `estimate`, for items as returned by `items(X)`."""
+        """Like `estimate`, for items as returned by `items(X)`.
+
+        Parameters
+        ----------
+        items : Items
+            What `items(X)` has returned.
+        samples : index matrix or list of index arrays, optional
+            Samples of the items.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> fitted = PACC().fit(X, y)
+        >>> items = fitted.items(X)
+        >>> fitted.estimate_items(items, [range(100, 250), range(200)]).prevalence.round(1) + 0.0
+        array([[0.7, 0.3],
+               [1. , 0. ]])
+        """
         self._check_fitted()
         if samples is not None:
             shape = (count_samples(samples),)
@@ -377,9 +494,23 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     def refit(self, rows: Indices) -> Self:
         """A copy fitted again on some of the items it was fitted on.
 
-        rows: positions among the items of the fit, any number of them, perhaps repeated; every
-            class must occur. The classifier stays the same. This is one replicate of a bootstrap
-            over the training side.
+        The classifier stays the same. This is one replicate of a bootstrap over the training side.
+
+        Parameters
+        ----------
+        rows : array
+            Positions among the items of the fit, any number of them, perhaps repeated; every class
+            must occur.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], 200)
+        >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+        >>> fitted = PACC().fit(X, y)
+        >>> fitted.refit(np.arange(0, 400, 2)).predict(X[100:250]).round(1)
+        array([0.7, 0.3])
         """
         return self.refitter()(rows)
 
@@ -623,11 +754,29 @@ class AbstractClassifying(AbstractQuantifier):
     ) -> Self:
         """Fit only the aggregation, from posteriors of any model and the true labels.
 
-        posteriors: shape (n_items, n_classes), of items the model was not trained on (held out
-            or out of fold); columns in the order of `classes`.
-        classes: the label of each column; default: the sorted labels that occur in y.
-        sample_weight: how many items each row stands for; whole numbers are equivalent to repeated
-            rows.
+        Parameters
+        ----------
+        posteriors : array of shape (n_items, n_classes)
+            Of items the model was not trained on (held out or out of fold); columns in the order of
+            `classes`.
+        y : array of shape (n_items,)
+            Labels.
+        classes : array of shape (n_classes,), optional
+            The label of each column; default: the sorted labels that occur in y.
+        sample_weight : array of shape (n_items,), optional
+            How many items each row stands for; whole numbers are equivalent to repeated rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], [100, 100])
+        >>> of_spam = 3 * (y == "spam")
+        >>> spam = np.random.default_rng(0).beta(1 + of_spam, 4 - of_spam)
+        >>> posteriors = np.stack([1 - spam, spam], axis=1)
+        >>> fitted = PACC().fit_posteriors(posteriors, y)
+        >>> fitted.aggregate(posteriors[50:125]).round(1)  # 50 of ham, 25 of spam
+        array([0.7, 0.3])
         """
         return self.fit_items(
             labelled_posteriors(posteriors, y, classes, sample_weight), y, classes=classes
@@ -642,11 +791,28 @@ class AbstractClassifying(AbstractQuantifier):
     ) -> Prevalences:
         """Prevalences of samples given by their posteriors.
 
-        posteriors: shape (..., n_items, n_classes): one sample, or a batch of samples with any
-            leading axes; the result has shape (..., n_classes).
-        samples: with it, posteriors is one pool (n_items, n_classes) and samples an index matrix
-            (n_samples, size), padded with -1, or a list of index arrays.
-        sample_weight: of the items, shape (..., n_items).
+        Parameters
+        ----------
+        posteriors : array of shape (..., n_items, n_classes)
+            One sample, or a batch of samples with any leading axes; the result has shape (...,
+            n_classes). With `samples` it is one pool, (n_items, n_classes).
+        samples : index matrix or list of index arrays, optional
+            Samples of the pool; a matrix (n_samples, size) is padded with -1.
+        sample_weight : array of shape (..., n_items), optional
+            How much each item counts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], [100, 100])
+        >>> of_spam = 3 * (y == "spam")
+        >>> spam = np.random.default_rng(0).beta(1 + of_spam, 4 - of_spam)
+        >>> posteriors = np.stack([1 - spam, spam], axis=1)
+        >>> fitted = PACC().fit_posteriors(posteriors, y)
+        >>> fitted.aggregate(posteriors, [range(50, 125), range(100)]).round(1) + 0.0
+        array([[0.7, 0.3],
+               [1. , 0. ]])
         """
         if samples is None and sample_weight is None and getattr(posteriors, "ndim", 0) == 2:
             return self._aggregate_one(posteriors)
@@ -681,7 +847,20 @@ class AbstractClassifying(AbstractQuantifier):
         *,
         sample_weight: ArrayLike | None = None,
     ) -> Estimate:
-        """Like `aggregate`, with the diagnostics."""
+        """Like `aggregate`, with the diagnostics.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], [100, 100])
+        >>> of_spam = 3 * (y == "spam")
+        >>> spam = np.random.default_rng(0).beta(1 + of_spam, 4 - of_spam)
+        >>> posteriors = np.stack([1 - spam, spam], axis=1)
+        >>> fitted = PACC().fit_posteriors(posteriors, y)
+        >>> sorted(fitted.estimate_posteriors(posteriors[50:125]).diagnostics)
+        ['clipped', 'fallback', 'separation']
+        """
         return self._estimate(*self._pool(posteriors, samples, sample_weight))
 
     def aggregate_interval(
@@ -696,7 +875,21 @@ class AbstractClassifying(AbstractQuantifier):
         sample_weight: ArrayLike | None = None,
         of: Whose = POPULATION,
     ) -> PrevalenceInterval:
-        """Like `predict_interval`, for items given by their posteriors (n_items, n_classes)."""
+        """Like `predict_interval`, for items given by their posteriors (n_items, n_classes).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quantshift import PACC
+        >>> y = np.repeat(["ham", "spam"], [100, 100])
+        >>> of_spam = 3 * (y == "spam")
+        >>> spam = np.random.default_rng(0).beta(1 + of_spam, 4 - of_spam)
+        >>> posteriors = np.stack([1 - spam, spam], axis=1)
+        >>> fitted = PACC().fit_posteriors(posteriors, y)
+        >>> interval = fitted.aggregate_interval(posteriors[50:125], n_bootstrap=200)
+        >>> bool(interval.low[1] < 1 / 3 < interval.high[1])
+        True
+        """
         self._check_fitted()
         pool = check_posteriors(posteriors, self.classes_)
         if pool.ndim != 2:
@@ -746,7 +939,8 @@ class AbstractClassifying(AbstractQuantifier):
 class AbstractAggregative(AbstractClassifying):
     """A quantifier that consists of three functions of posteriors; the first may do nothing.
 
-    >>> from quantshift import HDx, SLD
+    >>> from quantshift import SLD
+    >>> from quantshift.quantifiers import HDx
     >>> isinstance(SLD(), AbstractAggregative), isinstance(HDx(), AbstractAggregative)
     (True, False)
     """
@@ -883,3 +1077,18 @@ def _no_weights(quantifier: AbstractQuantifier) -> UserError:
 
 def _or_none(posteriors: Posteriors | None, n_classes: int) -> Posteriors:
     return np.empty((0, n_classes)) if posteriors is None else posteriors
+
+
+def _refuse_cross_val_predict(caller: FrameType | None) -> None:
+    """Refuse to be one of the estimators whose predictions scikit-learn sorts by item.
+
+    It would fail later, with an index that is out of bounds. Nothing but the callers tells.
+    """
+    while caller is not None and caller.f_globals.get("__name__", "").startswith("sklearn."):
+        if caller.f_code.co_name == "_fit_and_predict":
+            raise UserError(
+                "cross_val_predict needs a prediction for each item, and a quantifier makes one "
+                "for each sample: use cross_val_score(..., scoring=PrevalenceScorer()) for its "
+                "error on held-out items, or cross_val_predict with its classifier"
+            )
+        caller = caller.f_back

@@ -62,7 +62,7 @@ def wrap(quantifier: Any, *, classifier: BaseEstimator | None = None, **options:
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import wrap
+    >>> from quantshift.quantifiers import wrap
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> class Mine:
@@ -75,6 +75,10 @@ def wrap(quantifier: Any, *, classifier: BaseEstimator | None = None, **options:
     >>> wrap(Mine).fit(X, y).predict(X[100:250]).round(1)  # 100 of ham, 50 of spam
     array([0.7, 0.3])
     """
+    if not is_quantifier(quantifier if inspect.isclass(quantifier) else type(quantifier)):
+        raise UserError(
+            f"wrap takes a class with fit and predict, or an instance, got {quantifier!r}"
+        )
     return ForeignQuantifier(quantifier, classifier, options=options or None)
 
 
@@ -203,7 +207,7 @@ def is_quantifier(cls: type[Any]) -> bool:
 
     Parameters
     ----------
-    cls : Any]
+    cls : class
         Any class.
 
     Examples

@@ -31,7 +31,7 @@ def given_quantifier(value: Any, taken_by: str) -> AbstractQuantifier:
         )
     raise UserError(
         f"{taken_by} takes a quantifier such as PACC(), got {type(value).__name__}; "
-        "`quantshift.wrap` makes one of any object with fit(X, y) and predict(X)"
+        "`quantshift.quantifiers.wrap` makes one of any object with fit(X, y) and predict(X)"
     )
 
 

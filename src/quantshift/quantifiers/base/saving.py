@@ -70,6 +70,19 @@ def load(path: str | Path) -> AbstractQuantifier:
     ----------
     path : str or Path
         The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from quantshift import PACC, load, save
+    >>> y = np.repeat(["ham", "spam"], 200)
+    >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(PACC().fit(X, y), Path(folder) / "pacc.skops")
+    ...     load(Path(folder) / "pacc.skops").predict(X[100:250]).round(1)
+    array([0.7, 0.3])
     """
     file = Path(path)
     try:

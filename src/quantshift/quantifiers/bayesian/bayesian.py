@@ -297,7 +297,7 @@ class PQ(AbstractCellCounts):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import PQ
+    >>> from quantshift.quantifiers import PQ
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = PQ().fit(X, y)
@@ -415,7 +415,7 @@ class BayesianKDEy(AbstractBayesian):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import BayesianKDEy
+    >>> from quantshift.quantifiers import BayesianKDEy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = BayesianKDEy().fit(X, y)

@@ -191,6 +191,24 @@ def adjust(
     equal rates get the counts as they are. `separation` is tpr - fpr, in general the determinant of
     the rates; `clipped` means that only prevalences outside the simplex explain the counts best;
     `fallback` that the rates alone do not determine the prevalence.
+
+    Parameters
+    ----------
+    counts : array of shape (n_samples, n_classes)
+        Shares of the predictions in each sample.
+    rates : array of shape (n_classes, n_classes)
+        Shares of the predictions (rows) among items of each class (columns).
+    prior : array of shape (n_classes,)
+        What an estimate is drawn to where the rates do not determine it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift.quantifiers import adjust
+    >>> rates = np.array([[0.9, 0.2], [0.1, 0.8]])  # tnr and fnr, fpr and tpr
+    >>> p_hat, found = adjust(np.array([[0.69, 0.31]]), rates, np.array([0.5, 0.5]))
+    >>> p_hat.round(3), sorted(found)
+    (array([[0.7, 0.3]]), ['clipped', 'fallback', 'separation'])
     """
     n_samples, n_classes = counts.shape
     if n_classes > 2:

@@ -111,7 +111,7 @@ class ContinuousSweep(AbstractAggregative):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import ContinuousSweep
+    >>> from quantshift.quantifiers import ContinuousSweep
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = ContinuousSweep().fit(X, y)

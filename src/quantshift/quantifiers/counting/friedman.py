@@ -60,7 +60,7 @@ class Friedman(AbstractWithoutOptions):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import Friedman
+    >>> from quantshift.quantifiers import Friedman
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = Friedman().fit(X, y)
@@ -133,7 +133,7 @@ class DeBias(AbstractWithoutOptions):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import DeBias
+    >>> from quantshift.quantifiers import DeBias
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = DeBias().fit(X, y)

@@ -60,7 +60,7 @@ class LEIP(AbstractWithoutOptions):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import LEIP
+    >>> from quantshift.quantifiers import LEIP
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = LEIP().fit(X, y)

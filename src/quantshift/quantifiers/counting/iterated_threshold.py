@@ -51,7 +51,7 @@ class CDE(AbstractAggregative):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import CDE
+    >>> from quantshift.quantifiers import CDE
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = CDE().fit(X, y)

@@ -144,7 +144,7 @@ class BBSEHard(AbstractLabelShiftWeights):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import BBSEHard
+    >>> from quantshift.quantifiers import BBSEHard
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = BBSEHard().fit(X, y)
@@ -197,7 +197,7 @@ class BBSESoft(AbstractLabelShiftWeights):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import BBSESoft
+    >>> from quantshift.quantifiers import BBSESoft
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = BBSESoft().fit(X, y)
@@ -253,7 +253,7 @@ class RLLS(AbstractLabelShiftWeights):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import RLLS
+    >>> from quantshift.quantifiers import RLLS
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = RLLS().fit(X, y)

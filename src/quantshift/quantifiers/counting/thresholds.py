@@ -176,7 +176,7 @@ class T50(AbstractThreshold):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import T50
+    >>> from quantshift.quantifiers import T50
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = T50().fit(X, y)
@@ -219,7 +219,7 @@ class MAX(AbstractThreshold):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import MAX
+    >>> from quantshift.quantifiers import MAX
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = MAX().fit(X, y)
@@ -264,7 +264,7 @@ class MethodX(AbstractThreshold):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import MethodX
+    >>> from quantshift.quantifiers import MethodX
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = MethodX().fit(X, y)
@@ -308,7 +308,7 @@ class MS(AbstractThreshold):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import MS
+    >>> from quantshift.quantifiers import MS
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = MS().fit(X, y)
@@ -351,7 +351,7 @@ class MS2(AbstractThreshold):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import MS2
+    >>> from quantshift.quantifiers import MS2
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = MS2().fit(X, y)

@@ -29,7 +29,7 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.calibration.calibration import AUTO, Calibration
 from quantshift.classify.classifier import Classifier, cross_fit, fit_classifier, predict_posteriors
-from quantshift.classify.folds import Folds, folds_of
+from quantshift.classify.folds import Folds, folds_of, folds_of_rows
 from quantshift.errors import UserError
 from quantshift.items.items import Items, drawn_weights, take_rows
 from quantshift.optimise.divergences import hellinger
@@ -96,7 +96,7 @@ class EoQ(AbstractQuantifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import EoQ
+    >>> from quantshift.quantifiers import EoQ
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = EoQ(n_members=4, keep=2).fit(X, y)
@@ -255,7 +255,7 @@ class FusedSLD(AbstractQuantifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import FusedSLD
+    >>> from quantshift.quantifiers import FusedSLD
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = FusedSLD().fit(X, y)
@@ -364,12 +364,16 @@ def fitted_members(
 ) -> tuple[Any, ...]:
     """The quantifier fitted on each of the draws; items drawn several times are weighted."""
     members = []
+    cv = quantifier.get_params(deep=False).get("cv")
     for drawn in draws:
         item_weights = drawn_weights(drawn, None, len(codes))
         rows = np.flatnonzero(item_weights)
         if weights is not None:
             item_weights = item_weights * weights
-        members.append(clone(quantifier).fit(take_rows(X, rows), codes[rows], item_weights[rows]))
+        member = clone(quantifier)
+        if cv is not None:
+            member.set_params(cv=folds_of_rows(cv, len(codes), rows))
+        members.append(member.fit(take_rows(X, rows), codes[rows], item_weights[rows]))
     return tuple(members)
 
 

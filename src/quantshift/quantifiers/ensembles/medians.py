@@ -78,7 +78,7 @@ class Median(AbstractClassifying):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import Median
+    >>> from quantshift.quantifiers import Median
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = Median().fit(X, y)
@@ -206,7 +206,7 @@ class ClassifierMedian(AbstractQuantifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import ClassifierMedian
+    >>> from quantshift.quantifiers import ClassifierMedian
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = ClassifierMedian().fit(X, y)

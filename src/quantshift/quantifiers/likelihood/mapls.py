@@ -73,7 +73,7 @@ class MAPLS(AbstractLikelihood):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import MAPLS
+    >>> from quantshift.quantifiers import MAPLS
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = MAPLS().fit(X, y)

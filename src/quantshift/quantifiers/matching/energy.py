@@ -64,7 +64,7 @@ class EDy(AbstractMeanMatching, AbstractAggregative):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import EDy
+    >>> from quantshift.quantifiers import EDy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = EDy().fit(X, y)
@@ -134,7 +134,7 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import CvMy
+    >>> from quantshift.quantifiers import CvMy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = CvMy().fit(X, y)
@@ -197,7 +197,7 @@ class EDx(AbstractMeanMatching):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import EDx
+    >>> from quantshift.quantifiers import EDx
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = EDx().fit(X, y)

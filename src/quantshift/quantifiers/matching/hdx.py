@@ -57,7 +57,7 @@ class HDx(AbstractQuantifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import HDx
+    >>> from quantshift.quantifiers import HDx
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = HDx().fit(X, y)

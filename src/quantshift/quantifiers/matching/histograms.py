@@ -83,7 +83,7 @@ class DMy(AbstractHistograms):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import DMy
+    >>> from quantshift.quantifiers import DMy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = DMy().fit(X, y)
@@ -148,7 +148,7 @@ class DMx(AbstractQuantifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import DMx
+    >>> from quantshift.quantifiers import DMx
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = DMx().fit(X, y)

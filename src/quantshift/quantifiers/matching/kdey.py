@@ -252,7 +252,7 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import KDEyCS
+    >>> from quantshift.quantifiers import KDEyCS
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = KDEyCS().fit(X, y)
@@ -342,7 +342,7 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import KDEyHD
+    >>> from quantshift.quantifiers import KDEyHD
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = KDEyHD().fit(X, y)

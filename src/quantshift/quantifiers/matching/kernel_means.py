@@ -113,7 +113,7 @@ class MMDy(AbstractMeanMatching, AbstractAggregative):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import MMDy
+    >>> from quantshift.quantifiers import MMDy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = MMDy().fit(X, y)
@@ -187,7 +187,7 @@ class MMDx(AbstractMeanMatching):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import MMDx
+    >>> from quantshift.quantifiers import MMDx
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = MMDx().fit(X, y)

@@ -203,7 +203,7 @@ class HDy(AbstractWithoutOptions):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import HDy
+    >>> from quantshift.quantifiers import HDy
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = HDy().fit(X, y)
@@ -294,7 +294,7 @@ class SMM(PACC):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import SMM
+    >>> from quantshift.quantifiers import SMM
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = SMM().fit(X, y)

@@ -69,7 +69,7 @@ class QuaDapt(AbstractAggregative):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import QuaDapt
+    >>> from quantshift.quantifiers import QuaDapt
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = QuaDapt().fit(X, y)

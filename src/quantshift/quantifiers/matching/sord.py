@@ -59,7 +59,7 @@ class SORD(AbstractWithoutOptions):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import SORD
+    >>> from quantshift.quantifiers import SORD
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = SORD().fit(X, y)

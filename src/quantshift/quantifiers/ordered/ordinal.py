@@ -103,7 +103,7 @@ class OrdinalACC(AbstractSmoothlyAdjusted, ACC):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import OrdinalACC
+    >>> from quantshift.quantifiers import OrdinalACC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = OrdinalACC().fit(X, y)
@@ -158,7 +158,7 @@ class OrdinalPACC(AbstractSmoothlyAdjusted, PACC):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import OrdinalPACC
+    >>> from quantshift.quantifiers import OrdinalPACC
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = OrdinalPACC().fit(X, y)
@@ -364,7 +364,7 @@ class OrdinalLikelihood(AbstractOrdinalLikelihood):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import OrdinalLikelihood
+    >>> from quantshift.quantifiers import OrdinalLikelihood
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = OrdinalLikelihood().fit(X, y)

@@ -121,7 +121,7 @@ class IBU(AbstractUnfolding):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import IBU
+    >>> from quantshift.quantifiers import IBU
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = IBU().fit(X, y)
@@ -213,7 +213,7 @@ class RUN(AbstractUnfolding):
     Examples
     --------
     >>> import numpy as np
-    >>> from quantshift import RUN
+    >>> from quantshift.quantifiers import RUN
     >>> y = np.repeat(["ham", "spam"], 200)
     >>> X = np.random.default_rng(0).normal(3.0 * (y == "spam"))[:, np.newaxis]
     >>> fitted = RUN().fit(X, y)

@@ -107,9 +107,41 @@ def plan_quantify(
 ) -> AuditSheet:
     """How many items of the sample to label for a given precision, and which ones.
 
-    n_labels: how many, instead of a precision (default: 0.05). sequential: draw more rows, which
-    people label from the top until the interval is narrow enough. The other arguments are those of
-    `train`.
+    Parameters
+    ----------
+    sample : path or data frame
+        The rows without labels.
+    precision : float, optional
+        Half the width that the interval may have; default: 0.05.
+    n_labels : int, optional
+        How many items to label, instead of a precision.
+    sequential : bool
+        Draw more rows, which people label from the top until the interval is narrow enough.
+    train, model, label, classifier, text, features, categories, posteriors, drop, id, missing
+        As in `quantify`, and so is `lenient`. A model, or labelled rows, make fewer labels do.
+    level : float
+        Confidence level of the interval.
+    seed : int
+        Seed of the draw.
+    progress : callable, optional
+        As in `quantify`.
+
+    Returns
+    -------
+    AuditSheet
+        `save` writes the sheet that people fill in; `quantify(..., audit=...)` reads it back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from quantshift import plan_quantify
+    >>> rng = np.random.default_rng(0)
+    >>> left = rng.random(400) < 0.5
+    >>> known = pl.DataFrame({"visits": rng.normal(8 - 4 * left), "left": left})
+    >>> new = known.drop("left").head(300)
+    >>> plan_quantify(new, train=known, label="left", classifier="logistic", n_labels=50)
+    <AuditSheet of 50 items to label, of 300 in the sample>
     """
     arguments = locals()
     recipe = ModelRecipe(taken(ColumnOptions, arguments), taken(TrainingOptions, arguments))

@@ -85,27 +85,94 @@ def quantify(
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> "Quantification | LabelQuantification":
-    """The prevalence of each class in unlabelled tables, with intervals, verdicts and advice.
+    """How common each class is in tables without labels, with limits and what they rest on.
 
-    sample: a path or a data frame, or several. train: the labelled table; only columns that all
-    samples have are used. model: a `Model` or its folder, instead of a table. by: column that
-    divides the sample into batches; every: day, week or month, if it holds dates. audit: table of
-    randomly chosen items of the sample with labels. sequential: the limits of the audit hold at
-    every look, for audits that continue until the interval is at most `precision` to either side.
-    replicates: how many the bootstrap draws for the intervals. simultaneous: intervals that hold
-    for all classes of a batch at once (not those of an audit). of: whose share the intervals are
-    for, "items" (of the sample) or "population" (that they were drawn from). assume:
-    "prior" (items of a class look as in training), "covariate" (items that look alike have the
-    label as often as in training), or "auto": nothing is declared, and without evidence the answer
-    is a range. columns: "causes" of the label (which declares covariate shift) or "effects" of it
-    (prior shift). With neither, what was declared when the model was trained.
-    conditions: on shares, such as "spam>5%", that the caller is going to check; one on an unknown
-    class is refused before any sample is read. label: several columns, each of which says whether
-    an item has a label, or one with all labels of an item and the `separator` between them: then
-    the result has an answer for each label, and limits for all of them at once. parents: labels
-    within others, such as {"hate": "abuse"}, whose shares they never exceed. rows: a CSV file with
-    a line for every row, its probability as trained and corrected. The other arguments are those of
-    `train`; with a model, `groups` and `time` are those it was trained with.
+    Parameters
+    ----------
+    sample : path, data frame, or a list of these
+        The rows without labels; each is a batch. Paths may be patterns or folders.
+    train : path, data frame, or a list of these, optional
+        Rows with labels. Only columns that all samples have are used.
+    model : Model or path, optional
+        Instead of `train`: what `train` has returned, or its folder.
+    label : str or list of str, optional
+        The column of the labels. Several columns, each of which says whether an item has a label,
+        or one with all labels of an item and the `separator` between them: the answer is then one
+        for each label, with limits for all of them at once.
+    separator : str, optional
+        What is between the labels of an item.
+    parents : dict or sequence of str
+        Labels within others, such as {"hate": "abuse"}, whose shares they never exceed.
+    text, features, categories, posteriors, drop, id, weights, missing, positive
+        Columns and how they are used, as in `train`.
+    by : str, optional
+        A column that divides the sample into batches.
+    every : {"day", "week", "month"}, optional
+        The length of a batch, if `by` is a column of dates.
+    groups, time : str, optional
+        As in `train`; a model has those it was trained with.
+    lenient : bool
+        Read a CSV file line by line if its quotes are broken.
+    audit : path or data frame, optional
+        Items of the sample, chosen at random, with their labels (see `plan_quantify`).
+    sequential : bool
+        The limits of the audit hold at every look, for audits that go on until the interval is
+        narrow enough.
+    precision : float
+        The half-width at which a sequential audit ends.
+    method : str
+        "auto" guards against what may have changed; or the name of a quantifier, or your own as
+        "FILE.py:Class" or "package.module:Class".
+    classifier : str
+        As in `train`.
+    level : float
+        Confidence level of the limits.
+    replicates : int
+        How many the bootstrap draws for the limits.
+    simultaneous : bool
+        Limits that hold for all classes of a batch at once (not those of an audit).
+    of : {"items", "population"}
+        Whose share the limits are for: that of the sample's own items, or that of the population
+        they were drawn from.
+    assume : {"auto", "prior", "covariate"}, optional
+        What you declare: items of a class look as in training ("prior"), or items that look alike
+        have the label as often as in training ("covariate"). With "auto" nothing is declared, and
+        without evidence the answer is a range.
+    columns : {"causes", "effects"}, optional
+        Whether the columns are causes of the label, which declares covariate shift, or effects of
+        it, which declares prior shift. With neither, what was declared when the model was trained.
+    conditions : sequence of str
+        Conditions on shares, such as "spam>5%", that you are going to check: one on an unknown
+        class is refused before any sample is read.
+    rows : path, optional
+        A CSV file to write: every row with its probability, as trained and corrected.
+    seed : int
+        Seed of all draws.
+    progress : callable, optional
+        Called with what is done, how much of it is done, and how much there is.
+
+    Returns
+    -------
+    Quantification or LabelQuantification
+        Printed, it is what the command prints; `to_frame`, `to_json`, `to_html` and `plot` give the
+        rest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from quantshift import quantify
+    >>> rng = np.random.default_rng(0)
+    >>> left = rng.random(400) < 0.5
+    >>> known = pl.DataFrame({"visits": rng.normal(8 - 4 * left), "left": left})
+    >>> left = rng.random(300) < 0.2
+    >>> new = pl.DataFrame({"visits": rng.normal(8 - 4 * left)})
+    >>> answer = quantify(new, train=known, label="left", classifier="logistic", replicates=200)
+    >>> answer.headline, answer.can_be_estimated
+    ('True', True)
+    >>> (share,) = [share for share in answer.batches[0].shares if share.label == "True"]
+    >>> bool(share.low < left.mean() < share.high)
+    True
     """
     arguments = locals()
     request = Request(

@@ -18,22 +18,60 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Quantification(AbstractQuantification):
-    """The answer to one call of `quantify`.
+    """The answer to one call of `quantify`: printed, drawn, or taken apart.
 
-    simultaneous: whether the intervals of a batch hold for all classes at once or for each on its
-        own; those of an audit hold for each.
-    assumption: what the method assumes, for experts; plain_assumption: without formulas.
-    label: the column of the labels. headline: the class whose share is the headline.
-    names: the displayed names of classes ("Exited = 1").
-    used, left_out_columns: the columns that items are made of, and the other columns of the table.
-    sample_rows: how many rows of each sample were read, used and left out.
-    groups: errors of the methods on the groups of the training table; None if no column of groups
-        was named.
-    by: the column that divides the sample into batches.
-    in_sequence: whether batches follow one another, like dates, so that each is compared with the
-        one before.
-    declared: what the user has declared about the shift, in a sentence; empty if nothing.
-    findings: warnings and notes that are not about a single batch.
+    Attributes
+    ----------
+    batches : tuple of Batch
+        What is known about each batch of the sample: its shares with their limits, of which kind
+        they are and why, and what has changed.
+    classes : tuple of str
+        The classes.
+    headline : str
+        The class whose share is the headline.
+    names : dict
+        The displayed names of classes ("Exited = 1").
+    label : str or None
+        The column of the labels.
+    level : float
+        Confidence level of the limits.
+    findings : tuple of Finding
+        Warnings and notes that are not about a single batch.
+    simultaneous : bool
+        Whether the intervals of a batch hold for all classes at once or for each on its own; those
+        of an audit hold for each.
+    method, reason, assumption, plain_assumption : str
+        The method, why it is used, and what it assumes, for experts and without formulas.
+    used, left_out_columns : tuple
+        The columns that items are made of, and the other columns of the table.
+    sample_rows : tuple of Rows
+        How many rows of each sample were read, used and left out.
+    training : TrainingSide
+        The labelled rows.
+    groups : GroupErrors or None
+        Errors of the methods on the groups of the training table.
+    by : str or None
+        The column that divides the sample into batches.
+    in_sequence : bool
+        Whether batches follow one another, like dates, so that each is compared with the one
+        before.
+    declared : str
+        What the user has declared about the shift, in a sentence; empty if nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from quantshift import quantify
+    >>> rng = np.random.default_rng(0)
+    >>> left = rng.random(400) < 0.5
+    >>> known = pl.DataFrame({"visits": rng.normal(8 - 4 * left), "left": left})
+    >>> new = known.drop("left").head(200)
+    >>> answer = quantify(new, train=known, label="left", classifier="logistic", replicates=200)
+    >>> answer.to_frame().columns[:6].tolist()
+    ['batch', 'items', 'left_out', 'class', 'estimate', 'low']
+    >>> answer.batches[0].shares[0].label, answer.batches[0].shares[0].estimate is None
+    ('False', False)
     """
 
     def to_text(self, *, details: bool = False) -> str:

@@ -46,8 +46,44 @@ def probabilities(
 ) -> WrittenRows:
     """Write the model's probabilities for every row of a table, or of several, to a CSV file.
 
-    model: a `Model` or its folder. keep: columns of the table that are copied, such as an id or a
-    date. overwrite: replace a file that quantshift did not create.
+    Parameters
+    ----------
+    sample : path, data frame, or a list of these
+        The rows.
+    out : path
+        The CSV file.
+    model : Model or path
+        What `train` has returned, or its folder.
+    keep : sequence of str
+        Columns of the table that are copied, such as an id or a date.
+    lenient : bool
+        Read a CSV file line by line if its quotes are broken.
+    overwrite : bool
+        Replace a file that quantshift did not create.
+    progress : callable, optional
+        As in `quantify`.
+
+    Returns
+    -------
+    WrittenRows
+        How many rows were written and left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from quantshift import probabilities, train
+    >>> rng = np.random.default_rng(0)
+    >>> left = rng.random(400) < 0.5
+    >>> known = pl.DataFrame({"visits": rng.normal(8 - 4 * left), "left": left})
+    >>> model = train(known, label="left", classifier="logistic")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "rows.csv"
+    ...     written = probabilities(known.drop("left").head(3), file, model=model)
+    ...     print(pl.read_csv(file).columns[2:5], written.rows[0].used)
+    ['probability False', 'probability True', 'predicted'] 3
     """
     if model is None:
         raise UserError("name the folder of a model", arguments=["model"])

@@ -102,6 +102,30 @@ def save_model(model: Model, folder: str | Path) -> None:
     """Write the model as a folder, replacing an older model there once the new one is complete.
 
     Other files in that folder are kept.
+
+    Parameters
+    ----------
+    model : Model
+        What `train` has returned.
+    folder : str or Path
+        Where to write it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from quantshift import train
+    >>> from quantshift.quantifying import load_model, save_model
+    >>> rng = np.random.default_rng(0)
+    >>> left = rng.random(400) < 0.5
+    >>> known = pl.DataFrame({"visits": rng.normal(8 - 4 * left), "left": left})
+    >>> model = train(known, label="left", classifier="logistic")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder) / "model")
+    ...     load_model(Path(folder) / "model").headline
+    'True'
     """
     if not isinstance(model, Model):
         raise UserError(
@@ -135,7 +159,30 @@ def save_model(model: Model, folder: str | Path) -> None:
 
 
 def load_model(folder: str | Path) -> Model:
-    """Load the model of a folder; files that were changed since `save_model` are rejected."""
+    """Load the model of a folder; files that were changed since `save_model` are rejected.
+
+    Parameters
+    ----------
+    folder : str or Path
+        What `save_model` has written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from quantshift import train
+    >>> from quantshift.quantifying import load_model, save_model
+    >>> rng = np.random.default_rng(0)
+    >>> left = rng.random(400) < 0.5
+    >>> known = pl.DataFrame({"visits": rng.normal(8 - 4 * left), "left": left})
+    >>> model = train(known, label="left", classifier="logistic")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder) / "model")
+    ...     load_model(Path(folder) / "model").headline
+    'True'
+    """
     TABLE_THREADS.use()
     path = Path(folder)
     content = _description(path)

@@ -107,7 +107,8 @@ def _check_own(method: str, cls: type) -> None:
     """Refuse a class of the user whose own functions would not be called."""
     if not issubclass(cls, AbstractQuantifier):
         raise UserError(
-            f"{method!r} is not derived from quantshift.AbstractQuantifier, which an interval needs"
+            f"{method!r} is not derived from quantshift.quantifiers.AbstractQuantifier, which an "
+            "interval needs"
         )
     for function in (*ON_FEATURES, *ON_POSTERIORS):
         if replaces(cls, [function]):

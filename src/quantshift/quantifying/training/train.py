@@ -105,22 +105,67 @@ def train(
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> Model:
-    """A model from a labelled table.
+    """A model from a labelled table, for `quantify` and `probabilities`.
 
-    text, features: the columns that items are made of, texts or others; with neither, all columns
-    that can be used (`model.columns` lists them, how they are used, and why others are not).
-    categories: columns of numbers that are codes of categories, not amounts.
-    posteriors: columns with posteriors of the user's own model instead, for items it was not
-    trained on. drop: columns that are not used. `id` and `weights` are not used either; weights
-    says how many items a row stands for. missing: cells that mean no label, in addition to empty
-    ones (default: NA, N/A, n/a, NaN, NULL, null, None, nan). positive: the class whose share is
-    shown first. groups: a column of regions, sites or the like: each is left out in turn, and
-    `model.groups` has the errors of the methods on it. time: the same for a column of dates, years
-    or numbered periods, each of which is estimated from those before it. lenient: read a CSV file
-    line by line if its quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
-    `package.module:name` of any scikit-learn classifier. method: a name of the catalogue, or
-    `package.module:Class` or `FILE.py:Class` of your own quantifier; such a model cannot be saved.
-    assume, columns: what is declared about every sample, unless `quantify` is given something else.
+    Parameters
+    ----------
+    source : path, data frame, or a list of these
+        Rows with labels.
+    label : str
+        The column of the labels.
+    text, features : str or sequence of str
+        The columns that items are made of, texts or others; with neither, all columns that can be
+        used. `model.columns` lists them, how they are used, and why others are not.
+    categories : str or sequence of str
+        Columns of numbers that are codes of categories, not amounts.
+    posteriors : sequence of str
+        Columns with posteriors of your own model instead, for items it was not trained on.
+    drop : sequence of str
+        Columns that are not used.
+    id, weights : str, optional
+        Columns that are not features: what identifies a row, and how many items it stands for.
+    missing : sequence of str, optional
+        Cells that mean no label, besides empty ones (default: NA, N/A, n/a, NaN, NULL, null, None,
+        nan).
+    positive : class, optional
+        The class whose share is shown first.
+    groups : str, optional
+        A column of regions, sites or the like: each is left out in turn, and `model.groups` has the
+        errors of the methods on it.
+    time : str, optional
+        The same for a column of dates, years or numbered periods, each of which is estimated from
+        those before it.
+    lenient : bool
+        Read a CSV file line by line if its quotes are broken.
+    method : str
+        "auto", a name of the catalogue, or your own quantifier as "FILE.py:Class" or
+        "package.module:Class"; a model with one of your own cannot be saved.
+    classifier : str
+        "auto", "logistic", "naive-bayes", "forest", "boosting", or "package.module:name" of any
+        scikit-learn classifier.
+    assume, columns : str, optional
+        What is declared about every sample, unless `quantify` is given something else.
+    seed : int
+        Seed of folds and classifiers.
+    progress : callable, optional
+        As in `quantify`.
+
+    Returns
+    -------
+    Model
+        `quantshift.quantifying.save_model` writes it to a folder, which `quantify` also takes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from quantshift import train
+    >>> rng = np.random.default_rng(0)
+    >>> left = rng.random(400) < 0.5
+    >>> known = pl.DataFrame({"visits": rng.normal(8 - 4 * left), "left": left})
+    >>> model = train(known, label="left", classifier="logistic")
+    >>> [column.name for column in model.columns.features], model.headline
+    (['visits'], 'True')
     """
     arguments = locals()
     recipe = ModelRecipe(

@@ -38,17 +38,39 @@ def sketch(
 ) -> Sketch:
     """Count the rows of tables by batch and score: an estimate needs nothing else.
 
-    source: a path, a pattern, a folder, the URL of a table in a database, a data frame, or a list
-        of these. Memory does not grow with the number of rows.
-    score: column with the posterior of the second of two classes; or posteriors: a column for each
-        class. batch: column whose values are the samples to quantify (default: one sample).
-    by: further columns to count by. label: column of the true classes, for a sketch that methods
-        are fitted on.
-    bins: count by cells even if scores are few, as databases do. Labelled rows keep their scores
-        all the same, as long as these are not very many.
-    cluster: address of a Dask scheduler whose workers see the same files.
+    Memory does not grow with the number of rows. Warns of files with the same content, and of
+    hidden sheets of workbooks, which are not read.
 
-    Warns of files with the same content, and of hidden sheets of workbooks, which are not read.
+    Parameters
+    ----------
+    source : path, data frame, or a list of these
+        A path, a pattern, a folder, or the URL of a table in a database.
+    score : str, optional
+        The column with the posterior of the second of two classes.
+    posteriors : sequence of str
+        Instead of `score`: a column for each class.
+    batch : str, optional
+        A column whose values are the samples to quantify (default: one sample).
+    by : sequence of str
+        Further columns to count by.
+    label : str, optional
+        The column of the true classes, for a sketch that methods are fitted on.
+    bins : bool
+        Count by cells even if scores are few, as databases do. Labelled rows keep their scores all
+        the same, as long as these are not very many.
+    cluster : str, optional
+        Address of a Dask scheduler whose workers see the same files.
+    progress : callable, optional
+        Called with what is done, how much of it is done, and how much there is.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from quantshift.sketches import sketch
+    >>> rows = pl.DataFrame({"score": [0.1, 0.1, 0.9], "week": ["a", "b", "b"]})
+    >>> counts = sketch(rows, score="score", batch="week")
+    >>> counts.n_rows, counts.batches
+    (3, ['a', 'b'])
     """
     columns = ScoreColumns.of(score, posteriors, batch, by, label)
     sources = source if isinstance(source, list | tuple) else [source]

@@ -88,10 +88,24 @@ def sketch_sql(
 ) -> str:
     """The query that makes the counts of `sketch(..., bins=True)` where the rows are.
 
-    table: its name as the database knows it (`schema.table`), or a query in brackets, without an
-    alias. Names of columns are quoted: give them in the case in which the database stores them
-    (Snowflake: in capitals, if they were not quoted). The other arguments are those of `sketch`.
     Save what it returns as Parquet or CSV: `load_sketch` reads it.
+
+    Parameters
+    ----------
+    dialect : str
+        Of the database, such as "duckdb" or "postgres".
+    table : str
+        Its name as the database knows it (`schema.table`), or a query in brackets, without an
+        alias.
+    score, posteriors, batch, by, label
+        As in `sketch`. Names of columns are quoted: give them in the case in which the database
+        stores them (Snowflake: in capitals, if they were not quoted).
+
+    Examples
+    --------
+    >>> from quantshift.sketches import sketch_sql
+    >>> print(sketch_sql("duckdb", "calls", score="p", batch="week").splitlines()[-1])
+    FROM counted
     """
     if dialect not in DIALECTS:
         raise unknown_name("database", dialect, DIALECTS)

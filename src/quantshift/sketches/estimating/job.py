@@ -62,22 +62,58 @@ def quantify_sketch(
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> Quantification:
-    """The prevalence of each class in every batch of a sketch, with intervals and verdicts.
+    """How common each class is in every batch of a sketch, with limits and what they rest on.
 
-    sample: a `Sketch`, or the file of one. train_sketch: one with labels, of scores by the same
-        model, on items it was not trained on; or model: one that `train` has made from the same
-        columns of scores, or its folder. Without either the scores are used as they are (PCC).
-    positive: the class that the score is of (default: the second of two). method: any that sees
-        posteriors alone.
-    audit: table of randomly chosen items with their scores and labels, and batches if the sketch
-        has any. audit_columns: the names of its columns `label` and `batch`, if they differ.
-    sequential: limits of the audit that hold at every look, for audits that go on until they are
+    Parameters
+    ----------
+    sample : Sketch or path
+        The counts of the rows without labels.
+    train_sketch : Sketch or path, optional
+        One with labels, of scores by the same model, on items it was not trained on.
+    model : Model or path, optional
+        Instead: one that `train` has made from the same columns of scores, or its folder. Without
+        either the scores are used as they are (PCC).
+    positive : str, optional
+        The class that the score is of (default: the second of two).
+    method : str
+        Any that sees posteriors alone.
+    level, replicates, simultaneous, seed, progress
+        As in `quantify`.
+    of : {"items", "population"}
+        Whose share the limits are for: that of the counted items, or that of the population they
+        were drawn from.
+    assume : {"auto", "prior"}, optional
+        "prior" declares that only the shares of the classes have changed, which scores alone can
+        contradict but not show.
+    columns : {"causes", "effects"}, optional
+        "effects" (of the label) declares the same.
+    audit : path or data frame, optional
+        Randomly chosen items with their scores and labels, and batches if the sketch has any.
+    audit_columns : dict, optional
+        The names of its columns `label` and `batch`, if they differ.
+    sequential : bool
+        Limits of the audit that hold at every look, for audits that go on until they are
         `precision` to either side; the column `place` has the order of labelling, from 1.
-    of: whose share the intervals are for, "items" (that were counted) or "population" (that they
-        were drawn from).
-    assume: "prior" declares that only the shares of the classes have changed, which scores alone
-        can contradict but not show; so does columns="effects" (of the label).
-    conditions: on shares, such as "spam>5%"; one on an unknown class is refused before the work.
+    precision : float
+        See `sequential`.
+    conditions : sequence of str
+        On shares, such as "spam>5%"; one on an unknown class is refused before the work.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from quantshift.sketches import quantify_sketch, sketch
+    >>> def scored(spam: int, ham: int) -> pl.DataFrame:
+    ...     y = np.repeat([1, 0], [spam, ham])
+    ...     x = np.random.default_rng(spam).normal(2.0 * y)
+    ...     return pl.DataFrame({"score": 1 / (1 + np.exp(2 - 2 * x)), "label": y})
+    >>> known = sketch(scored(500, 500), score="score", label="label")
+    >>> new = sketch(scored(200, 800), score="score")
+    >>> answer = quantify_sketch(new, known, assume="prior", replicates=200)
+    >>> share = answer.batches[0].shares[1]
+    >>> share.label, bool(share.low < 0.2 < share.high)
+    ('1', True)
     """
     arguments = locals()
     column_names = audit_columns or {}

@@ -4,8 +4,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from quantshift import save_model, train
+from quantshift import train
 from quantshift.cli.app import app_with
+from quantshift.quantifying import save_model
 from tests.quantifying.rows.test_rows_file import table
 
 

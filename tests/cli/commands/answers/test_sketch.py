@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from quantshift import sketch as make
 from quantshift.cli.app import app_with
 from quantshift.errors import UserError
+from quantshift.sketches import sketch as make
 from tests.sketches.made import batches, labelled
 
 

@@ -424,7 +424,7 @@ BROKEN = {
     "class that is not a quantifier": (
         replaced('"SLD"', '"fractions:Fraction"'),
         "mine.toml: quantifiers[1]: 'fractions:Fraction' is not a quantifier; derive it from "
-        "quantshift.AbstractQuantifier, or give it fit(X, y) and predict(X)",
+        "quantshift.quantifiers.AbstractQuantifier, or give it fit(X, y) and predict(X)",
     ),
     "unknown option of a quantifier": (
         MINE + '[[quantifier]]\nname = "x"\nmethod = "DyS"\noptions = { bins = 20 }\n',

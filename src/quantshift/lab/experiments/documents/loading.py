@@ -75,7 +75,7 @@ def load_experiment(
 
     Examples
     --------
-    >>> from quantshift import load_experiment
+    >>> from quantshift.lab.experiments import load_experiment
     >>> experiment = load_experiment("prior", overrides={"shift.train_size": 1000})
     >>> experiment.name, experiment.shift.train_size
     ('prior', 1000)

@@ -20,6 +20,24 @@ def split_pools(
 
     The training pool contains a share of `train_share` of every stratum, e.g. of every (category,
     label), rounded to whole items. Both pools are ascending.
+
+    Parameters
+    ----------
+    *columns : arrays of shape (n_items,)
+        Labels, and categories if there are any.
+    train_share : float
+        The share of the training pool.
+    seed : int
+        Seed of the split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quantshift.lab.shifts import split_pools
+    >>> y = np.repeat(["ham", "spam"], [10, 20])
+    >>> train, test = split_pools(y)
+    >>> (y[train] == "spam").sum(), (y[test] == "spam").sum()
+    (np.int64(12), np.int64(8))
     """
     if not columns:
         raise UserError("split_pools needs a column to stratify by; pass the labels")
