@@ -35,8 +35,9 @@ from threadpoolctl import threadpool_limits
 
 from parts.real_tables import tables_dir
 from quantshift.base.seeding import generator
+from quantshift.claims import Assumption
 from quantshift.judging.designs.registry import design_named
-from quantshift.judging.items.judged_items import RATES, ExternalLabels, JudgedItems
+from quantshift.judging.items.judged_items import ExternalLabels, JudgedItems
 from quantshift.judging.items.judged_items import Settings as EstimateSettings
 from quantshift.judging.items.meaning import Meaning
 
@@ -62,7 +63,7 @@ SETTINGS: Settings = {
     "3: .6 .3 .1, ordered": ([0.6, 0.3, 0.1], ORDERED_ERRORS),
     "3: .9 .08 .02, ordered": ([0.9, 0.08, 0.02], ORDERED_ERRORS),
 }
-OF_POPULATION = EstimateSettings(of="population", assume=RATES)
+OF_POPULATION = EstimateSettings(of="population", assume=Assumption.RATES)
 """The truth is that of the population, as for the other tools."""
 DESIGNS = ("random", "by-verdict", "by-label", "elsewhere")
 """Those that `chosen` draws."""

@@ -37,6 +37,7 @@ from threadpoolctl import threadpool_limits
 
 from parts.judge_rivals import Rival, installed, limits_of
 from parts.real_tables import tables_dir
+from quantshift.claims import Assumption
 from quantshift.errors import UserError
 from quantshift.judging.designs.guessing import check_design, guess_design
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
@@ -44,8 +45,6 @@ from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.clustering import allowing_for_clusters
 from quantshift.judging.items.judged_items import (
     AUTO,
-    RATES,
-    VERDICTS,
     ExternalLabels,
     JudgedItems,
     KnownDraw,
@@ -136,7 +135,7 @@ def questions(
 
 def clusters(repeats: int, seed: int, only: list[str]) -> None:
     rivals = installed()
-    settings = Settings(insist=True, assume=RATES)
+    settings = Settings(insist=True, assume=Assumption.RATES)
     for design in DESIGNS:
         for n_labelled in N_CLUSTERS:
             for correlation in CORRELATIONS:
@@ -381,7 +380,7 @@ def tables(repeats: int, seed: int) -> None:
     for table in real():
         labels_drawn(table, repeats, seed, rivals)
         for grouped_by in table.groups:
-            for assume in (AUTO, RATES, VERDICTS):
+            for assume in (AUTO, Assumption.RATES, Assumption.VERDICTS):
                 transfers(table, grouped_by, assume)
 
 

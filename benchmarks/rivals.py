@@ -147,14 +147,11 @@ def main() -> None:
             options.repeats = options.repeats or 1
             performance_rival.report(performance_rival.drawn(options))
         else:
-            rows = list(rows_of(options))
-            print(
-                text_table(Table(f"{date.today():%B %Y}", HEADER, tuple(r.cells() for r in rows)))
-            )
+            cells = tuple(row.cells() for row in rows_of(options))
+            print(text_table(Table(f"{date.today():%B %Y}", HEADER, cells)))
             if options.write:
                 with TABLE.open("w", encoding="utf-8", newline="") as file:
-                    writer = csv.writer(file, lineterminator="\n")
-                    writer.writerows([HEADER, *(row.cells() for row in rows)])
+                    csv.writer(file, lineterminator="\n").writerows([HEADER, *cells])
 
 
 def rows_of(options: argparse.Namespace) -> Iterator[Row]:
@@ -175,6 +172,7 @@ def shares(n_samples: int) -> Iterator[Row]:
     truth = samples.labels[samples.index].mean(axis=1)
     for method in (m for m in METHODS if m.name in SHOWN):
         quantifier: Any = method.ours().fit_posteriors(samples.known, samples.codes)
+        quantifier.aggregate_interval(samples.pool, samples.index[:1], of="items")  # compiles
         begun = time.process_time()
         found = [
             quantifier.aggregate_interval(samples.pool, [rows], of="items")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from quantshift import MS, ContinuousSweep
+from quantshift.quantifiers import MS, ContinuousSweep
 from tests.published.numbers import Ours, Printed
 
 FORMULAS = "Kloos et al. 2023, formulas"

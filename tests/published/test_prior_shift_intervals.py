@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from quantshift import SLD
+from quantshift.quantifiers import SLD
 from tests.published.numbers import Ours, Printed
 
 DESIGN = "Tasche 2019, closed form of its design"
