@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.diagnosis.unseen_class import unlike_every_class
+from quantshift.diagnosis import unseen_class
+from quantshift.diagnosis.unseen_class import FEWEST_OF_A_CLASS, unlike_every_class
 from quantshift.quantifying import quantify, train
 from quantshift.quantifying.findings import Advice, BatchFindings
 from tests.found import codes_of, numbers_of
@@ -160,3 +161,15 @@ def test_tables_whose_classes_overlap_raise_no_false_alarm(name, left_out):
     model = train(training, label="label")
     (batch,) = quantify(known.drop("label"), model=model, **FAST).batches
     assert batch.none_of_these is None
+
+
+def test_a_class_of_few_training_items_does_not_say_how_many_may_look_new(monkeypatch):
+    """One of 20 training items that looks new allows for 14 % in the sample, one of 19 for none."""
+    scores = np.concatenate([np.linspace(0, 0.5, 399), [1.0]])
+    sample = np.repeat([0.0, 2.0], [170, 30])
+    monkeypatch.setattr(unseen_class, "_scores", lambda *arguments: (scores, sample))
+    for n_of_class, found in ((FEWEST_OF_A_CLASS, None), (FEWEST_OF_A_CLASS - 1, 0.15)):
+        codes = np.repeat([0, 1], [400 - n_of_class, n_of_class])
+        placed = Placed(np.zeros((len(codes), 2)), codes)
+        (share,) = unlike_every_class(placed, np.zeros((200, 2)), [np.arange(200)])
+        assert share == found

@@ -268,3 +268,10 @@ def test_false_alarms_and_power() -> None:
     # Four standard errors of 600 samples: .036.
     assert 0.015 < np.mean(alarms) < 0.086
     assert np.mean(found) >= 0.9
+
+
+def test_a_p_value_equal_to_the_level_is_no_rejection(quantifier: SubclassSLD) -> None:
+    X = items(LOCAL, 1)[0]
+    p_value = shift_test(quantifier, X, n_bootstrap=50).p_value
+    assert shift_test(quantifier, X, n_bootstrap=50, level=p_value).kind == "prior"
+    assert shift_test(quantifier, X, n_bootstrap=50, level=1.01 * p_value).kind != "prior"

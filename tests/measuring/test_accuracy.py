@@ -217,3 +217,11 @@ def test_what_cannot_be_is_refused() -> None:
             accuracies(quantifier, items, [[-2, 100]], method=method)
         with pytest.raises(DataError, match="must be integers, got float64"):
             accuracies(quantifier, items, [[0.7]], method=method)
+
+
+def test_tables_of_samples_in_rows_and_columns() -> None:
+    p, q = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 2, 4))
+    rates = np.random.default_rng(1).dirichlet(np.ones(3), size=3)
+    together = contingency_table(p, rates, q)
+    for i in range(2):
+        assert_allclose(together[i], contingency_table(p[i], rates, q[i]), atol=0)

@@ -46,3 +46,9 @@ def test_features_are_standardised_where_they_have_a_centre_or_a_scale() -> None
         assert model.is_scaled == expected
         logits = ((np.array([[1.0, 3.0]]) - centre) / scale).sum()
         assert model.posteriors([[1.0, 3.0]])[0, 0] == pytest.approx(1 / (1 + np.exp(-logits)))
+
+
+@pytest.mark.parametrize(("n_with", "n_folds"), [(7, 3), (3, 3), (2, 2), (5, 5)])
+def test_no_more_folds_than_items_with_or_without_the_label(n_with, n_folds) -> None:
+    folds = LabelFolds(5, 0).of(np.arange(10) < n_with)
+    assert len(np.unique(folds)) == n_folds

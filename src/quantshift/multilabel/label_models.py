@@ -55,9 +55,7 @@ class LabelFolds:
 
     def of(self, has_label: Flags) -> Indices:
         """The fold of each item; both kinds of items are in every fold, or in as many as can be."""
-        codes = has_label.astype(np.int64)
-        fewest = int(min(codes.sum(), len(codes) - codes.sum()))
-        return stratified_folds(codes, max(2, min(self.number, fewest)), seed=self.seed)
+        return stratified_folds(has_label.astype(np.int64), self.number, seed=self.seed)
 
 
 def fit_label_models(

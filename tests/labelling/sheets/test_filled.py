@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 from quantshift.errors import DataError
-from quantshift.labelling.sheets.filled import in_order_of_places, read_sheet
+from quantshift.labelling.findings import SheetFindings
+from quantshift.labelling.sheets.filled import in_order_of_places, left_open, read_sheet
 from tests.labelling.sheets.made_sheets import DRAWN_BY, drawn, filled, opened
 
 
@@ -41,3 +42,25 @@ def test_a_table_of_people_is_put_into_the_order_of_its_places():
     ordered = in_order_of_places(sheet, drawn_by=DRAWN_BY)
     assert (ordered.numbers, ordered.labels, ordered.places) == ([2, 1], ["b", "a"], [1, 2])
     assert ordered.unlabelled == 1
+
+
+def test_rows_that_are_still_open_are_found(blank):
+    frame = blank.with_columns(y=pl.Series(["a", None, "b"]))
+    assert [(f.code, f.numbers["n"]) for f in left_open(filled(frame))] == [
+        (SheetFindings.ROWS_WITHOUT_LABEL, 1)
+    ]
+    assert left_open(filled(blank.with_columns(y=pl.lit("a")))) == []
+    (gone,) = left_open(filled(frame[:2]))
+    assert (gone.code, gone.numbers["n"], gone.numbers["n_rows"]) == (
+        SheetFindings.ROWS_OF_PLAN_GONE,
+        2,
+        3,
+    )
+
+
+def test_rows_of_two_plans_are_refused(blank, tmp_path):
+    drawn(rows=(5, 1, 2), labels={}).write(tmp_path / "other.csv")
+    other = pl.read_csv(tmp_path / "other.csv", infer_schema=False)
+    both = pl.concat([blank[:2], other[2:]]).with_columns(y=pl.lit("a"))
+    with pytest.raises(DataError, match="row 3 is of another plan"):
+        filled(both)

@@ -166,3 +166,22 @@ def test_words_after_the_longest_text_and_long_ones_are_not_read() -> None:
     words = words_in(pl.Series([text, "w" * 40 + " " + "v" * 41]), Column("t", TEXT, 0))
     assert len("ab " * 6_660 + "last") < 20_000 < len(text)
     assert [sorted(each) for each in words.to_list()] == [["ab", "last"], ["w" * 40]]
+
+
+def test_the_most_frequent_levels_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(column_profiles, "MOST_LEVELS", 2)
+    (city,) = training_profile(FRAME, CODES, [COLUMNS[1]]).columns
+    assert isinstance(city, LevelsProfile)
+    assert city.levels == ("Oslo", "Rome")
+    assert_array_equal(city.counts, [[2, 1], [0, 1]])
+    assert_array_equal(city.rest, [0, 1])
+
+
+def test_sizes_are_those_of_items_of_equal_weight() -> None:
+    weights = np.array([0.1, 0.1, 0.1, 1.0, 2.0, 3.0])
+    weighted = training_profile(FRAME, CODES, COLUMNS, weights=weights)
+    assert weighted.items == pytest.approx([0.3, 6.0])
+    assert weighted.sizes == pytest.approx([3.0, 36 / 14])
+    again = TrainingProfile.from_bytes(weighted.to_bytes(), 2)
+    assert_array_equal(again.items, weighted.items)
+    assert_array_equal(again.sizes, weighted.sizes)

@@ -200,3 +200,26 @@ def test_a_sample_refutes_it_by_separation_or_by_a_test(
 ) -> None:
     found = _examined(shift, _items(60, 0.3, seed=11)[0])
     assert replace(found, auc=auc, z=z, p_values={"column": p_value}).refuted == refuted
+
+
+def test_limits_by_hand():
+    """Of the population: the variance of the draw of the items besides."""
+    fields = dict.fromkeys(JointFinding.__dataclass_fields__)
+    finding = JointFinding(
+        **fields
+        | {
+            "size": 100,
+            "estimate": np.array([0.2, 0.5]),
+            "members": np.array([[0.2, 0.5], [0.2, 0.5]]),
+            "errors": np.array([[0.01, -0.02], [-0.01, -0.02]]),
+        }
+    )
+    low, high = finding.limits(0.95, of_items=True)
+    margin = np.array([1.96 * 0.01, 0.0])
+    stretch = joint_shift.STRETCHED
+    assert low == pytest.approx([0.2 - stretch * margin[0], 0.5 - stretch * 0.02], abs=1e-4)
+    assert high == pytest.approx([0.2 + stretch * margin[0], 0.5], abs=1e-4)
+    low, high = finding.limits(0.95, of_items=False)
+    margin = 1.96 * np.sqrt(np.array([0.01**2 + 0.2 * 0.8 / 100, 0.25 / 100]))
+    assert high == pytest.approx(np.array([0.2, 0.5]) + stretch * margin, abs=1e-4)
+    assert low[0] == pytest.approx(max(0.2 - stretch * margin[0], 0.0), abs=1e-4)

@@ -57,6 +57,7 @@ def test_items_by_prediction_have_it_and_the_posterior_of_the_predicted_class():
 def test_items_by_expected_class_have_it():
     joint, rows = one_sample()
     items = joint.by_expected_class(8)
+    assert items.posteriors.sum(axis=1) == pytest.approx(1.0)
     place = items.posteriors @ [0, 0.5, 1]
     found = share_below(place, items.weights, 0.3)
     assert found == pytest.approx((rows @ [0, 0.5, 1] < 0.3).mean(), abs=1.5 / len(rows))

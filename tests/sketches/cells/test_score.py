@@ -67,3 +67,8 @@ def test_widths_are_told_by_the_numbers_of_cells():
 @pytest.mark.parametrize("row", [[0.5, 0.6], [np.nan, 0.5], [-0.1, 1.1], [1.0, np.inf]])
 def test_rows_that_are_no_posteriors_are_outside(row):
     assert cells_of(np.array([row])).tolist() == [cells.OUTSIDE]
+
+
+@pytest.mark.parametrize("kind", [cells.NARROW, cells.WIDE])
+def test_minus_zero_is_zero(kind):
+    assert kind.of(np.array([-0.0])) == kind.of(np.array([0.0]))

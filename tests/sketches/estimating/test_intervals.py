@@ -7,7 +7,7 @@ import pytest
 from quantshift import PACC, PCC, SLD
 from quantshift.sketches import sketch
 from quantshift.sketches.estimating.batches import batches_of, grouped
-from quantshift.sketches.estimating.intervals import CountIntervals
+from quantshift.sketches.estimating.intervals import CountIntervals, _alike_cells
 
 
 def scored(n, shares, seed):
@@ -93,3 +93,22 @@ def test_methods_have_as_many_replicates_of_training_as_they_need(method, shares
     batches = batches_of(made, order)
     maker.of(list(batches), grouped(made, batches, list(batches), order))
     assert steps[-1] == (n_refits, n_refits)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_posteriors_in_the_cell_of_an_item_are_alike(n_classes):
+    item = np.array([[0.211, 0.327, 0.462][-n_classes:]])
+    item /= item.sum()
+    other = item[:, ::-1]
+    beside = item + np.array([1e-9, *[0.0] * (n_classes - 2), -1e-9])
+    alike = _alike_cells(np.concatenate([item, other, beside]), item)
+    assert alike.tolist() == [True, False, True]
+
+
+def test_items_that_all_look_the_same_leave_the_share_open():
+    """Of training items no class would be in one cell."""
+    fitted = SLD().fit_posteriors(*scored(900, (0.5, 0.5), 0))
+    same = from_counts(fitted, np.tile([0.4, 0.6], (40, 1)), "items")
+    assert (same.low.tolist(), same.high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+    two_cells = from_counts(fitted, np.repeat([[0.4, 0.6], [0.7, 0.3]], 20, axis=0), "items")
+    assert (two_cells.high - two_cells.low < 1).all()
