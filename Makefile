@@ -66,7 +66,6 @@ docs-refresh: $(VENV)/.installed-test
 	$(BIN)/python -m website.blocks
 	$(BIN)/python -m website.measured
 	$(BIN)/python -m website.overview
-	$(BIN)/python -m website.gallery
 	$(BIN)/python -m website.pictures
 	$(BIN)/python -m website.examples
 	$(BIN)/python -m website.notebooks

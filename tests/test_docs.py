@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from website import blocks, gallery, screenshot
+from website import blocks, screenshot
 from website.examples import blocks as code_blocks
 from website.examples import check_page
 from website.notebooks import NOTEBOOKS
@@ -35,10 +35,7 @@ HEAVY = {
         "start",
         "guides/is-it-true",
         "quantifiers/ensembles",
-        "gallery/judge",
     ),
-    *("gallery/leaderboard-entry", "gallery/moderation", "gallery/monitoring"),
-    *("gallery/new-quantifier", "gallery/survey"),
 }
 """Pages whose blocks take many seconds."""
 
@@ -76,16 +73,6 @@ def test_links_lead_to_files(page: Path) -> None:
 @pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_a_page_knows_nothing_of_this_machine(page: Path) -> None:
     assert not re.search(r"(?<![\w/.])/(tmp|work|home|root)/", page.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("script", gallery.scripts(), ids=lambda script: script.stem)
-def test_a_script_of_the_gallery_has_a_page_and_a_small_picture_of_the_same_run(script) -> None:
-    page, picture = gallery.page_of(script), gallery.picture_of(script)
-    text = page.read_text(encoding="utf-8")
-    assert f"({picture.name})" in text
-    assert picture.stat().st_size < 60_000
-    with Image.open(picture) as drawn:
-        assert drawn.text[gallery.SHOWN] in text, "run `make docs-refresh`"
 
 
 def test_the_picture_of_the_page_is_of_the_run_that_the_tutorial_shows() -> None:

@@ -26,9 +26,6 @@ from website import commands, json_layout, json_schemas, schema
 from website.pages import ROOT, name_of, page_of_method, pages
 from website.tables import code, table
 
-GALLERY = ROOT / "examples" / "gallery"
-"""The scripts of the gallery."""
-
 _BEGIN = re.compile(r"^<!-- generated: ", re.MULTILINE)
 _MARKED = re.compile(
     r"^(<!-- generated: ([\w-]+) -->\n).*?^(<!-- end -->)", re.DOTALL | re.MULTILINE
@@ -102,13 +99,6 @@ def reasons(page: Path) -> str:
     return table(["`reason`", "because", "what to do"], rows)
 
 
-def gallery_script(page: Path) -> str:
-    """The script of a gallery page, as a file that the page's commands can run."""
-    script = GALLERY / f"{page.stem.replace('-', '_')}.py"
-    code_lines = script.read_text(encoding="utf-8").rstrip()
-    return f'```python title="{script.name}"\n{code_lines}\n```'
-
-
 BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
     {
         "methods": methods,
@@ -125,7 +115,6 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "run-options": lambda page: commands.options_table("quantshift run"),
         "report-options": lambda page: commands.options_table("quantshift report"),
         "commands": lambda page: commands.reference(),
-        "gallery-script": gallery_script,
         "quantification-json": lambda page: json_layout.layout(quantifying.json_schema()),
         "json-schemas": lambda page: json_schemas.overview(),
         "targets-json": lambda page: json_layout.layout(

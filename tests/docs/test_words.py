@@ -21,10 +21,10 @@ SEARCHED = {
     "ground truth": ("glossary",),
     "pandas": ("guides/own-data", "faq"),
     "notebook": ("guides/own-data", "faq"),
-    "alert": ("guides/monitoring", "gallery/monitoring", "faq"),
+    "alert": ("guides/monitoring", "faq"),
     "categorical": ("guides/columns", "faq"),
     "missing values": ("guides/columns", "guides/data-sets", "faq"),
-    "LLM judge": ("guides/judge", "gallery/judge", "glossary"),
+    "LLM judge": ("guides/judge", "notebooks/judge", "glossary"),
     "docker": ("faq",),
 }
 """What people type into the search, and pages that must have it."""

@@ -490,6 +490,9 @@ def test_published_comparison(frame):
     ]
     cell = column(tables[0], "CC")["0.0"]
     assert cell.text.endswith(" / .035")
+    # A quick run says that its figures are means of few samples.
+    counts = {cell.samples for row in tables[0].rows for cell in row.cells if cell.samples}
+    assert f"Ours: means of {min(counts)}" in tables[0].legend[0]
     assert column(tables[0], "CC")["0.1"].text == f"{MISSING} / .048"
     assert column(tables[0], "CC")["0.1"].value is None
     assert column(tables[0], r"$\rho$")["0.1"].text == MISSING

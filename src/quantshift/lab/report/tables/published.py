@@ -62,6 +62,8 @@ def _table(rows: pl.DataFrame, p_train: Any, methods: Sequence[str]) -> ReportTa
             for degree in degrees
         ),
         legend=(
+            f"Ours: means of {_range(rows['samples'].drop_nulls().to_list())} samples; with the "
+            "profile paper, of as many as the published ones.",
             f"{CORRELATION}: Spearman's rank correlation of ours and theirs over the methods.",
             "Bold: our best.",
             *([] if prior else ["Grey: pure covariate shift."]),
@@ -84,6 +86,11 @@ def _group(rows: Mapping[str, Mapping[str, Any]], *, shaded: bool) -> list[Cell]
     ]
     correlation = next(iter(rows.values()))["spearman"]
     return [*cells, Cell(_number(correlation, 2), correlation, shaded=shaded)]
+
+
+def _range(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _number(value: float | None, digits: int = 3) -> str:
