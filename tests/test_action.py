@@ -106,7 +106,7 @@ def test_a_rate_that_is_too_low_fails_the_job(gate):
 def test_labels_of_which_nobody_says_how_they_were_chosen_gate_nothing(gate):
     code, summary, outputs = gate(fail_if="pass.low<0.5")
     assert code == 4
-    assert "How were the 80 labelled items chosen? Say it (--labels random: at" in summary
+    assert "How were the 80 labelled items chosen? Say it with --labels: random (at" in summary
     assert "<skipped message=" in Path(outputs["junit"]).read_text()
     assert gate(fail_if="pass.low<0.5", options="--labels random")[0] == 0
 

@@ -197,16 +197,31 @@ def test_the_commands_for_agents_run(tables, tmp_path, quantshift, monkeypatch):
             check(line.split()[0], out)
 
 
+def test_the_options_that_agents_are_told_of_exist(quantshift):
+    """It named --labels of `plan quantify`, which has --n-labels."""
+    known = {}
+    for name in ("quantify", "judge", "plan quantify", "plan judge"):
+        every = "--help" if name.startswith("plan") else "--help-all"
+        _, shown, _ = quantshift(*name.split(), every)
+        known[name] = set(re.findall(r"│ (?:\*\s+)?(--[a-z-]+)", shown))
+    said = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", SKILL))
+    assert said <= {"--help-all"} | set().union(*known.values())
+    for code in re.findall(r"`([^`\n]*--[^`\n]*)`", SKILL):
+        command = re.match(r"(?:quantshift )?((?:plan )?(?:quantify|judge))\b", code)
+        if command:
+            assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", code)) <= known[command[1]], code
+
+
 def test_what_agents_are_told_is_what_the_schemas_have():
     fields = set()
     for name in ("quantify", "judge"):
         schema = json.loads(json_schemas.file_of(name).read_text(encoding="utf-8"))
         fields |= set(schema["properties"])
         for definition in schema["$defs"].values():
-            fields |= set(definition["properties"])
+            fields |= set(definition.get("properties", ()))
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)*)`", SKILL))
     answers = {"kind", "estimate", "low", "high", "findings", "severity", "batches", "overall"}
     answers |= {"no_estimate_reason", "none_of_these", "shares", "label", "labels", "guessed"}
-    answers |= {"judges", "kappa"}
+    answers |= {"judges", "agreement"}
     assert answers <= named
     assert answers <= fields

@@ -222,6 +222,8 @@ def check_events(names: Sequence[str], allowed: Mapping[str, str] = EVENTS) -> N
     """Raise an error for an unknown name."""
     for name in names:
         if name not in allowed:
+            if _CONDITION.fullmatch(name.strip()):
+                raise UserError(f"{name!r} is a bound on a share", arguments=["fail_if"])
             raise unknown_name("condition", name, allowed)
 
 

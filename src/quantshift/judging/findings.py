@@ -43,8 +43,8 @@ class JudgeTableFindings(Code):
         "verdicts_without_label",
         Severity.WARNING,
         "verdicts of {judge:quoted} that fit no label: {verdicts:quoted 3}; they are used as "
-        "verdicts of their own, but there is no naive rate and no kappa, unless you map them to "
-        "labels",
+        "verdicts of their own, but there is no share by the verdicts alone and no kappa, unless "
+        "you map them to labels",
     )
     CLASSES_WITHOUT_LABEL = (
         "classes_without_label",
@@ -152,13 +152,14 @@ class JudgeAdvice(Code):
     NAIVE_CONTRADICTED = (
         "naive_contradicted",
         Severity.ADVICE,
-        "Do not report the naive rate: {by:labels=the labels contradict|rates=the judge's error "
-        "rates contradict} it.",
+        "Do not report the share by the verdicts alone: {by:labels=the labels contradict|"
+        "rates=the judge's error rates contradict} it.",
     )
     NAIVE_OUTSIDE_RANGE = (
         "naive_outside_range",
         Severity.ADVICE,
-        "Do not report the naive rate: it is outside the range of what the labels allow.",
+        "Do not report the share by the verdicts alone: it is outside the range of what the labels "
+        "allow.",
     )
     LABEL_AT_RANDOM = (
         "label_at_random",

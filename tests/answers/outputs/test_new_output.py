@@ -91,7 +91,7 @@ def test_it_replaces_its_own_files_only_and_has_its_ending(chat, tables, quantsh
 
 @pytest.mark.slow
 def test_help_has_it_and_a_page_does_not_name_it(chat, tables, quantshift):
-    _, said, _ = quantshift("judge", "--help")
+    _, said, _ = quantshift("judge", "--help-all")
     assert "Also write a message for a chat." in said
     code, _, _ = quantshift(*QUANTIFY, *FEW, "--chat", "q.json", "--html", "page.html")
     assert code == 0

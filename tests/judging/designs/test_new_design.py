@@ -126,8 +126,8 @@ def test_it_is_guessed_and_named_among_the_others(census, complete):
     assert found.overall.labels.design == "census"
     assert found.overall.labels.guessed
     assert found.overall.labels.sentence.startswith("Guessed: every item has a label. ")
-    assert "; --labels picked: picked (because " in found.questions[0]
-    assert "; --labels census: " in found.questions[0]
+    assert ", picked (because " in found.questions[0]
+    assert " or census (all of them)" in found.questions[0]
 
 
 def test_it_does_not_take_part_where_nothing_points_to_it(census, table):

@@ -21,6 +21,9 @@ def test_events():
     assert found.held([]) == []
     with pytest.raises(UserError, match="unknown condition 'shft'; did you mean 'shift'"):
         check_events(["shft"])
+    with pytest.raises(UserError, match=r"'pos>0\.2' is a bound on a share") as refused:
+        check_events(["pos>0.2"])
+    assert refused.value.arguments == ("fail_if",)
 
 
 def test_what_is_unreliable():

@@ -240,6 +240,8 @@ def test_regions_have_a_headline_of_their_extremes(made):
     assert lead.startswith("Choose a batch below")
     nothing = dataclasses.replace(made, batches=(UNKNOWN, UNKNOWN), in_sequence=False)
     assert masthead(render_page(nothing))[0].endswith("cannot be estimated in any of 2 batches")
+    one = dataclasses.replace(made, batches=(UNKNOWN, made.batches[0]), in_sequence=False)
+    assert masthead(render_page(one))[0] == "43.0% of the 500 items in a b have mood = pos"
 
 
 def test_the_headline_is_not_about_a_batch_that_has_just_begun(made):

@@ -73,6 +73,14 @@ def test_a_headline_does_not_rest_on_a_few_items():
     )
 
 
+def test_a_headline_about_the_one_estimated_batch_says_no_more_than_its_range():
+    """It was "pos: 43.0% (b)" where the data allow 37.5 to 50.0%."""
+    ranged = dataclasses.replace(BATCH, name="b", grounds=GROUNDS[Reason.NO_EVIDENCE])
+    assert ranged.kind is Kind.RANGE
+    told = found_with(UNKNOWN, ranged).to_text().splitlines()
+    assert told[1] == "pos: 37.5 to 50.0% (b)"
+
+
 def test_a_column_has_the_same_number_of_decimals():
     """0.0% stood beside 0.15%."""
     batches = [of_size("a", 500, 0.0), of_size("b", 500, 0.0015), of_size("c", 500, 0.25)]

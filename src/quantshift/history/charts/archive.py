@@ -201,9 +201,10 @@ def calls_before(history: Archive, result: AboutOneTarget) -> list[HistoryEntry]
 
 def _check(limits: Limits) -> None:
     if not FEWEST_BASELINE <= limits.baseline <= MOST:
+        is_small = limits.baseline < FEWEST_BASELINE
+        bound = f"at least {FEWEST_BASELINE}" if is_small else f"at most {MOST:,}"
         raise UserError(
-            f"a baseline has {FEWEST_BASELINE} batches or more, up to {MOST:,}, got "
-            f"{limits.baseline}",
+            f"a baseline has {bound} batches, got {limits.baseline}",
             arguments=["baseline"],
         )
     if limits.baseline_from is not None:

@@ -91,7 +91,10 @@ class AtRandom(Design, Plannable):
         even = [clue for clue in clues if clue.strength is Strength.EVEN_NUMBERS]
         like = " or ".join(clue.design for clue in even) or None
         contradicted = evidence.perhaps_not_random if even else evidence.not_random
-        sentence = "Labelled items have the verdicts of all items, as random ones would."
+        sentence = (
+            "Labelled items have verdicts in about the same proportions as all items, as random "
+            "ones would."
+        )
         if contradicted:
             sentence = f"{evidence.difference}, as random items would not"
             strongest = max(clues, key=lambda clue: clue.strength, default=None)

@@ -36,7 +36,7 @@ class Picked(AbstractRangedDesign):
     name = "picked"
     chosen = "picked by hand"
     words = "of items picked for what they are"
-    help = "picked (because disputed, low-scored or complained about)"
+    help = "because they are disputed, low-scored or complained about"
     assumption = (
         "Hand-picked items are not representative, so nothing is known about the items without a "
         "label: this is a range, not a confidence interval."

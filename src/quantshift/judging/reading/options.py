@@ -449,8 +449,9 @@ class PlanOptions(AmountOptions):
 
 def question_about_labels(n_labelled: int) -> str:
     """How the labelled items were chosen, with the option for each answer."""
-    answers = "; ".join(f"--labels {d.name}: {d.help}" for d in stated_designs())
+    *others, last = (f"{design.name} ({design.help})" for design in stated_designs())
     return (
-        f"How were the {n_labelled:,} labelled items chosen? Say it ({answers}): this rests on a "
-        "guess, which data can contradict and never confirm"
+        f"How were the {n_labelled:,} labelled items chosen? Say it with --labels: "
+        f"{', '.join(others)} or {last}; until then the answer rests on a guess, which data can "
+        "contradict and never confirm"
     )

@@ -69,6 +69,8 @@ def headline_of_all(result: AbstractQuantification, label: str) -> Headline:
         return Headline(heading, "the items cannot tell which", lead, tuple(numbers))
     large, least = large_enough(estimates)
     telling = sorted(large, key=lambda entry: entry[0])
+    if len(telling) == 1:
+        return headline_found(result, telling[0][1], label)
     (low, first), (high, last) = telling[0], telling[-1]
     lowest, highest = (with_size(batch, batch_label(result, batch)) for batch in (first, last))
     low_text, high_text = percents([low, high])

@@ -228,8 +228,10 @@ def extremes(result: AbstractQuantification) -> Iterator[str]:
         yield f"{lead}: cannot be estimated{without_labels} in {which} ({where})"
     telling, least = large_enough(estimated)
     if len(telling) == 1:
-        ((share, batch),) = telling
-        yield f"{lead}: {percent(share)} ({with_size(batch)}){conditionally(batch)}"
+        ((estimate, batch),) = telling
+        share = headline_share(result, batch)
+        found = limits(share.low, share.high) if batch.kind is Kind.RANGE else percent(estimate)
+        yield f"{lead}: {found} ({with_size(batch)}){conditionally(batch)}"
     elif telling:
         (low, first), (high, last) = telling[0], telling[-1]
         low_text, high_text = percents([low, high])

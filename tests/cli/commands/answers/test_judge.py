@@ -120,7 +120,7 @@ def test_a_design_that_nobody_stated_gates_nothing(table, quantshift):
     assert code == 0
     assert ", if the labelled items were chosen at random (95% interval " in first
     assert question.startswith(
-        "How were the 80 labelled items chosen? Say it (--labels random: at random; "
+        "How were the 80 labelled items chosen? Say it with --labels: random (at random), "
     )
     for bound in ("pass>10%", "pass<10%"):
         asked = ("--fail-if", bound, "--junit", "out.xml", "--overwrite")
