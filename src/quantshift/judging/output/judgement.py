@@ -71,9 +71,9 @@ class Judgement(AbstractJudgement):
     >>> answer.headline, round(answer.overall.shares[1].estimate, 3)
     ('pass', 0.7)
     >>> answer.to_frame()[["class", "estimate", "naive", "kind"]]
-      class  estimate  naive   kind
-    0  fail       0.3    0.2  share
-    1  pass       0.7    0.8  share
+      class  estimate  naive      kind
+    0  fail       0.3    0.2  interval
+    1  pass       0.7    0.8  interval
     """
 
     def facts(self) -> Iterator[Fact]:
