@@ -62,6 +62,11 @@ class Assumption(Worded):
         "if a verdict means the same here as among the labelled items",
         "verdicts mean the same",
     )
+    GIVEN_RATES = (
+        "given_rates",
+        "if the judge errs here as often as you say",
+        "rates as given",
+    )
     METHOD = "method", "as {method} assumes", "as {method} assumes"
     """What the method assumes that the user has chosen."""
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from quantshift.claims import Assumption, Kind, Reason
 from quantshift.errors import DataError, UserError
 from quantshift.judging import judge
 from quantshift.judging.estimating.estimation import estimate
@@ -66,3 +67,13 @@ def test_rates_belong_to_the_verdicts_that_say_a_class():
     assert found.overall.judges[0].naive["pass"] == pytest.approx(2 / 3)
     assert "90%" in found.to_text(details=True)
     assert "<title>" in found.page()
+
+
+def test_an_answer_from_given_rates_says_if():
+    said = ["yes"] * 30 + ["no"] * 170
+    answer = judge(verdict=said, sensitivity=0.9, specificity=0.95)
+    grounds = answer.overall.grounds
+    assert (grounds.kind, grounds.reason) == (Kind.CONDITIONAL, Reason.DECLARED)
+    assert grounds.rests_on is Assumption.GIVEN_RATES
+    assert Assumption.GIVEN_RATES.words in answer.to_text().splitlines()[0]
+    assert "as these rates imply" in answer.to_text()

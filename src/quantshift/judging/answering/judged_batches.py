@@ -61,7 +61,7 @@ class Standing:
 
     def facts(self, run: JudgeRun, judged: Judged, width: float) -> Facts:
         """On which the kind of an answer depends. width: of the limits of the leading class."""
-        declared = None
+        declared = judged.design.declares
         if not judged.design.labelled_are_items and run.settings.assume != AUTO:
             declared = Assumption(run.settings.assume)
         everyone = judged.n_items == judged.n_labelled and width < EXACT

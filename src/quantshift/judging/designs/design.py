@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.base.types import Flags, Reals
+from quantshift.claims import Assumption
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence, Strength
 from quantshift.judging.designs.parts.plan_strata import PlanStrata
@@ -59,7 +60,8 @@ class Design(ABC):
     name: in `labels=`, on the command line and in JSON. chosen: in errors, after "labels": "chosen
         at random". words: in texts and pages, after the number of labels. help: in the help of the
         command; empty if it cannot be stated.
-    assumption: the sentence on what the estimate rests on.
+    assumption: the sentence on what the estimate rests on. declares: the assumption that giving
+        this design declares, if any.
     source: how it is known if the user does not state it; empty if it must be stated.
     cannot_be_stated: why `labels=` cannot name it, and what to do; else empty.
     cannot_be_planned: why `plan judge` cannot draw such items; else empty.
@@ -76,6 +78,7 @@ class Design(ABC):
     words: ClassVar[str]
     help: ClassVar[str]
     assumption: ClassVar[str]
+    declares: ClassVar[Assumption | None] = None
     source: ClassVar[str]
     cannot_be_stated: ClassVar[str]
     cannot_be_planned: ClassVar[str]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from quantshift.base.types import Codes, Reals
+from quantshift.claims import Assumption
 from quantshift.errors import DataError, UserError
 from quantshift.judging.designs.design import Check, Design, LabelsStandFor
 from quantshift.judging.designs.parts.judge_quality import (
@@ -44,6 +45,7 @@ class KnownRates(Design):
     words = "none: the rates of the judge are given"
     help = ""
     assumption = "The judge's sensitivity and specificity are here what they are said to be."
+    declares = Assumption.GIVEN_RATES
     source = ""
     cannot_be_stated = "there are no labels; give the sensitivity and specificity of the judge"
     cannot_be_planned = "known rates need no labels"

@@ -395,8 +395,10 @@ def _kappa(result: AbstractJudgement, judge: JudgeQuality) -> str:
 
 def kappa_among(batch: JudgedBatch) -> str:
     """Of which items kappa is, as the end of a clause; empty if of those in question."""
-    ours = design_named(batch.labels.design).labelled_are_items
-    return "" if ours else ", among the items labelled elsewhere"
+    design = design_named(batch.labels.design)
+    if not design.uses_labels:
+        return ", as these rates imply"
+    return "" if design.labelled_are_items else ", among the items labelled elsewhere"
 
 
 def _labels(batch: JudgedBatch) -> Iterator[str]:
