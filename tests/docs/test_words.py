@@ -20,7 +20,7 @@ SEARCHED = {
     "calibration": ("quantifiers/sld", "glossary"),
     "ground truth": ("glossary",),
     "pandas": ("guides/own-data", "faq"),
-    "notebook": ("guides/own-data", "faq"),
+    "notebook": ("notebooks/last-year", "notebooks/judge", "guides/own-data"),
     "alert": ("guides/monitoring", "faq"),
     "categorical": ("guides/columns", "faq"),
     "missing values": ("guides/columns", "guides/data-sets", "faq"),
