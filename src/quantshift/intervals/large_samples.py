@@ -137,7 +137,7 @@ class LargeSimulations:
         return np.asarray(np.clip(moved, 0.0, 1.0))
 
     def _expected_of_refit(self, again: Fitted, prevalences: Prevalences, size: int) -> Reals:
-        """The same for samples with exactly these shares and others: computed once."""
+        """What the refit expects of the part, kept for the second kind of simulation."""
         if again is not self._refit:
             self._refit, self._of_refit = again, {}
         keys = [(float(p[1]), size) for p in prevalences]

@@ -79,14 +79,13 @@ def write_first(path: Path, content: bytes) -> None:
     with disk_errors(path.parent):
         try:
             temporary.write_bytes(content)
-            with contextlib.suppress(FileExistsError):
-                try:
-                    os.link(temporary, path)
-                except FileExistsError:
-                    raise
-                except OSError:  # A file system without links.
-                    with path.open("xb") as file:
-                        file.write(content)
+            try:
+                os.link(temporary, path)
+            except FileExistsError:
+                pass
+            except OSError:  # A file system without links.
+                with contextlib.suppress(FileExistsError), path.open("xb") as file:
+                    file.write(content)
         finally:
             temporary.unlink(missing_ok=True)
 

@@ -75,7 +75,8 @@ def why_gone(columns: Sequence[DeadColumn]) -> str:
         for column in columns
     )
     names = ", ".join(repr(column.name) for column in columns)
-    return f"{'; '.join(texts)}; the model rests on it, so train again without {names}"
+    rests_on = "it" if len(columns) == 1 else "them"
+    return f"{'; '.join(texts)}; the model rests on {rests_on}, so train again without {names}"
 
 
 def _dead(
