@@ -144,7 +144,7 @@ def test_what_is_assumed_can_be_said(model):
     assert share(found["covariate"]).estimate == share(found["auto"]).estimate
     width = {name: share(batch).high - share(batch).low for name, batch in found.items()}
     assert 0 < width["covariate"] < width["auto"]
-    by_prior = next(a for a in found["prior"].assumptions if a.assumption is Assumption.PRIOR)
+    by_prior = next(a for a in found["prior"].alternatives if a.assumption is Assumption.PRIOR)
     assert by_prior.prevalence["yes"] > share(found["auto"]).estimate + 0.03
     assert "as you declared" in found["covariate"].basis
 
@@ -160,7 +160,8 @@ def test_a_declaration_that_the_items_contradict_is_a_range(model):
     assert (batch.kind, batch.reason) == (Kind.CONDITIONAL, "declared")
     assert (
         batch.basis
-        == "assumes, as you declared, that items of a class look as they did in training"
+        == "assumes, as you declared, that items of a class look as they did in training. This "
+        "holds only if labels still mean the same"
     )
 
 

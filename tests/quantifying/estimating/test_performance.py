@@ -40,7 +40,7 @@ def test_the_measures_are_about_those_on_the_rows(answer, model):
         each = performance.value(measure, label)
         assert each.estimate == pytest.approx(value, abs=0.05), measure
         assert each.low <= value <= each.high, measure
-    assert performance.kind == "interval"
+    assert performance.kind == "conditional"
     assert performance.strength == 1
     np.testing.assert_allclose(np.sum(performance.confusion), 1)
     better = performance.value("accuracy", corrected=True).estimate
